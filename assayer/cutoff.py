@@ -11,13 +11,12 @@ from typing import TypeVar
 
 from assayer.models import OPEN, Paper, Window
 
-__all__ = ["admits", "papers_within", "within"]
-
 T = TypeVar("T")
 
 
 def admits(window: Window, published: dt.date | None, *, undated: bool | None = None) -> bool:
-    """Whether something published on that day counts. `undated`: whether something without a date does."""
+    """Return whether something published on this date lies in the window. `undated` is the result for items without
+    a date."""
     if published is not None:
         return window.contains(published)
     return window == OPEN if undated is None else undated
@@ -26,10 +25,10 @@ def admits(window: Window, published: dt.date | None, *, undated: bool | None = 
 def within(
     results: Iterable[T], window: Window, published: Callable[[T], dt.date | None], *, undated: bool | None = None
 ) -> list[T]:
-    """The results that count, in their order."""
-    return [one for one in results if admits(window, published(one), undated=undated)]
+    """Return the results that lie in the window, in their original order."""
+    return [result for result in results if admits(window, published(result), undated=undated)]
 
 
 def papers_within(papers: Iterable[Paper], window: Window) -> list[Paper]:
-    """The papers that count, in their order."""
+    """Return the papers published within the window, in their original order."""
     return within(papers, window, lambda paper: paper.publication_date)

@@ -1,7 +1,7 @@
-"""What can go wrong, one class per boundary.
+"""Exceptions of the program, one class per boundary.
 
     AssayerError
-    ├── InputError               what the caller gave cannot be used: an empty file, a bad date
+    ├── InputError               the input cannot be used: an empty file, a bad date
     ├── ConfigurationError       a setting is missing, wrong or contradicts another
     ├── BudgetExhausted          the next call would pass the evaluation's budget
     ├── LlmError                 the language model's boundary
@@ -9,7 +9,8 @@
     │   ├── LlmUnavailable       the endpoint is down, or kept failing after every retry
     │   ├── MalformedAnswer      no valid answer came, even after asking again with the error
     │   ├── AnswerRefused        the model declined to answer
-    │   └── NoFallback           no LLM is configured and the task has no honest substitute
+    │   ├── RequestRefused       the endpoint refused this one request: too long, filtered, not understood
+    │   └── NoFallback           no LLM is configured
     ├── LiteratureError          a source of papers failed
     │   ├── CorpusError          the local corpus is missing, damaged, or made with another model
     │   └── SourceError          a remote source
@@ -66,6 +67,7 @@ __all__ = [
     "NoFallback",
     "ParserUnavailable",
     "PartUnavailable",
+    "RequestRefused",
     "SourceBusy",
     "SourceError",
     "SourceMalformed",
@@ -79,10 +81,11 @@ __all__ = [
 
 
 class AssayerError(Exception):
-    """Says what was wrong and where (`message`) and what to do about it (`hint`, may be empty)."""
+    """Base class of assayer's errors. `message` states what is wrong and where; `hint` states what to do about it
+    and may be empty."""
 
     reason = "an unexpected failure"
-    """The class in a few words, for the coverage box."""
+    """Description of the error class in a few words, for the coverage box."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message, hint)
@@ -94,12 +97,13 @@ class AssayerError(Exception):
 
 
 def said_by(error: BaseException) -> str:
-    """For a log: what it says, and its class where it says nothing, as a deadline that has passed."""
+    """Return the text of an error for a log, or its class name if it has no text, such as an expired deadline."""
     return str(error) or type(error).__name__
 
 
 class InputError(AssayerError):
-    """What the caller gave cannot be used. `field` names the part of a record that is at fault; empty for the whole."""
+    """Raised if the caller's input is unusable. `field` names the faulty part of a record; it is empty if the whole
+    record is at fault."""
 
     reason = "unusable input"
 
@@ -110,19 +114,19 @@ class InputError(AssayerError):
 
 
 class ConfigurationError(AssayerError):
-    """A setting is missing, wrong or contradicts another."""
+    """Raised if a setting is missing, wrong or contradicts another."""
 
     reason = "a setting is wrong"
 
 
 class BudgetExhausted(AssayerError):
-    """The next call would pass the evaluation's budget; nothing was sent."""
+    """Raised if the next call would exceed the evaluation's budget; nothing was sent."""
 
     reason = "the budget was spent"
 
 
 class LlmError(AssayerError):
-    """No usable answer. `faults` lists what was met on the way, for the coverage box."""
+    """Raised if there is no usable answer. `faults` lists the faults encountered, for the coverage box."""
 
     def __init__(self, message: str, hint: str = "", faults: "tuple[Fault, ...]" = ()) -> None:
         super().__init__(message, hint)
@@ -131,103 +135,125 @@ class LlmError(AssayerError):
 
 
 class LlmRejected(LlmError):
-    """The endpoint will never accept this request: wrong key, unknown model, unsupported parameter."""
+    """Raised if the endpoint will never accept this request: wrong key, unknown model, unsupported parameter."""
 
     reason = "the LLM endpoint refused the request"
 
 
 class LlmUnavailable(LlmError):
-    """The endpoint is down, or kept failing after every retry."""
+    """Raised if the endpoint is down, or kept failing after every retry."""
 
     reason = "the LLM endpoint did not answer"
 
 
 class MalformedAnswer(LlmError):
-    """No valid answer came, even after asking again with the validation error."""
+    """Raised if no valid answer was received, even after asking again with the validation error."""
 
     reason = "the LLM gave no valid answer"
 
 
 class AnswerRefused(LlmError):
-    """The model declined to answer."""
+    """Raised if the model declined to answer."""
 
     reason = "the LLM declined to answer"
 
 
+class RequestRefused(LlmError):
+    """Raised if the endpoint refused this one request. `quoted` is the endpoint's own sentence, which `reason` repeats;
+    `context_tokens` is the context window that it named, None if it named none."""
+
+    reason = "the LLM endpoint refused the request"
+
+    def __init__(
+        self,
+        message: str,
+        hint: str = "",
+        faults: "tuple[Fault, ...]" = (),
+        quoted: str = "",
+        context_tokens: int | None = None,
+    ) -> None:
+        super().__init__(message, hint, faults)
+        self.args = (message, hint, faults, quoted, context_tokens)
+        self.quoted = quoted
+        self.context_tokens = context_tokens
+        if quoted:
+            self.reason = f"{type(self).reason} (“{quoted.rstrip('.')}”)"
+
+
 class NoFallback(LlmError):
-    """No LLM is configured and the task has no honest substitute."""
+    """Raised if no LLM is configured."""
 
     reason = "the step needs an LLM"
 
 
 class LiteratureError(AssayerError):
-    """A source of papers failed."""
+    """Raised if a source of papers failed."""
 
     reason = "a source of literature failed"
 
 
 class CorpusError(LiteratureError):
-    """The local corpus is missing, damaged, or was made with another embedding model."""
+    """Raised if the local corpus is missing, damaged, or was made with another embedding model."""
 
     reason = "the local corpus failed"
 
 
 class SourceError(LiteratureError):
-    """A remote source of papers, pages or code failed."""
+    """Raised if a remote source of papers, pages or code failed."""
 
     reason = "a remote source failed"
 
 
 class SourceUnavailable(SourceError):
-    """The source is down, or kept failing after every retry."""
+    """Raised if the source is down, or kept failing after every retry."""
 
     reason = "a source was down"
 
 
 class SourceBusy(SourceError):
-    """No request slot came free in time, or the source's budget of the day is spent."""
+    """Raised if no request slot became free in time, or the source's daily budget is spent."""
 
     reason = "a source's rate budget was spent"
 
 
 class SourceRefused(SourceError):
-    """The source will never accept this request."""
+    """Raised if the source will never accept this request."""
 
     reason = "a source refused the request"
 
 
 class SourceMalformed(SourceError):
-    """The source's answer cannot be read."""
+    """Raised if the source's answer cannot be read."""
 
     reason = "a source's answer could not be read"
 
 
 class FullTextError(AssayerError):
-    """A document could not be fetched or parsed."""
+    """Raised if a document could not be fetched or parsed."""
 
     reason = "a document could not be read"
 
 
 class AddressRefused(FullTextError):
-    """The address may not be visited."""
+    """Raised if the address may not be visited."""
 
     reason = "an address was refused"
 
 
 class DownloadFailed(FullTextError):
-    """The server did not deliver the document."""
+    """Raised if the server did not deliver the document."""
 
     reason = "a download failed"
 
 
 class DownloadRefused(FullTextError):
-    """The document broke a limit of size, time, type or redirects."""
+    """Raised if the document exceeded a limit on size, time, type or redirects."""
 
     reason = "a download broke a limit"
 
 
 class Unreadable(FullTextError):
-    """The document arrived, and no parser could read it within its limits."""
+    """Raised if the document arrived but no parser could read it within its limits."""
 
     reason = "a document could not be parsed"
 
@@ -238,54 +264,55 @@ class Unreadable(FullTextError):
 
 
 class StoredCopyLost(FullTextError):
-    """The store had a document, which is missing now or was damaged; the next look at its address fetches it anew."""
+    """Raised if a stored document is missing or damaged; the next access to its address fetches it again."""
 
     reason = "a stored document was lost"
 
 
 class ParserUnavailable(FullTextError):
-    """Every server that could have parsed the document was out of reach."""
+    """Raised if every server that could have parsed the document was unreachable."""
 
     reason = "no parser was in reach"
 
 
 class MailError(AssayerError):
-    """A mail could not be handed to the mail server."""
+    """Raised if an email could not be delivered to the mail server."""
 
     reason = "a mail was not taken"
 
 
 class MailServerUnavailable(MailError):
-    """It is out of reach, or refuses TLS, the sign-in or the sender: this says nothing of any one mail."""
+    """Raised if the mail server is unreachable, or refuses TLS, the sign-in or the sender. The error does not
+    concern any single email."""
 
     reason = "the mail server was out of reach"
 
 
 class MailPostponed(MailError):
-    """The server does not take this mail for now."""
+    """Raised if the mail server temporarily rejects this email."""
 
     reason = "a mail was postponed"
 
 
 class MailRefused(MailError):
-    """The server will never take this mail."""
+    """Raised if the mail server permanently rejects this email."""
 
     reason = "a mail was refused"
 
 
 class StorageError(AssayerError):
-    """The database is out of reach."""
+    """Raised if the database is unreachable."""
 
     reason = "the database was out of reach"
 
 
 class PartUnavailable(AssayerError):
-    """A pool of the service is out of reach, or had no room for too long."""
+    """Raised if a pool of the service is unreachable, or had no free capacity for too long."""
 
     reason = "a part of the service was out of reach"
 
 
 class Defect(AssayerError):
-    """assayer itself failed on one evaluation; the others go on."""
+    """Raised if assayer itself failed on one evaluation; other evaluations continue."""
 
     reason = "a defect of assayer"

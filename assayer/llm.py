@@ -1,31 +1,24 @@
-"""How methods ask a language model: a Task, the `Llm` port that answers it, and `ask`.
+"""Requests to a language model: the `Task`, the `Llm` port that answers it, and `ask`.
 
-Task[In, Out] is the only shape in which anything is asked of a language model: a name, a versioned prompt file, an
-output schema, a check that relates the answer to the question, and a deterministic fallback for when no LLM is
-configured.
-"""
+Task[In, Out] is the only form in which a language model is asked anything: a name, a versioned prompt file, an output
+schema, and a check that relates the answer to the question."""
 
 import hashlib
 import json
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from assayer.citing.answer_texts import STRUCK_REASON, Given, StruckAnswer, cleaned, foreign_complaints, struck
-from assayer.errors import AssayerError, LlmError
+from assayer.citing.answer_texts import REDACTED_REASON, Given, RedactedAnswer, cleaned, foreign_complaints, redacted
+from assayer.errors import AssayerError, LlmError, NoFallback
 from assayer.models import CallRecord, Message
 from assayer.models.llm import Tier
-from assayer.ports import Embedder
 from assayer.prompts import Prompts
 from assayer.run.run import Run
-from assayer.run.structured_concurrency import deepen
-
-__all__ = ["Answer", "Llm", "Task", "ask", "ask_on_record"]
-
 
 In = TypeVar("In", bound=BaseModel)
 Out = TypeVar("Out", bound=BaseModel)
@@ -37,28 +30,40 @@ def _no_complaint(data: Any, answer: Any) -> Sequence[str]:
     return ()
 
 
+class Cut(NamedTuple):
+    """Field of a question whose last entries are left out where the question exceeds the model's context window."""
+
+    field: str
+    noun: str
+    """Countable noun for one entry, for the report; empty if the caller asks about the rest in another request."""
+
+
 @dataclass(frozen=True)
 class Task(Generic[In, Out]):
     name: str
-    """`scholareval.methods`: method and task, the key of ledger and simulator."""
+    """Method and task, for example `scholareval.methods`; the key in the ledger and the simulator."""
     prompts: Prompts
     prompt: str
-    """File name `NAME.vN.md`; N is the task's version."""
+    """File name in the form `NAME.vN.md`, where N is the task's version."""
     output: type[Out]
     tier: Tier = "fast"
     model: str | None = None
-    """By name, where it has to be this one; None leaves it to the settings of the tier."""
+    """Name of the required model; None leaves the choice to the settings of the tier."""
     max_tokens: int = 4_000
-    """Of the answer."""
+    """Maximum tokens of the answer."""
     check: Callable[[In, Out], Sequence[str]] = field(default=_no_complaint)
-    """What a schema cannot say: complaints in plain words, sent back to the model as they are. Of citations only where
-    there must be some: what may not be cited is checked for all tasks, by the roles of their fields."""
-    fallback: Callable[[In, Embedder], Awaitable[Out]] | None = None
+    """Check for what a schema cannot express; its complaints are sent to the model verbatim. It checks citations
+    only where some are required: forbidden citations are checked for all tasks, by the roles of their fields."""
+    advice: Callable[[In, Out], Sequence[str]] = field(default=_no_complaint)
+    """Advice on a valid answer. The answer is sent back for it once, and used if no better one arrives."""
     temperature: float | None = None
-    """None: what the settings say."""
+    """Sampling temperature; None uses the settings."""
     sample: int = 0
-    """Which of several answers to the same question, each asked and kept for itself; they differ only at a temperature
-    above 0."""
+    """Number of the sample among several answers to the same question, each requested and cached separately.
+    Samples differ only at a temperature above 0."""
+    cuts: tuple[Cut, ...] = ()
+    """Fields whose entries are in order of relevance, in the order in which they are cut; at last the end of the field
+    `idea` is cut."""
 
     @cached_property
     def version(self) -> int:
@@ -69,32 +74,33 @@ class Task(Generic[In, Out]):
 
     @cached_property
     def digest(self) -> str:
-        """Of the prompt with all that it includes, system message and shared texts too."""
+        """Digest of the prompt with everything it includes, including the system message and shared texts."""
         return self.prompts.digest(self.prompt)
 
     @cached_property
     def schema(self) -> dict[str, Any]:
-        """JSON schema of the answer; every object is closed."""
+        """JSON schema of the answer; no object allows additional properties."""
         return self.output.model_json_schema()
 
     def messages(self, data: In) -> tuple[Message, ...]:
         return self.prompts.render(self.prompt, data)
 
     def cleaned(self, data: In, answer: Out) -> Out | None:
-        """As every text from outside is; None where the schema does not allow what can be seen of it."""
+        """Return the answer cleaned like every external text, or None if the schema does not allow the visible rest."""
         return cleaned(answer, Given(data))
 
     def complaints(self, data: In, answer: Out) -> list[str]:
-        """All there is to say against a cleaned answer: what the check says, and every citation of what was not
-        given."""
+        """Return all complaints about a cleaned answer: those of the check, and every citation of a paper that
+        was not shown."""
         return [*self.check(data, answer), *foreign_complaints(answer, Given(data))]
 
-    def struck(self, data: In, answer: Out) -> StruckAnswer | None:
-        """The cleaned answer without the sentences that cite what was not given; None where it has other faults."""
-        return struck(answer, Given(data), lambda left: self.check(data, left))
+    def redacted(self, data: In, answer: Out) -> RedactedAnswer | None:
+        """Return the cleaned answer without the sentences that cite papers that were not shown, or None if it
+        has other faults."""
+        return redacted(answer, Given(data), lambda left: self.check(data, left))
 
     def key(self, model: str, parameters: dict[str, Any], messages: Sequence[Message]) -> str:
-        """Hash of everything that determines the answer."""
+        """Return a hash of everything that determines the answer."""
         content = {
             "task": self.name,
             "version": self.version,
@@ -109,41 +115,53 @@ class Task(Generic[In, Out]):
 
 
 class Answer(NamedTuple, Generic[Out]):
-    """A valid answer and what it took."""
+    """Valid answer, with the cost of obtaining it."""
 
     value: Out
     record: CallRecord
 
 
 class Llm(Protocol):
-    """Answers tasks: by a language model, or by the tasks' fallbacks when there is none."""
+    """Interface that answers tasks with a language model."""
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Models that may answer; empty when the fallbacks do."""
+        """Models that may answer; empty if none is configured."""
         ...
 
     async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
-        """Raises an LlmError or BudgetExhausted; StorageError, ConfigurationError or PartUnavailable, which every other
-        task would meet as well."""
+        """Answer a task. Raises an LlmError or BudgetExhausted. Also raises StorageError, ConfigurationError or
+        PartUnavailable, which would affect every other task too."""
         ...
 
 
+class NoLlm:
+    """Implementation of `Llm` where no language model is configured: it refuses every task."""
+
+    models: tuple[str, ...] = ()
+
+    async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
+        """Raise NoFallback."""
+        raise NoFallback(
+            f"Task {task.name} needs a language model; there is no honest substitute for it.",
+            "Set ASSAYER_LLM__BASE_URL and ASSAYER_LLM__MODEL, and ASSAYER_LLM__API_KEY if it asks for a key.",
+        )
+
+
 async def ask(llm: Llm, task: Task[In, Out], data: In, run: Run) -> Out:
-    """Asks, journals what it took or what was lost, and counts one level of depth."""
+    """Ask the language model, and journal the cost of the answer or its loss."""
     return (await ask_on_record(llm, task, data, run)).value
 
 
 async def ask_on_record(llm: Llm, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
-    """As `ask`, for those who keep by whom they were answered."""
+    """Ask like `ask`, and return the answer with the record of the call, for callers that store which model
+    answered."""
     run.journal.prompt_digests[task.name] = task.digest
     try:
         answer = await llm.run(task, data, run)
     except AssayerError as error:
         run.journal.failed_calls.append((task.name, error.faults if isinstance(error, LlmError) else ()))
         raise
-    finally:
-        deepen()
     run.journal.calls.append(answer.record)
-    run.journal.record_dropped("sentence", STRUCK_REASON, answer.record.struck)
+    run.journal.record_dropped("sentence", REDACTED_REASON, answer.record.redacted)
     return answer

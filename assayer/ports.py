@@ -1,4 +1,5 @@
-"""What a method may ask of the backends outside. Small protocols; adapters live in `workers`, `index` and `cluster`."""
+"""Ports through which a method uses external backends. They are small protocols; adapters live in `workers`, `index`
+and `cluster`."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -27,28 +28,8 @@ from assayer.models import (
     Window,
 )
 
-__all__ = [
-    "CitationIds",
-    "Clock",
-    "Code",
-    "Datasets",
-    "Embedder",
-    "FullTexts",
-    "LexicalEmbedder",
-    "LexicalWeights",
-    "Literature",
-    "Progress",
-    "ProgressEvent",
-    "ReferenceSource",
-    "Reranker",
-    "Vectors",
-    "Web",
-    "WeighedTexts",
-]
-
-
 Vectors = NDArray[np.float32]
-"""Shape (n, dimensions), rows of unit length."""
+"""Array of shape (n, dimensions) with rows of unit length."""
 
 
 class Clock(Protocol):
@@ -57,21 +38,8 @@ class Clock(Protocol):
         ...
 
     def monotonic(self) -> float:
-        """Seconds from an arbitrary start, never going back."""
+        """Return seconds from an arbitrary start; the value never decreases."""
         ...
-
-
-Activity = Literal["place", "loading", "searching", "full_texts", "permits"]
-"""place: waiting for a free place in the process; loading: a corpus; searching: literature, with whatever loads for the
-first search; full_texts: fetching and parsing them; permits: waiting until a language model may be asked."""
-
-
-class ActivitySpan(NamedTuple):
-    """A stretch of time in which a run did something beside asking language models."""
-
-    what: Activity
-    start: dt.datetime
-    end: dt.datetime
 
 
 class ProgressEvent(NamedTuple):
@@ -79,42 +47,40 @@ class ProgressEvent(NamedTuple):
     stage: str
     done: int
     total: int
-    activities: tuple[ActivitySpan, ...] = ()
-    """Of the run so far."""
 
 
 class Progress(Protocol):
     def report(self, event: ProgressEvent) -> None:
-        """Must not block and must not raise."""
+        """Report an event. Must neither block nor raise."""
         ...
 
 
 class Embedder(Protocol):
     @property
     def name(self) -> str:
-        """Model name and whatever else changes its vectors; recorded in indexes and reports."""
+        """Model name and everything else that changes its vectors; recorded in indexes and reports."""
         ...
 
     @property
     def dimensions(self) -> int: ...
 
     async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
-        """One unit vector a text, in order. An empty sequence gives shape (0, dimensions)."""
+        """Return one unit vector per text, in order. An empty sequence gives shape (0, dimensions)."""
         ...
 
 
 class LexicalWeights(NamedTuple):
-    """How much each token of a text tells what it is about, as a model has learnt it: two texts are alike as far as the
-    products of the weights of tokens in both add up."""
+    """Learned weights of the tokens of a text, for how much each token says about its subject. The similarity of
+    two texts is the sum over common tokens of the products of their weights."""
 
     tokens: NDArray[np.int32]
     """Rising, each once."""
     weights: NDArray[np.float32]
-    """Of the tokens, above 0."""
+    """Weights of the tokens, above 0."""
 
 
 class WeighedTexts(NamedTuple):
-    """Of each text, in order."""
+    """Vectors and lexical weights of each text, in order."""
 
     vectors: Vectors
     lexical: Sequence[LexicalWeights]
@@ -122,10 +88,10 @@ class WeighedTexts(NamedTuple):
 
 @runtime_checkable
 class LexicalEmbedder(Protocol):
-    """What an Embedder also is where its model weighs tokens."""
+    """Embedder whose model also weighs tokens."""
 
     async def embed_with_weights(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> WeighedTexts:
-        """The vectors of `embed`, and the weights of the same pass."""
+        """Return the vectors of `embed` and the lexical weights, computed in the same pass."""
         ...
 
 
@@ -136,12 +102,13 @@ class Reranker(Protocol):
         ...
 
     async def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        """How well each text answers the query, 0 to 1, in order."""
+        """Return how well each text answers the query, 0 to 1, in order."""
         ...
 
 
 class CitationIds(NamedTuple):
-    """Of one paper, in the order of `Literature.references` and `Literature.citing`."""
+    """Ids of the papers that a paper cites, and of those citing it. They are in the order of
+    `Literature.references` and `Literature.citing`."""
 
     cited: Sequence[PaperId]
     citing: Sequence[PaperId]
@@ -156,58 +123,62 @@ class Literature(Protocol):
 
     @property
     def version(self) -> str:
-        """Names the exact state of the corpus that answers, and the remote sources that top it up."""
+        """Version that identifies the exact state of the corpus, and the remote sources that supplement it."""
         ...
 
     @property
     def source(self) -> str:
-        """The local corpus's name among sources."""
+        """Name of the local corpus as a source."""
         ...
 
     async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Hit]]:
-        """Papers by title and abstract; for each query at most `limit`, best first."""
+        """Search papers by title and abstract; return at most `limit` per query, best first."""
         ...
 
     async def snippets(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Passage]]:
-        """Passages (of full texts where there are any, else of abstracts), best first."""
+        """Search passages of full texts if available, otherwise of abstracts; return them best first."""
         ...
 
     async def neighbours(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Hit]]:
-        """Papers most like each given one, itself excluded. Unknown ids are missing from the answer."""
+        """Return the papers most similar to each requested paper, excluding itself. Unknown ids are missing
+        from the result."""
         ...
 
     async def references(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
-        """What each given paper cites, as far as the source knows it; of the papers of the window at most `limit`."""
+        """Return the papers that each requested paper cites, as far as the source knows them; at most `limit`
+        of those in the window."""
         ...
 
     async def citing(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
-        """The papers of the window that cite each given one, as far as the source knows them; at most `limit`, the
-        newest first. Unknown ids are missing from the answer."""
+        """Return the papers in the window that cite each requested paper, as far as the source knows them; at
+        most `limit`, newest first. Unknown ids are missing from the result."""
         ...
 
     async def citations(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, "CitationIds"]:
-        """What `references` and `citing` answer, by ids alone: for walks, which come past many more papers than they
-        return."""
+        """Return the ids of the papers that `references` and `citing` return. Meant for walks, which pass
+        through many more papers than they return."""
         ...
 
     async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
-        """Concepts, methods and claims of papers as the local corpus keeps them; papers that it has not are missing."""
+        """Return the concepts, methods and claims of papers in the local corpus; papers that it does not have
+        are missing."""
         ...
 
     async def papers(self, ids: Sequence[PaperId], window: Window) -> dict[PaperId, Paper]:
-        """The records of known ids; unknown ids are missing from the answer."""
+        """Return the records of known ids; unknown ids are missing from the result."""
         ...
 
     async def similarity(self, text: str, papers: Sequence[PaperId]) -> dict[PaperId, float]:
-        """Cosine of a text with each known paper."""
+        """Return the cosine similarity of a text to each known paper."""
         ...
 
     async def retractions(self, papers: Sequence[Paper]) -> dict[PaperId, Retraction]:
-        """Notices about the given papers; those without a known retraction are missing from the answer."""
+        """Return the retraction notices of the papers; papers without a known retraction are missing from the
+        result."""
         ...
 
     async def fit(self, text: str, window: Window) -> CorpusFit:
-        """Whether the local corpus covers the field of a text at all."""
+        """Return whether the local corpus covers the field of a text."""
         ...
 
 
@@ -222,27 +193,28 @@ class ReferenceSource(Protocol):
 
     @property
     def searches(self) -> bool:
-        """Whether it can be asked by the words of a reference."""
+        """Whether the source can be searched by the words of a reference."""
         ...
 
     def resolves(self, paper: Identifiers) -> bool:
-        """Whether it can be asked by one of these."""
+        """Return whether the source can look up a paper by one of these identifiers."""
         ...
 
     async def resolve(self, papers: Sequence[Identifiers]) -> Sequence[Paper | None]:
-        """The record of each, in order, None for an unknown one."""
+        """Return the record of each paper, in order; None for an unknown paper."""
         ...
 
     async def search(self, reference: str) -> Sequence[Paper]:
-        """A few records, best first, for a title or a whole entry of a list of references."""
+        """Return a few records, best first, for a title or a whole entry of a reference list."""
         ...
 
     def knows_retractions(self, paper: Identifiers) -> bool:
-        """Whether it can be asked for notices by one of these."""
+        """Return whether the source can look up retraction notices by one of these identifiers."""
         ...
 
     async def retractions(self, papers: Sequence[Identifiers]) -> Mapping[Identifiers, Retraction]:
-        """Notices about the given papers, beyond what the records themselves say; those without are missing."""
+        """Return notices about the papers beyond those in the records themselves; papers without notices are
+        missing."""
         ...
 
 
@@ -263,37 +235,37 @@ class Web(Protocol):
     """
 
     async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[WebResult]]:
-        """For each query at most `limit`, best first. Raises SourceError."""
+        """Return the results for each query, at most `limit`, best first. Raises SourceError."""
         ...
 
     async def read(self, urls: Sequence[str]) -> Mapping[str, WebPage | Absent]:
-        """Every asked address is in the answer: the page, or why there is none."""
+        """Return a page, or the reason why there is none, for every requested address."""
         ...
 
 
 class Code(Protocol):
-    """Public repositories. Undated ones stay in whatever the window, as in Web."""
+    """Public code repositories. Undated repositories are kept regardless of the window, as in Web."""
 
     async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Repository]]:
-        """By name, description and README, created in the window; at most `limit` for each query, best first.
-        Raises SourceError."""
+        """Search by name, description and README for repositories created in the window; at most `limit` for
+        each query, best first. Raises SourceError."""
         ...
 
     async def read(self, repositories: Sequence[str], window: Window) -> Mapping[str, Codebase | Absent]:
-        """By `owner/name`, each as it was at the end of the window's last day; every one is in the answer, or why
-        not."""
+        """Read repositories by `owner/name`, each as it was at the end of the window's last day. Every
+        repository is in the answer, or the reason why it could not be read."""
         ...
 
 
 class Datasets(Protocol):
-    """A catalogue of data sets. Undated ones stay in whatever the window, as in Web."""
+    """Catalogue of data sets. Undated data sets are kept regardless of the window, as in Web."""
 
     @property
     def source(self) -> str:
-        """Its name in calls and reports."""
+        """Name of the catalogue in calls and reports."""
         ...
 
     async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Dataset]]:
-        """By title and description, published in the window; at most `limit` for each query, best first. Raises
-        SourceError."""
+        """Search by title and description for data sets published in the window; at most `limit` for each
+        query, best first. Raises SourceError."""
         ...

@@ -1,4 +1,4 @@
-"""Prompt files: found beside their method, rendered with what is asked, text from outside fenced."""
+"""Prompt files: loaded from the package of their method and rendered with the question; external text is fenced."""
 
 import hashlib
 
@@ -8,20 +8,18 @@ from pydantic import BaseModel
 
 from assayer.models import Message
 
-__all__ = ["Prompts"]
-
 _SYSTEM = "system.md"
 
 
 def fence(text: str, kind: str) -> str:
-    """Wraps text from outside so that it cannot pass for instructions: the closing mark carries a hash
-    of the text (64 bits of it), which the text cannot be made to contain."""
+    """Fence external text so that it cannot pass for instructions. The closing mark carries a 64-bit hash of the
+    text, which the text cannot be made to contain."""
     mark = hashlib.sha256(text.encode()).hexdigest()[:16]
     return f"<{kind} {mark}>\n{text.strip()}\n</{kind} {mark}>"
 
 
 class Prompts:
-    """The prompt files of one method: `prompts/NAME.vN.md`, and `system.md` that all of them share."""
+    """Prompt files of one method: `prompts/NAME.vN.md`, and `system.md`, which all of them share."""
 
     def __init__(self, package: str) -> None:
         self._loader = PackageLoader(package, "prompts")
@@ -37,8 +35,9 @@ class Prompts:
         self._digests: dict[str, str] = {}
 
     def digest(self, file: str) -> str:
-        """Of every text that shapes the prompt: the file, what it includes, what that includes, and the system message.
-        A version counts changes of the file alone. Raises ValueError where a name is known only when it is rendered."""
+        """Return the digest of every text that shapes the prompt. It covers the file, everything it includes
+        directly or indirectly, and the system message. A prompt version counts only changes of the file. Raises
+        ValueError if an included name is known only at rendering."""
         if file not in self._digests:
             self._digests[file] = self._digest(file)
         return self._digests[file]
@@ -61,7 +60,7 @@ class Prompts:
         found = list(find_referenced_templates(self._environment.parse(text)))
         if None in found:
             raise ValueError(f"Prompt file {name} includes a file whose name is not written out.")
-        return [one for one in found if one is not None]
+        return [item for item in found if item is not None]
 
     def render(self, file: str, data: BaseModel) -> tuple[Message, ...]:
         system = self._environment.get_template(_SYSTEM).render()

@@ -1,4 +1,4 @@
-"""The machine's clock. A file of its own: nearly everything needs it, and most processes need no engine."""
+"""System clock, in a module of its own because nearly everything needs it and most processes need no engine."""
 
 import datetime as dt
 import time
@@ -7,7 +7,7 @@ __all__ = ["SystemClock"]
 
 
 class SystemClock:
-    """Implements assayer.ports.Clock."""
+    """Implementation of assayer.ports.Clock."""
 
     def now(self) -> dt.datetime:
         return dt.datetime.now(dt.UTC)

@@ -1,4 +1,4 @@
-"""The corpus that is configured: the one in a directory, or the newest that a bucket has."""
+"""Configured corpus: from a directory, or the newest version in a bucket."""
 
 import datetime as dt
 import os
@@ -24,7 +24,7 @@ __all__ = ["CorpusRelease", "bucket_origin", "corpus_origin", "corpus_versions",
 
 
 def followed_bucket(settings: Settings) -> FollowedBucket | None:
-    """None where no source is set. Raises ConfigurationError."""
+    """Return the bucket that is followed, or None if no source is set. Raises ConfigurationError."""
     source = settings.corpus.source
     return None if source is None else FollowedBucket(source, settings.corpus.look_seconds)
 
@@ -36,20 +36,20 @@ def bucket_origin(
 
 
 def corpus_origin(settings: Settings, verified: VerificationCache) -> CorpusOrigin:
-    """Raises ConfigurationError."""
+    """Return the origin of the configured corpus. Raises ConfigurationError."""
     bucket = followed_bucket(settings)
     return FolderOrigin(settings.corpus_path) if bucket is None else bucket_origin(bucket, settings, verified)
 
 
 def corpus_versions(settings: Settings, embedder: Embedder) -> CorpusVersionCache:
-    """None is open yet. Raises ConfigurationError."""
+    """Return a cache of corpus versions, none of which is open yet. Raises ConfigurationError."""
     verified = VerificationCache(settings.verified_path)
     origin = corpus_origin(settings, verified)
     return CorpusVersionCache(settings.corpus_path, embedder, verified, device=settings.corpus.device, origin=origin)
 
 
 def open_corpus(settings: Settings, embedder: Embedder) -> Corpus:
-    """The newest version, pulled first where there is a source. Raises CorpusError and ConfigurationError."""
+    """Open the newest version, after pulling it if there is a source. Raises CorpusError and ConfigurationError."""
     verified = VerificationCache(settings.verified_path)
 
     def opened(version: str) -> Corpus:
@@ -59,11 +59,12 @@ def open_corpus(settings: Settings, embedder: Embedder) -> Corpus:
 
 
 class CorpusRelease:
-    """A build or an update whose result goes where readers pull. Two that begin from one version do not destroy each
-    other: who publishes second is told."""
+    """A build or update whose result is published to where readers pull it. Two that start from the same version do
+    not overwrite each other: the second to publish is refused."""
 
     def __init__(self, settings: Settings, keep: int = 3, address: str | None = None) -> None:
-        """Raises ConfigurationError where there is no address."""
+        """Create a release; `address` overrides the configured source. Raises ConfigurationError if there is
+        neither."""
         source = address or settings.corpus.source
         if source is None:
             raise ConfigurationError(
@@ -80,16 +81,17 @@ class CorpusRelease:
 
     @classmethod
     def configured(cls, settings: Settings, keep: int = 3) -> "CorpusRelease | None":
-        """None where no source is set."""
+        """Return a release to the configured source, or None if no source is set."""
         return None if settings.corpus.source is None else cls(settings, keep)
 
     def begin(self) -> None:
-        """Of a build that takes nothing of what is there. Raises CorpusError."""
+        """Start a build that uses no part of the current version. Raises CorpusError."""
         self._after = self._publisher.number()
 
     def begin_update(self, *, repeats: bool = False) -> PullSummary | None:
-        """Brings the version to be updated, unless what is here was made of it and is still to be published. Where
-        somebody else has published meanwhile, raises CorpusError, except for an update that `repeats` what was lost."""
+        """Pull the version to be updated, unless the local version is based on it and not yet published. Raises
+        CorpusError if another version has been published in the meantime, except for an update that `repeats`
+        lost work."""
         newest = self._publisher.log.newest()
         self._after = newest.number if newest else 0
         if newest is None:
@@ -108,8 +110,8 @@ class CorpusRelease:
         return LocalCopy(self._directory, self._verified, self._keep).pull(inventory, self._publisher.log.storage)
 
     def publish(self, *, force: bool = False) -> PublishSummary:
-        """Without a begin, a version that another has replaced is refused unless `force`. Raises CorpusError,
-        PublishedMeanwhile among them."""
+        """Publish the version. Without a preceding begin, a version that another has replaced is refused unless
+        `force`. Raises CorpusError, including PublishedMeanwhile."""
         if self._after is None and not force:
             self._refuse_older()
         summary = self._publisher.publish(self._directory, self._verified, self._after)
@@ -134,7 +136,7 @@ class CorpusRelease:
         return known or log.names(version)
 
     def _made_of(self, version: str) -> bool:
-        """Whether the current version here is an update of that one, or an update of an update."""
+        """Return whether the current local version is an update of `version`, directly or through other updates."""
         changes = _changes(self._directory, None)
         while changes is not None:
             if changes.before == version:

@@ -1,4 +1,4 @@
-"""Files of papers and of research questions: one JSON object a line, every line that cannot be used named."""
+"""Files of papers and of research questions: a JSON object on each line; every unusable line is reported."""
 
 from collections.abc import Callable
 from functools import partial
@@ -20,22 +20,22 @@ Line = TypeVar("Line", SourcePaper, ResearchQuestion)
 
 
 class LinesRead(NamedTuple, Generic[Line]):
-    """Both in the order of the lines."""
+    """Lines read from a file; both lists are in line order."""
 
     found: list[Line]
     rejected: list[str]
-    """Lines that cannot be used, each with file, line and why."""
+    """Lines that cannot be used, each with file, line and reason."""
 
 
 def read_papers(path: Path, abstract_chars: int) -> LinesRead[SourcePaper]:
-    """Objects with `title` and `abstract`, and an `id` where they have one. Raises InputError where the file cannot be
-    read or has no line."""
+    """Read papers: objects with `title` and `abstract`, and optionally an `id`. Raises InputError if the file
+    cannot be read or has no lines."""
     return _read(path, partial(_paper, abstract_chars))
 
 
 def read_questions(path: Path) -> LinesRead[ResearchQuestion]:
-    """Strings, or objects with a `question`, as `assayer curate` writes them; where it says why there is none, the line
-    is passed over. Raises InputError as above."""
+    """Read questions: strings, or objects with a `question`, as `assayer curate` writes them; lines that state why
+    there is no question are skipped. Raises InputError if the file cannot be read or has no lines."""
     return _read(path, question_of_record)
 
 
@@ -51,10 +51,10 @@ def _read(path: Path, parse: Callable[[Any, str], Line | None]) -> LinesRead[Lin
     for number, line in lines:
         source = f"{path}:{number}"
         try:
-            one = parse(_json(line, source), source)
-            if one is not None:
-                _require_new(one.id, source, places)
-                found.append(one)
+            record = parse(_json(line, source), source)
+            if record is not None:
+                _require_new(record.id, source, places)
+                found.append(record)
         except InputError as error:
             rejected.append(str(error))
     return LinesRead(found, rejected)

@@ -1,21 +1,23 @@
-"""Curations, proposals and scores as jobs of many items, and what is done with each of them."""
+"""Curations, proposals and scores as jobs of many items, and the handling of each item's outcome."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, assert_never
+from functools import partial
+from typing import Any, TypeVar, assert_never
 
 from assayer.curation.candidates import ProposedCandidates
 from assayer.errors import LlmRejected, LlmUnavailable
 from assayer.models import Absent
-from assayer.models.curation import CuratedPaper, IdeaScores, MissingCandidate, Proposal, ResearchQuestion, SourcePaper
+from assayer.models.curation import MissingCandidate, Proposal, ResearchQuestion, SourcePaper
 from assayer.ports import Progress
 from assayer.ranking.judged_texts import masked_idea
 from assayer.run.accounting import cost_of
 from assayer.run.journal import Journal
 from assayer.run.run import Run
-from cluster.curator import Curator, require_llm_for_curation
+from cluster.curator import CurationStage, Curator
 from cluster.item_batch import Ending, ItemWork, do_items_of_job
+from cluster.language_model import require_llm
 from cluster.run_request import RunRequest
 from orchestrator.jobs.item_outcomes import CurationOutcome, ItemsResult, PaidOutcome, ProposalOutcome, ScoreOutcome
 from orchestrator.jobs.models import Lease
@@ -24,13 +26,16 @@ from orchestrator.store import Database, PgItemOutcomes
 
 __all__ = ["CurationJobs"]
 
+Item = TypeVar("Item", SourcePaper, ResearchQuestion, IdeaToScore)
+Ended = TypeVar("Ended", bound=PaidOutcome)
+
 _EVERYBODYS = (LlmRejected, LlmUnavailable)
-"""Begun again, a job goes on from what has been answered."""
+"""Errors that affect all items; a job started again continues from the stored answers."""
 
 
 @dataclass(frozen=True)
 class CurationJobs:
-    """Does one job after another, or several at once."""
+    """Performer of curation, proposal and score jobs, in sequence or concurrently."""
 
     curator: Curator
     database: Database
@@ -42,83 +47,57 @@ class CurationJobs:
         progress: Progress,
         run_request: RunRequest,
     ) -> ItemsResult:
-        """Raises ConfigurationError without a model and where a budget in dollars has no prices, InputError for a file
-        of dimensions that cannot be used, LlmRejected, LlmUnavailable, StorageError and LeaseLost; begun again it goes
-        on from what is stored."""
-        require_llm_for_curation(self.curator.settings)
+        """Run a job; when started again it continues from what is stored. Raises ConfigurationError without a
+        model and for a budget in dollars without prices, InputError for an unusable file of dimensions,
+        LlmRejected, LlmUnavailable, StorageError and LeaseLost."""
+        require_llm(self.curator.settings, "Curation")
+        each = partial(self._each, lease, progress, run_request)
         ended: Sequence[PaidOutcome]
         match request:
             case CurationRequest():
-                ended = await self._curate(lease, request.items, progress, run_request)
+                papers = self.curator.curation(request.items)
+                ended = await each(papers, lambda item: (item.title, item.abstract), CurationOutcome, "paper")
             case ProposalRequest():
-                ended = await self._propose(lease, request, progress, run_request)
+                questions = self.curator.proposal(request.items, request.best_by, request.candidates)
+
+                async def propose(question: ResearchQuestion, run: Run) -> Proposal:
+                    return _proposal(question, await questions.work(question, run))
+
+                stage = CurationStage(**(vars(questions) | {"work": propose}))
+                ended = await each(stage, lambda item: item.text, ProposalOutcome, "proposal")
             case ScoreRequest():
-                ideas = request.items
-                if run_request.blind:
-                    ideas = await asyncio.to_thread(_masked, ideas)
-                ended = await self._score(lease, ideas, progress, run_request)
+                ideas = await asyncio.to_thread(_masked, request.items) if run_request.blind else request.items
+                scores = self.curator.scoring(ideas)
+                ended = await each(scores, lambda item: (item.idea.judged_id, item.question), ScoreOutcome, "scores")
             case _:
                 assert_never(request)
         return ItemsResult.of(request.kind, ended)
 
-    async def _curate(
-        self, lease: Lease, papers: Sequence[SourcePaper], progress: Progress, run_request: RunRequest
-    ) -> Sequence[CurationOutcome]:
-        stage = self.curator.curation(papers)
+    async def _each(
+        self,
+        lease: Lease,
+        progress: Progress,
+        run_request: RunRequest,
+        stage: CurationStage[Item, Any],
+        words: Callable[[Item], Hashable],
+        outcomes: type[Ended],
+        field: str,
+    ) -> tuple[Ended, ...]:
+        """Do a stage item by item; `field` of an outcome holds what was made."""
+
+        def outcome(ending: Ending[Any]) -> Ended:
+            return outcomes(**(_told(ending) | {field: ending.made}))
+
         run = await self.curator.begin(stage, progress, run_request)
-
-        def outcome(ending: Ending[CuratedPaper]) -> CurationOutcome:
-            return CurationOutcome(**_told(ending), paper=ending.made)
-
-        work = ItemWork(
-            stage.name, lambda one: (one.title, one.abstract), lambda one: one.id, stage.work, outcome, _EVERYBODYS
+        work = ItemWork(stage.name, words, lambda item: item.id, stage.work, outcome, _EVERYBODYS)
+        concurrency = self.curator.settings.evaluation.concurrency
+        return await do_items_of_job(
+            lease, stage.items, work, run, concurrency, PgItemOutcomes(self.database, outcomes)
         )
-        outcomes = PgItemOutcomes(self.database, CurationOutcome)
-        return await do_items_of_job(lease, papers, work, run, self._concurrency, outcomes)
-
-    async def _propose(
-        self, lease: Lease, request: ProposalRequest, progress: Progress, run_request: RunRequest
-    ) -> Sequence[ProposalOutcome]:
-        stage = self.curator.proposal(request.items, request.best_by, request.candidates)
-        run = await self.curator.begin(stage, progress, run_request)
-
-        async def do(question: ResearchQuestion, run: Run) -> Proposal:
-            return _proposal(question, await stage.work(question, run))
-
-        def outcome(ending: Ending[Proposal]) -> ProposalOutcome:
-            return ProposalOutcome(**_told(ending), proposal=ending.made)
-
-        work = ItemWork(stage.name, lambda one: one.text, lambda one: one.id, do, outcome, _EVERYBODYS)
-        outcomes = PgItemOutcomes(self.database, ProposalOutcome)
-        return await do_items_of_job(lease, request.items, work, run, self._concurrency, outcomes)
-
-    async def _score(
-        self, lease: Lease, ideas: Sequence[IdeaToScore], progress: Progress, run_request: RunRequest
-    ) -> Sequence[ScoreOutcome]:
-        stage = self.curator.scoring(ideas)
-        run = await self.curator.begin(stage, progress, run_request)
-
-        def outcome(ending: Ending[IdeaScores]) -> ScoreOutcome:
-            return ScoreOutcome(**_told(ending), scores=ending.made)
-
-        work = ItemWork(
-            stage.name,
-            lambda one: (one.idea.judged_id, one.question),
-            lambda one: one.id,
-            stage.work,
-            outcome,
-            _EVERYBODYS,
-        )
-        outcomes = PgItemOutcomes(self.database, ScoreOutcome)
-        return await do_items_of_job(lease, ideas, work, run, self._concurrency, outcomes)
-
-    @property
-    def _concurrency(self) -> int:
-        return self.curator.settings.evaluation.concurrency
 
 
 def _masked(ideas: Sequence[IdeaToScore]) -> tuple[IdeaToScore, ...]:
-    return tuple(one.model_copy(update={"idea": masked_idea(one.idea)}) for one in ideas)
+    return tuple(idea.model_copy(update={"idea": masked_idea(idea.idea)}) for idea in ideas)
 
 
 def _proposal(question: ResearchQuestion, made: ProposedCandidates) -> Proposal:
@@ -130,13 +109,13 @@ def _proposal(question: ResearchQuestion, made: ProposedCandidates) -> Proposal:
     return Proposal(
         question=question.text,
         candidates=made.candidates,
-        missing=tuple(sorted([*lost, *repeats], key=lambda one: one.number)),
+        missing=tuple(sorted([*lost, *repeats], key=lambda repeat: repeat.number)),
         flags=question.flags,
     )
 
 
 def _told(ending: Ending[Any]) -> dict[str, Any]:
-    """What every outcome tells beside its result."""
+    """Return the fields that every outcome has in addition to its result."""
     calls = ending.journal.calls
     return {
         "item": ending.item,

@@ -1,10 +1,9 @@
-"""Papers curated, candidates proposed and ideas scored in one process: settings in, a model with its cache, results
-out. No Ray, no server.
-"""
+"""Curation of papers, proposal of candidates and scoring of ideas in a single process: takes settings, uses a model
+with its cache, and returns results, without Ray or a server."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
@@ -16,75 +15,60 @@ from assayer.curation.options import BestBy
 from assayer.curation.papers import curate_paper
 from assayer.curation.scoring import score_idea
 from assayer.curation.tasks import ALL
-from assayer.errors import ConfigurationError
 from assayer.llm import Llm
 from assayer.models import Absent, Dropped, Idea, PromptVersion, RunUsage
 from assayer.models.curation import CuratedPaper, IdeaScores, ResearchQuestion, SourcePaper
 from assayer.ports import Clock, Progress
 from assayer.ranking.comparison import COMPARISON
 from assayer.run.accounting import Started, cost_of, usage
+from assayer.run.concurrency import gather_all
 from assayer.run.run import Run
-from assayer.run.structured_concurrency import together
-from cluster.clock import SystemClock
-from cluster.database import open_database
-from cluster.language_model import open_llm
-from cluster.run_request import LOCAL_REQUEST, RunRequest, result_inputs, run_id
+from cluster.language_model import open_models
+from cluster.run_request import LOCAL_REQUEST, RunRequest, result_inputs
 from cluster.settings import CurationSettings, Settings
 from orchestrator.jobs.requests import IdeaToScore
-from workers.embedding.local_embedder import local_embedder
-from workers.llm.gateway import LlmGateway
 
-__all__ = ["CurationStage", "CurationWork", "Curator", "open_curator", "require_llm_for_curation"]
+__all__ = ["CurationStage", "CurationWork", "Curator", "open_curator"]
 
 In = TypeVar("In")
 Out = TypeVar("Out")
 
 
 class CurationWork(NamedTuple, Generic[Out]):
-    """What a command made, in the order of what it was given, and what that took."""
+    """Results of a command, in input order, with the usage of the work."""
 
     results: list[Out]
     dropped: tuple[Dropped, ...]
     usage: RunUsage
-    """Of this execution only."""
+    """Usage of this execution only."""
     prompt_tokens: int
     completion_tokens: int
     cost_usd: float | Absent
-    """Of all answers used, those of earlier executions included."""
+    """Cost of all answers used, including those of earlier executions."""
     models: tuple[str, ...]
-    """That answered, sorted."""
+    """Models that answered, sorted."""
     prompts: tuple[PromptVersion, ...]
-
-
-def require_llm_for_curation(settings: Settings) -> None:
-    """Raises ConfigurationError: a pattern that finds surveys finds no new ideas, and no rule asks a question."""
-    if settings.llm is None:
-        raise ConfigurationError(
-            "Curating papers, proposing ideas and scoring them need a language model, and none is configured.",
-            "Set ASSAYER_LLM__BASE_URL and ASSAYER_LLM__MODEL, and ASSAYER_LLM__API_KEY if the endpoint asks "
-            "for a key.",
-        )
 
 
 @dataclass(frozen=True)
 class CurationStage(Generic[In, Out]):
-    """One of the three stages, with its items: what a command runs at once, and a job of the service item by item."""
+    """One of the three stages, with its items: a command runs it as a whole, a job of the service item by item."""
 
     prefix: str
-    """Of the run's id."""
+    """Prefix of the run's id."""
     name: str
-    """Of the items, as progress names them."""
+    """Name of the items, as shown in progress."""
     items: Sequence[In]
     asked: Mapping[str, object]
-    """What of the request determines the results."""
+    """Values of the request that determine the results."""
     options: CurationSettings
     work: Callable[[In, Run], Awaitable[Out]]
 
 
 @dataclass(frozen=True)
 class Curator:
-    """Every method that is awaited raises ConfigurationError without a model, LlmRejected, LlmUnavailable and
-    StorageError; asked again, it goes on from what has been answered."""
+    """Curation with a language model. All async methods raise ConfigurationError without a model, LlmRejected,
+    LlmUnavailable and StorageError; when called again, they continue from the stored answers."""
 
     settings: Settings
     llm: Llm
@@ -102,7 +86,7 @@ class Curator:
         progress: Progress,
         run_request: RunRequest = LOCAL_REQUEST,
     ) -> CurationWork[ProposedCandidates]:
-        """With places where the best is wanted."""
+        """Propose candidate ideas for the questions, with ranks if `best_by` is set."""
         return await self._each(self.proposal(questions, best_by), progress, run_request)
 
     async def score(
@@ -112,10 +96,10 @@ class Curator:
         progress: Progress,
         run_request: RunRequest = LOCAL_REQUEST,
     ) -> CurationWork[IdeaScores]:
-        """Ideas are shown as they are: mask them first where they are to be judged blind. Raises InputError for a file
-        of dimensions that cannot be used."""
+        """Score ideas, which are shown unmasked: mask them first for blind judging. Raises InputError for an
+        unusable file of dimensions."""
         return await self._each(
-            self.scoring([IdeaToScore(idea=one, question=question) for one in ideas]), progress, run_request
+            self.scoring([IdeaToScore(idea=idea, question=question) for idea in ideas]), progress, run_request
         )
 
     def curation(self, papers: Sequence[SourcePaper]) -> CurationStage[SourcePaper, CuratedPaper]:
@@ -124,12 +108,12 @@ class Curator:
         async def one(paper: SourcePaper, run: Run) -> CuratedPaper:
             return await curate_paper(paper, self.llm, run, options)
 
-        return CurationStage("cu", "papers", papers, {"papers": [one.model_dump() for one in papers]}, options, one)
+        return CurationStage("cu", "papers", papers, {"papers": [item.model_dump() for item in papers]}, options, one)
 
     def proposal(
         self, questions: Sequence[ResearchQuestion], best_by: BestBy | None, candidates: int | None = None
     ) -> CurationStage[ResearchQuestion, ProposedCandidates]:
-        """`candidates`: for each question, in place of what the settings say."""
+        """Return the proposal stage; `candidates` is the number for each question, overriding the settings."""
         own = self.settings.curation
         options = own if candidates is None else own.model_copy(update={"candidates": candidates})
         dimensions = score_dimensions(options.score_dimensions)
@@ -142,11 +126,12 @@ class Curator:
             placed = await place_candidates(made.candidates, best_by, self.llm, run, options, ranking, dimensions)
             return made._replace(candidates=placed)
 
-        asked = {"questions": [one.model_dump() for one in questions], "best_by": best_by}
+        asked = {"questions": [item.model_dump() for item in questions], "best_by": best_by}
         return CurationStage("pr", "questions", questions, asked, options, one)
 
     def scoring(self, asked: Sequence[IdeaToScore]) -> CurationStage[IdeaToScore, IdeaScores]:
-        """Ideas are shown as they are. Raises InputError for a file of dimensions that cannot be used."""
+        """Return the scoring stage, which shows ideas unmasked. Raises InputError for an unusable file of
+        dimensions."""
         options = self.settings.curation
         dimensions = score_dimensions(options.score_dimensions)
 
@@ -154,13 +139,13 @@ class Curator:
             return await score_idea(item.idea, dimensions, self.llm, run, options, item.question)
 
         determining = {
-            "ideas": [[one.idea.judged_id, one.question] for one in asked],
-            "dimensions": [one.sha256 for one in dimensions],
+            "ideas": [[entry.idea.judged_id, entry.question] for entry in asked],
+            "dimensions": [dimension.sha256 for dimension in dimensions],
         }
         return CurationStage("sc", "ideas", asked, determining, options, one)
 
     async def begin(self, stage: CurationStage[In, Out], progress: Progress, run_request: RunRequest) -> Run:
-        """The run of all items, with the budget that they share."""
+        """Start the run of all items, with their shared budget."""
         llm = self.settings.llm
         inputs = result_inputs(
             {
@@ -173,19 +158,7 @@ class Curator:
                 "prompts": {task.name: [task.version, task.digest] for task in (*ALL, COMPARISON)},
             }
         )
-        budget = run_request.budget(stage.options)
-        if budget.max_usd is not None and isinstance(self.llm, LlmGateway):
-            self.llm.require_prices()
-        run = Run(
-            id=run_id(stage.prefix, inputs, run_request.job),
-            cutoff=None,
-            clock=self.clock,
-            progress=progress,
-            budget=budget,
-            answers_of=run_request.answers_of,
-        )
-        await run_request.begin(run.id, inputs)
-        return run
+        return await run_request.start_run(stage.prefix, inputs, self.llm, self.clock, progress, stage.options)
 
     async def _each(
         self, stage: CurationStage[In, Out], progress: Progress, run_request: RunRequest
@@ -202,7 +175,7 @@ class Curator:
             run.report_progress(stage.name, done, len(stage.items))
             return result
 
-        results = await together(one(item) for item in stage.items)
+        results = await gather_all(one(item) for item in stage.items)
         calls = run.journal.calls
         return CurationWork(
             results,
@@ -218,16 +191,7 @@ class Curator:
 
 @asynccontextmanager
 async def open_curator(settings: Settings) -> AsyncIterator[Curator]:
-    """Raises ConfigurationError, StorageError, LlmRejected and LlmUnavailable before anything is asked."""
-    require_llm_for_curation(settings)
-    async with AsyncExitStack() as stack:
-        embedder = stack.enter_context(closing(local_embedder(settings.embedder)))
-        database = await stack.enter_async_context(open_database(settings))
-        llm = await open_llm(settings, database, embedder, stack)
-        _require_prices(settings.curation, llm)
-        yield Curator(settings, llm, SystemClock())
-
-
-def _require_prices(options: CurationSettings, llm: Llm) -> None:
-    if options.max_usd is not None and isinstance(llm, LlmGateway):
-        llm.require_prices()
+    """Open a curator. Raises ConfigurationError, StorageError, LlmRejected and LlmUnavailable before any request is
+    made."""
+    async with open_models(settings) as models:
+        yield Curator(settings, models.llm, models.clock)

@@ -1,4 +1,4 @@
-"""Opens the database that the settings name."""
+"""Access to the configured database."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -18,7 +18,8 @@ T = TypeVar("T")
 
 @asynccontextmanager
 async def open_database(settings: Settings) -> AsyncIterator[Database]:
-    """The configured server, or the embedded one, migrated. Raises StorageError or ConfigurationError."""
+    """Open the configured server, or the embedded server, after migrating it. Raises StorageError or
+    ConfigurationError."""
     async with AsyncExitStack() as stack:
         ensure_running = imports = None
         if not settings.database.url:
@@ -43,7 +44,8 @@ def _import_migrations() -> None:
 
 
 def with_database(profile: Profile, work: Callable[[Database], Awaitable[T]]) -> T:
-    """Does the work on an event loop of its own. Raises what `open_database`, the settings and the work raise."""
+    """Run the work with the database on an event loop of its own. Raises what `open_database`, the settings and the
+    work raise."""
 
     async def run() -> T:
         async with open_database(load_settings(profile)) as database:

@@ -1,4 +1,4 @@
-"""The engine in one process: settings in, the backends that methods use out. No Ray, no server."""
+"""Engine in a single process: takes settings and provides the backends that methods use, without Ray or a server."""
 
 import asyncio
 import datetime as dt
@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from assayer import __version__
 from assayer.backends import Backends
 from assayer.blinding.blind import blinded
+from assayer.criteria import JUDGE_CRITERIA
 from assayer.errors import AssayerError, ConfigurationError, CorpusError, Defect, InputError
-from assayer.methods import scholareval
+from assayer.llm import NoLlm
 from assayer.methods.grapheval.graph.growth import missing_graph_error
 from assayer.methods.grapheval.judge import GraphJudge
 from assayer.methods.innoeval.pipeline import no_reviewers_error
@@ -21,24 +22,23 @@ from assayer.models import Absent, Idea
 from assayer.own_references.check import check_own_references
 from assayer.ports import Embedder, Progress, Reranker
 from assayer.reports.assembly import EvaluationResult
-from assayer.reports.release import released
 from assayer.run.run import Run
+from assayer_client.resources import DEFAULT_METHOD
 from cluster.clock import SystemClock
 from cluster.corpus_source import corpus_versions
 from cluster.database import open_database
 from cluster.engine_parts import NOTHING_SHARED, CorpusVersions, CorpusWithFullTexts, SharedParts
 from cluster.evidence_sources import BeyondPapersFactory, LiteratureFactory, open_literature
 from cluster.language_model import open_llm
-from cluster.methods import METHODS, EvaluationMethod, MethodContext, with_board
+from cluster.methods import METHODS, EvaluationMethod, MethodInputs, with_board
 from cluster.run_request import LOCAL_REQUEST, ResultInputs, RunRequest, result_inputs, run_id
 from cluster.settings import Settings
 from cluster.viewpoint_graphs import open_judge
 from index import CorpusFullTexts
 from index.memory_corpus import MemoryCorpus
 from orchestrator.store import Database, PgReports
-from workers.embedding.local_embedder import SharesProcessors, local_embedder
+from workers.embedding.embedder import LocalEmbedder, local_embedder
 from workers.full_texts.bibliography import GrobidBibliography, open_bibliography
-from workers.llm import LlmSettings
 from workers.reranking.reranker import LocalReranker
 
 __all__ = ["METHODS", "Engine", "open_engine"]
@@ -48,12 +48,12 @@ _CORPUS_VERSION_GONE = (
     "start of the evaluation",
     "the version of the corpus it was with is not there any more: it began anew with the current one",
 )
-"""What a report says was dropped, and why."""
+"""Dropped step and reason, as stated in a report."""
 
 
 @dataclass(frozen=True)
 class Engine:
-    """Evaluates ideas, `settings.evaluation.concurrency` at a time."""
+    """Engine that evaluates ideas, at most `settings.evaluation.concurrency` concurrently."""
 
     settings: Settings
     backends: Backends
@@ -61,17 +61,18 @@ class Engine:
     evaluations: PgReports
     clock: SystemClock
     judge: GraphJudge | Absent
-    """The graph of labelled ideas, or why there is none."""
+    """Graph of labelled ideas, or the reason why there is none."""
     methods: Mapping[str, AssayerError | None]
-    """Those that it was opened for, and why a method cannot run here whatever the corpus."""
+    """Methods the engine was opened for, each with the reason why it cannot run here with any corpus, if there is
+    one."""
     corpora: CorpusVersions
     _slots: asyncio.Semaphore
     _overnight_slots: asyncio.Semaphore
-    """Of evaluations that mostly wait for batches."""
+    """Slots for overnight evaluations, which mostly wait for batches."""
     _running: Counter[str]
     """Evaluations by method."""
     bibliography: GrobidBibliography | None = None
-    """Tells the references of an idea's PDF apart; None where no GROBID is configured."""
+    """Parser of the references in an idea's PDF; None if GROBID is not configured."""
 
     async def evaluate(
         self,
@@ -81,22 +82,21 @@ class Engine:
         progress: Progress,
         run_request: RunRequest = LOCAL_REQUEST,
     ) -> EvaluationResult:
-        """The evaluation, stored, with the earlier of the two cutoffs; blind where the request says so. Raises
-        AssayerError. Cancelled, it ends at once; nothing is sent afterwards."""
+        """Evaluate an idea and store the evaluation, with the earlier of the two cutoffs, and blind if the
+        request says so. Raises AssayerError. When cancelled, it ends immediately, and nothing is sent
+        afterwards."""
         if run_request.board is not None or run_request.board_models:
             settings = with_board(self.settings, run_request.board, run_request.board_models)
             usual = replace(run_request, board=None, board_models=())
             return await replace(self, settings=settings).evaluate(idea, method, cutoff, progress, usual)
-        cutoff = min((one for one in (idea.cutoff, cutoff) if one is not None), default=None)
+        cutoff = min((item for item in (idea.cutoff, cutoff) if item is not None), default=None)
         check_request(method, cutoff, self.clock.now().date())
         self._check_method(method)
         entry = METHODS[method]
         self._check_prices(entry, run_request)
         if run_request.blind:
             idea = await asyncio.to_thread(blinded, idea)
-        came = self.clock.now()
         async with self._slots if run_request.waits_until is None else self._overnight_slots:
-            placed = self.clock.now()
             corpus = await self._corpus_of(entry, run_request.corpus)
             request = self._request(idea, method, cutoff, run_request, corpus)
             run = Run(
@@ -105,18 +105,16 @@ class Engine:
                 clock=self.clock,
                 progress=progress,
                 budget=run_request.budget(self.settings.evaluation),
+                criteria=run_request.criteria,
                 answers_of=run_request.answers_of,
                 waits_until=run_request.waits_until,
             )
-            run.activities.add("place", came, placed)
-            run.activities.add("loading", placed, self.clock.now())
             if run_request.corpus not in ("", corpus.version):
                 run.journal.record_dropped(*_CORPUS_VERSION_GONE)
             await run_request.begin(run.id, request)
             self._running[method] += 1
             try:
-                found = await self._evaluate(entry, idea, run, self._context_of(entry, run, corpus))
-                evaluation = found._replace(report=released(found.report, self.settings.release))
+                evaluation = await self._evaluate(entry, idea, run, self._inputs_of(entry, run, corpus))
             except AssayerError:
                 raise
             except Exception as error:  # the one place where a defect of ours becomes one idea's failure
@@ -125,26 +123,24 @@ class Engine:
                 raise Defect(message, "Please report it.") from error
             finally:
                 self._running[method] -= 1
-            await self.evaluations.keep(evaluation.report, evaluation.papers, request)
+            await self.evaluations.keep(evaluation.report)
             return evaluation
 
-    async def _evaluate(
-        self, method: EvaluationMethod, idea: Idea, run: Run, context: MethodContext
-    ) -> EvaluationResult:
-        """With the idea's own references checked at the same time, where the method reads literature."""
+    async def _evaluate(self, method: EvaluationMethod, idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:
+        """Evaluate an idea. If the method reads literature, the idea's own references are checked at the same time."""
         if not method.reads_literature:
-            return await method.evaluate(idea, run, context)
-        backends, options = context.backends, self.settings.own_references
+            return await method.evaluate(idea, run, inputs)
+        backends, options = inputs.backends, self.settings.own_references
         check = check_own_references(idea, backends.reference_sources, backends.llm, run, options)
         run.own_references = task = asyncio.create_task(check)
         try:
-            return await method.evaluate(idea, run, context)
+            return await method.evaluate(idea, run, inputs)
         finally:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
     async def reach(self) -> None:
-        """Raises LlmUnavailable when the LLM endpoint is gone."""
+        """Check that the LLM endpoint is reachable. Raises LlmUnavailable if it is not."""
         if self.settings.llm is None:
             return
         from workers.llm.gateway import LlmGateway
@@ -153,14 +149,16 @@ class Engine:
             await self.backends.llm.reach()
 
     async def unavailable_methods(self) -> dict[str, AssayerError | None]:
-        """Why a method cannot run here now."""
-        found = dict(self.methods)
-        if any(METHODS[name].reads_literature and why is None for name, why in found.items()):
+        """Return why each method cannot run here at present; None for methods that can."""
+        reasons = dict(self.methods)
+        if any(METHODS[name].reads_literature and why is None for name, why in reasons.items()):
             try:
                 await self.corpora.current()
             except CorpusError as error:
-                found |= {name: error for name, why in found.items() if why is None and METHODS[name].reads_literature}
-        return found
+                reasons |= {
+                    name: error for name, why in reasons.items() if why is None and METHODS[name].reads_literature
+                }
+        return reasons
 
     def _check_method(self, method: str) -> None:
         if method not in self.methods:
@@ -170,14 +168,14 @@ class Engine:
             raise copy(unavailable)
 
     def _check_prices(self, method: EvaluationMethod, run_request: RunRequest) -> None:
-        """Of all models that it asks, before anything is paid for."""
+        """Check that all models of the method have prices, before any cost is incurred."""
         llm = self.settings.llm
-        if llm is not None and run_request.budget(self.settings.evaluation).max_usd is not None:
+        if method.asks_llm and llm is not None and run_request.budget(self.settings.evaluation).max_usd is not None:
             llm.require_prices(*llm.models, *method.models(self.settings))
 
     async def _corpus_of(self, method: EvaluationMethod, began_with: str) -> CorpusWithFullTexts:
-        """The version that the evaluation began with, as long as it is there; otherwise the current one. An empty one
-        for a method that reads no literature. Raises CorpusError."""
+        """Return the corpus version with which the evaluation started, or the current version if it is gone.
+        Returns an empty corpus for a method that reads no literature. Raises CorpusError."""
         if not method.reads_literature:
             return MemoryCorpus((), self.backends.embedder)
         if began_with:
@@ -189,13 +187,15 @@ class Engine:
                 )
         return await self.corpora.current()
 
-    def _context_of(self, method: EvaluationMethod, run: Run, corpus: CorpusWithFullTexts) -> MethodContext:
-        """What one run of a method works with, and nothing that the method does not use."""
+    def _inputs_of(self, method: EvaluationMethod, run: Run, corpus: CorpusWithFullTexts) -> MethodInputs:
+        """Return the inputs of one run of a method, without anything that the method does not use."""
         if method.reads_literature:
             backends = self._literature_of(method).backends(self.backends, run, corpus)
         else:
             backends = replace(self.backends, literature=corpus, full_texts=CorpusFullTexts(corpus))
-        return MethodContext(self.settings, replace(backends, reranker=self._reranker_of(method)), self.judge)
+        if not method.asks_llm:
+            backends = replace(backends, llm=NoLlm())
+        return MethodInputs(self.settings, replace(backends, reranker=self._reranker_of(method)), self.judge)
 
     def _reranker_of(self, method: EvaluationMethod) -> Reranker | None:
         return self.backends.reranker if method.reranks else None
@@ -208,9 +208,9 @@ class Engine:
     def _request(
         self, idea: Idea, method: str, cutoff: dt.date | None, run_request: RunRequest, corpus: CorpusWithFullTexts
     ) -> ResultInputs:
-        """Everything that determines the report."""
+        """Return everything that determines the report."""
         entry = METHODS[method]
-        asks_graph = entry.asks_graph(MethodContext(self.settings, self.backends, self.judge))
+        asks_llm = entry.asks_llm
         reranker = self._reranker_of(entry)
         return result_inputs(
             {
@@ -218,10 +218,11 @@ class Engine:
                 "idea": idea.id,
                 "blinding": idea.blinding.rules if idea.blinding else None,
                 "method": method,
+                "criteria": [[item.model_dump() for item in run_request.criteria], JUDGE_CRITERIA.digest],
                 "cutoff": cutoff.isoformat() if cutoff else None,
                 "options": entry.options(self.settings).model_dump(mode="json"),
-                "models": self.backends.llm.models,
-                "llm": self._llm_parameters(),
+                "models": self.backends.llm.models if asks_llm else (),
+                "llm": self._llm_parameters() if asks_llm else {},
                 "release": self.settings.release.model_dump(),
                 "budget": run_request.bounds(self.settings.evaluation).model_dump(),
                 "prompts": {task.name: [task.version, task.digest] for task in entry.tasks},
@@ -229,13 +230,18 @@ class Engine:
                 "reranker": reranker.name if reranker else None,
                 "corpus": corpus.version if entry.reads_literature else None,
                 "literature": self._literature_of(entry).version(corpus) if entry.reads_literature else None,
-                "own_references": self.settings.own_references.model_dump() if entry.reads_literature else None,
-                "graph": self._graph() if asks_graph else None,
+                "own_references": self._reference_check(idea) if entry.reads_literature else None,
+                "graph": self._graph() if entry.needs_graph else None,
             }
         )
 
+    def _reference_check(self, idea: Idea) -> object:
+        """Return everything that the check of the idea's references depends on beside its text."""
+        listed = [work.model_dump() for work in idea.references]
+        return [self.settings.own_references.model_dump(), idea.references_reader, listed]
+
     def _graph(self) -> object:
-        """What a verdict of labelled ideas depends on."""
+        """Return everything that a verdict of labelled ideas depends on."""
         if isinstance(self.judge, Absent):
             return self.judge.reason
         calibration = self.judge.calibration
@@ -249,7 +255,7 @@ class Engine:
 
 
 def check_request(method: str, cutoff: dt.date | None, today: dt.date) -> None:
-    """Raises InputError for a method that does not exist or a cutoff that lies in the future."""
+    """Check the method and the cutoff; raise InputError if the method does not exist or the cutoff is in the future."""
     if method not in METHODS:
         raise InputError(f"There is no method {method!r}.", f"Methods: {', '.join(METHODS)}.")
     if cutoff is not None and cutoff > today:
@@ -259,31 +265,30 @@ def check_request(method: str, cutoff: dt.date | None, today: dt.date) -> None:
 @asynccontextmanager
 async def open_engine(
     settings: Settings,
-    methods: Sequence[str] = (scholareval.METHOD,),
+    methods: Sequence[str] = (DEFAULT_METHOD,),
     database: Database | None = None,
     for_service: bool = False,
     parts: SharedParts = NOTHING_SHARED,
     beside_others: bool = False,
 ) -> AsyncIterator[Engine]:
-    """For evaluations by these methods, with a database of its own where none is handed in, and with parts of its own.
-    `beside_others`: engines of other processes ask the same endpoint, within one limit.
+    """Open an engine for evaluations by these methods, with a database and parts of its own unless they are passed.
+    `beside_others`: engines of other processes use the same endpoint, within one limit.
 
-    Raises ConfigurationError, CorpusError, StorageError, LlmUnavailable; where a method needs a language model or a
-    graph and there is none NoFallback or InputError, before any idea is touched. A service opens all the same: what
-    a method lacks is told by each of its evaluations, and an endpoint that is down may come back.
-    """
+    Raises ConfigurationError, CorpusError, StorageError, LlmUnavailable; NoFallback or InputError if a method needs
+    a language model or a graph and there is none, before any idea is processed. A service opens all the same: each
+    evaluation reports what its method lacks, and an endpoint that is down may recover."""
     unavailable = _UnavailableMethods(methods, for_service)
     if settings.llm is None:
         unavailable.note(no_reviewers_error(), lambda method: method.needs_llm)
-    unavailable.note_files(settings)
-    if settings.llm is not None and settings.evaluation.max_usd is not None:
-        unavailable.note_prices(settings, settings.llm)
+    unavailable.check(lambda method: method.options(settings))
+    if (llm_settings := settings.llm) is not None and settings.evaluation.max_usd is not None:
+        unavailable.check(lambda method: llm_settings.require_prices(*method.models(settings)))
     clock = SystemClock()
     async with AsyncExitStack() as stack:
         embedder = parts.embedder or stack.enter_context(closing(local_embedder(settings.embedder)))
         corpora = await _corpora(settings, embedder, parts, unavailable, stack)
         running = Counter[str]()
-        if isinstance(embedder, SharesProcessors):
+        if isinstance(embedder, LocalEmbedder):
             embedder.share_processors(lambda: running.total() < 2)
             if not for_service:
                 embedder.preload()  # while the database starts
@@ -295,7 +300,6 @@ async def open_engine(
         llm = await open_llm(
             settings,
             database,
-            embedder,
             stack,
             must_answer=not for_service,
             for_service=for_service,
@@ -324,7 +328,7 @@ async def open_engine(
 
 
 class _UnavailableMethods:
-    """Why some of the methods cannot run here: kept, or raised at once where nobody else would be served."""
+    """Errors that make methods unavailable here: collected if `keep` is set, otherwise raised immediately."""
 
     def __init__(self, methods: Sequence[str], keep: bool) -> None:
         self.of: dict[str, AssayerError | None] = dict.fromkeys(methods)
@@ -340,22 +344,12 @@ class _UnavailableMethods:
                     raise error
                 self.of[method] = self.of[method] or error
 
-    def note_files(self, settings: Settings) -> None:
-        """Files that options name and that cannot be used."""
+    def check(self, check: Callable[[EvaluationMethod], object]) -> None:
+        """Record the methods for which the check raises InputError or ConfigurationError."""
         for name in self.of:
             try:
-                METHODS[name].options(settings)
-            except InputError as error:
-                if not self.keep:
-                    raise
-                self.of[name] = self.of[name] or error
-
-    def note_prices(self, settings: Settings, llm: LlmSettings) -> None:
-        """Models that a method asks by name, and whose answers cost nobody knows what."""
-        for name in self.of:
-            try:
-                llm.require_prices(*METHODS[name].models(settings))
-            except ConfigurationError as error:
+                check(METHODS[name])
+            except (InputError, ConfigurationError) as error:
                 if not self.keep:
                     raise
                 self.of[name] = self.of[name] or error
@@ -370,7 +364,8 @@ def _reranker(settings: Settings, unavailable: _UnavailableMethods, stack: Async
 async def _corpora(
     settings: Settings, embedder: Embedder, parts: SharedParts, unavailable: _UnavailableMethods, stack: AsyncExitStack
 ) -> CorpusVersions:
-    """Raises CorpusError where there is no corpus, a method needs one, and nobody else would be served."""
+    """Open the corpus versions. Raises CorpusError if there is no corpus, a method needs it, and errors are raised
+    instead of collected."""
     if parts.corpora is not None:
         return parts.corpora(embedder)
     corpora = corpus_versions(settings, embedder)
@@ -381,10 +376,9 @@ async def _corpora(
 
 
 async def _judge(settings: Settings, database: Database, unavailable: _UnavailableMethods) -> GraphJudge | Absent:
-    """A method that only adds a verdict of labelled ideas to its report goes on without one, and says why."""
-    needed = unavailable.any(lambda method: method.needs_graph)
-    if not needed and settings.llm is not None:
-        return Absent(reason="this method asks labelled ideas only where no language model judges.")
+    """Open the graph judge, or return Absent with the reason if no method needs it or it cannot be opened."""
+    if not unavailable.any(lambda method: method.needs_graph):
+        return Absent(reason="no method needs labelled ideas.")
     try:
         judge = await open_judge(settings, database)
     except (InputError, ConfigurationError) as error:

@@ -1,4 +1,4 @@
-"""Parts of an engine that processes may share (models, corpus, remote sources) instead of each making its own."""
+"""Engine parts that processes may share (models, corpus, remote sources) instead of each creating its own."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,44 +6,40 @@ from typing import Protocol
 
 from assayer.ports import Embedder, Reranker
 from index import FullTextLookup
-from orchestrator.api.searchable_corpus import SearchableCorpus
-from workers.full_texts.acquisition import DocumentReader, PdfFetcher
+from orchestrator.web.searchable_corpus import SearchableCorpus
+from workers.full_texts.acquisition import Documents
 from workers.literature.local_corpus import LocalCorpus
-from workers.remote.request import SourceFetcher
+from workers.outbound.source_requests import SourceFetcher
 
-__all__ = ["NOTHING_SHARED", "CorpusVersions", "CorpusWithFullTexts", "SharedDocuments", "SharedParts"]
+__all__ = ["NOTHING_SHARED", "CorpusVersions", "CorpusWithFullTexts", "SharedParts"]
 
 
 class CorpusWithFullTexts(LocalCorpus, FullTextLookup, SearchableCorpus, Protocol):
-    """The corpus as the federation and the API ask it, and the sections that came with its records."""
+    """The corpus as queried by the federation and the API, with the full-text sections that came with its records."""
 
 
 class CorpusVersions(Protocol):
-    """The corpus by its versions."""
+    """Access to the corpus by version."""
 
     async def current(self) -> CorpusWithFullTexts:
-        """For who begins now. Raises CorpusError when there is none."""
+        """Return the current version, for new work. Raises CorpusError if there is none."""
         ...
 
     async def at(self, version: str) -> CorpusWithFullTexts:
-        """The one that somebody began with. Raises CorpusError when it is not there any more."""
+        """Return the version that an earlier run started with. Raises CorpusError if it is no longer available."""
         ...
-
-
-class SharedDocuments(PdfFetcher, DocumentReader, Protocol):
-    """Copies of papers, fetched and read in one place; what is decided about them stays with who asks."""
 
 
 @dataclass(frozen=True)
 class SharedParts:
-    """None: the engine makes its own."""
+    """Engine parts supplied by the caller; the engine creates each part that is None."""
 
     embedder: Embedder | None = None
     reranker: Reranker | None = None
     corpora: Callable[[Embedder], CorpusVersions] | None = None
-    """With the embedder of the engine, which queries are asked with."""
+    """Function that opens the corpora with the engine's embedder, which embeds the queries."""
     remote: SourceFetcher | None = None
-    documents: SharedDocuments | None = None
+    documents: Documents | None = None
 
 
 NOTHING_SHARED = SharedParts()

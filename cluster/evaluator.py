@@ -1,4 +1,4 @@
-"""An evaluator: leases jobs and does them with its engine, and does its part of the service's chores and deliveries."""
+"""Evaluator process: leases jobs, runs them with its engine, and takes part in the service's chores and deliveries."""
 
 import asyncio
 import datetime as dt
@@ -15,37 +15,37 @@ from cluster.submitted_documents import open_documents
 from cluster.telemetry import trace_export
 from cluster.webhooks import load_secret_cipher, open_deliverer, re_encrypt_secrets
 from orchestrator.execution.chores import Chore, ChoreLock, run_chores
+from orchestrator.execution.mail_delivery import MailDeliverer
+from orchestrator.execution.webhook_delivery import WebhookDeliverer
 from orchestrator.execution.worker import Worker
-from orchestrator.mail.delivery import MailDeliverer
 from orchestrator.store import Database, NotificationListener, NotificationsMissed, PgJobs, PgLeases, Subscription
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.chore_lock import PgChoreLock
 from orchestrator.store.documents import PgDocuments
-from orchestrator.store.months import PgMonths
 from orchestrator.store.tombstones import PgTombstones
 from orchestrator.store.webhooks import PgWebhooks
-from orchestrator.webhooks.delivery import WebhookDeliverer
 
 __all__ = ["Evaluator", "open_evaluator"]
 
 
 @dataclass(frozen=True)
 class Evaluator:
-    """Any number of them, in any number of processes, share one database and need know nothing of each other."""
+    """Worker that leases and runs jobs. Evaluators in any number of processes can share one database without
+    coordination."""
 
     worker: Worker
     overnight: Worker
-    """With places of its own, for jobs that mostly wait."""
+    """Worker with its own concurrency slots for overnight jobs, which spend most of their time waiting."""
     deliverer: WebhookDeliverer
     mail: MailDeliverer | None
-    """None: the service sends no mails."""
+    """Deliverer of mails, or None if the service sends no mails."""
     chores: tuple[Chore, ...]
     lock: ChoreLock
     longest_pause: float
-    """Seconds between two attempts while the database is out of reach."""
+    """Maximum number of seconds between two attempts while the database is unreachable."""
 
     async def run(self) -> None:
-        """Until it is cancelled; `drain` first."""
+        """Run until cancelled; call `drain` first."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self.worker.run())
             group.create_task(self.overnight.run())
@@ -56,12 +56,12 @@ class Evaluator:
 
     @property
     def in_hand(self) -> int:
-        """Jobs that run here, overnight ones left out: those are given back at once."""
+        """Number of jobs running here, excluding overnight jobs, which are returned immediately on a drain."""
         return self.worker.in_hand
 
     async def drain(self, seconds: float) -> None:
-        """Leases nothing more, lets what is in hand end within that time, and gives the rest back; what waits for a
-        batch at once, as that would take hours."""
+        """Stop leasing, let running jobs finish within the time limit, and return the rest. Overnight jobs are
+        returned immediately, because waiting for a batch would take hours."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self.worker.drain(seconds))
             group.create_task(self.overnight.drain(0))
@@ -77,14 +77,14 @@ async def open_evaluator(
     clock: Clock,
     batch_only: bool = False,
 ) -> AsyncIterator[Evaluator]:
-    """`batch_only`: it leases no interactive jobs."""
+    """Open an evaluator; with `batch_only` it leases no interactive jobs."""
     keep_days = settings.batches.document_days
     jobs = PgJobs(database, document_days=keep_days)
     leases = PgLeases(database, settings.queue, keep_documents=keep_days > 0)
     cipher, mails = load_secret_cipher(settings), mail_outbox(settings, database)
     outbox = PgWebhooks(database, mails)
     work, log = settings.work, PgAuditLog(database)
-    months, documents = PgMonths(database, settings.retention), open_documents(settings, database)
+    documents, kept = open_documents(settings, database), settings.retention
     await re_encrypt_secrets(outbox, cipher)
     performer = make_performer(settings, database, engine)
     parts = (settings, database, listener, performer)
@@ -92,6 +92,7 @@ async def open_evaluator(
         async with (
             listener.subscribe("assayer_jobs") as notifications,
             open_deliverer(settings.webhooks, outbox, cipher, _WakeOnFinishedJob(notifications), clock) as deliverer,
+            PgChoreLock(database) as lock,
         ):
             yield Evaluator(
                 worker=make_worker(name, *parts, batch_only),
@@ -100,15 +101,14 @@ async def open_evaluator(
                 mail=mail_deliverer(settings, mails, clock),
                 chores=(
                     Chore("take back expired leases", work.expire_seconds, leases.expire),
-                    Chore("delete what is kept no longer", work.purge_seconds, lambda: jobs.purge(clock.now())),
-                    Chore("drop months kept no longer", work.purge_seconds, lambda: months.tend(clock.now())),
+                    Chore("delete what is kept no longer", work.purge_seconds, lambda: jobs.purge(clock.now(), kept)),
                     Chore("delete words kept no longer", work.purge_seconds, lambda: log.purge(clock.now())),
                     Chore("forget old documents", work.purge_seconds, lambda: jobs.forget_documents(clock.now())),
                     *_tombstone_chores(PgTombstones(database), settings, clock),
                     *(_document_chores(documents, settings, clock) if documents is not None else ()),
                     *traces,
                 ),
-                lock=PgChoreLock(database),
+                lock=lock,
                 longest_pause=work.longest_pause_seconds,
             )
 
@@ -137,15 +137,15 @@ def _document_chores(documents: PgDocuments, settings: Settings, clock: Clock) -
 
 @dataclass(frozen=True)
 class _WakeOnFinishedJob:
-    """Wakes whoever delivers when a job has ended."""
+    """Notification source that wakes the deliverer when a job has ended."""
 
     notifications: Subscription
 
     async def next(self, timeout: float) -> str | None:
         try:
             async with asyncio.timeout(timeout):
-                while (said := await self.notifications.next(timeout)) == "queued":
+                while (notification := await self.notifications.next(timeout)) == "queued":
                     continue
         except TimeoutError:
             return None
-        return None if isinstance(said, NotificationsMissed) else said
+        return None if isinstance(notification, NotificationsMissed) else notification

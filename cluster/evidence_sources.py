@@ -1,6 +1,5 @@
-"""What evaluations read, composed from the settings: corpus, remote sources of literature, full texts, and beyond
-papers the web, code and data sets.
-"""
+"""Evidence sources of evaluations, built from the settings: corpus, remote literature sources, full texts, the web,
+code and data sets."""
 
 import datetime as dt
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -12,10 +11,10 @@ from assayer.backends import Backends
 from assayer.models import Absent, Codebase, FullText, Operation, Paper, PaperId, WebPage, Window
 from assayer.ports import Clock, Code, Datasets, FullTexts, Web
 from assayer.run.run import Run
-from cluster.engine_parts import NOTHING_SHARED, CorpusWithFullTexts, SharedDocuments, SharedParts
+from cluster.engine_parts import NOTHING_SHARED, CorpusWithFullTexts, SharedParts
 from cluster.settings import Settings
 from index import CorpusFullTexts
-from orchestrator.store import Database, PgClaims, PgRateLimits, PgResponseCache
+from orchestrator.store import Database, PgClaims, PgResponseCache, PgSharedState
 from workers.code.adapter import CodeAdapter
 from workers.code.git_clone import GitCloner
 from workers.datasets.adapter import DatasetsAdapter, DatasetSource
@@ -24,15 +23,15 @@ from workers.datasets.kaggle import Kaggle
 from workers.fetching.downloader import Downloader
 from workers.file_cache import FileCache
 from workers.file_storage import FileStorage
-from workers.full_texts.acquisition import FullTextAcquisition
+from workers.full_texts.acquisition import Documents, FullTextAcquisition
 from workers.full_texts.document_store import open_document_store
 from workers.full_texts.pdf_locations import JournalledPdfLocator
 from workers.full_texts.service import FullTextService, LocalFullTexts
 from workers.literature.federated_literature import FederatedLiteratureFactory
 from workers.literature.reference_sources import reference_sources
 from workers.literature.settings import LiteratureSettings
-from workers.remote.gateway import SourceGateway
-from workers.remote.request import JournalledFetcher, RequestContext, SourceFetcher
+from workers.outbound.source_requests import JournalledFetcher, RequestContext, SourceFetcher
+from workers.outbound.sources import SourceGateway
 from workers.sources import (
     Arxiv,
     Crossref,
@@ -60,7 +59,8 @@ __all__ = [
 
 @dataclass(frozen=True)
 class BeyondPapersFactory:
-    """Beyond the literature: the web, code, data sets. Made once; every evaluation gets its own view."""
+    """Factory for evidence beyond the literature (the web, code, data sets). Created once; every evaluation gets
+    its own view."""
 
     web: Callable[[Run], Web] | None = None
     code: Callable[[Run], Code] | None = None
@@ -68,14 +68,15 @@ class BeyondPapersFactory:
 
     @property
     def version(self) -> list[str]:
-        """What may be asked, for the request that a report answers."""
-        return [*(name for name, one in (("web", self.web), ("code", self.code)) if one is not None), *self.datasets]
+        """Names of the sources that may be queried, recorded in the request that a report answers."""
+        return [*(name for name, item in (("web", self.web), ("code", self.code)) if item is not None), *self.datasets]
 
 
 async def open_beyond_papers(
     settings: Settings, gateway: SourceFetcher, clock: Clock, stack: AsyncExitStack
 ) -> BeyondPapersFactory:
-    """Raises ConfigurationError where something is configured that the installation lacks."""
+    """Open the sources for the web, code and data sets. Raises ConfigurationError if the installation lacks a
+    configured component."""
     storage = FileStorage(settings.full_texts.store or str(settings.home / "documents"))
 
     def on(name: str) -> bool:
@@ -116,7 +117,7 @@ def _ask(settings: Settings, run: Run) -> RequestContext:
 
 
 DATASET_SOURCES: Mapping[str, Callable[[SourceFetcher], DatasetSource]] = {"kaggle": Kaggle, "datacite": DataCite}
-"""Catalogues of data sets, by the name of their settings."""
+"""Data set catalogues, keyed by the name of their settings."""
 
 Made = TypeVar("Made")
 
@@ -127,41 +128,44 @@ RECORD_SOURCES: Mapping[str, Callable[[SourceFetcher], LiteratureSource]] = {
     "arxiv": Arxiv,
     "google_scholar": GoogleScholar,
 }
-"""Sources of papers' records, by the name of their settings; the one first that is asked first where one is enough."""
+"""Sources of paper records, keyed by the name of their settings; the first is queried first when one source is enough.
+"""
 PDF_LOCATORS: Mapping[str, Callable[[SourceFetcher], LocatesPdfs]] = {"unpaywall": Unpaywall, "openalex": OpenAlex}
-"""Asked in this order where a free copy lies. Semantic Scholar's turns are too few, and its records say it anyway."""
+"""Sources queried, in this order, for the location of a free PDF. Semantic Scholar is left out because its rate limit
+is too low and its records already include the location."""
 
 
 @dataclass(frozen=True)
 class JournalledCorpusTexts:
-    """The sections that came with the corpus's records, as one run reads them."""
+    """Sections that came with the corpus's records, as read by one run."""
 
     corpus: CorpusWithFullTexts
     run: Run
 
     async def get(self, papers: Sequence[Paper], window: Window) -> Mapping[PaperId, FullText | Absent]:
         found = await CorpusFullTexts(self.corpus).get(papers, window)
-        texts = sum(isinstance(one, FullText) for one in found.values())
+        texts = sum(isinstance(item, FullText) for item in found.values())
         self.run.journal.record_use(self.corpus.source, "full_texts", requests=len(papers), results=texts)
         return found
 
 
 @dataclass(frozen=True)
 class LiteratureFactory:
-    """Made once; every evaluation gets its own view, with the version of the corpus that it began with."""
+    """Factory for literature access, created once; every evaluation gets its own view with the corpus version it
+    started with."""
 
     sources: Mapping[str, Callable[[Run], LiteratureSource]]
     settings: LiteratureSettings
     full_texts: Callable[[Run, CorpusWithFullTexts], FullTexts]
     reading: Mapping[str, object]
-    """What determines which full texts are read."""
+    """Settings that determine which full texts are read."""
     own_references: Mapping[str, Callable[[Run], LiteratureSource]] = field(default_factory=dict)
-    """The same sources, as they are asked for an idea's own references."""
+    """The same sources, as queried for an idea's own references."""
     beyond_papers: BeyondPapersFactory = field(default_factory=BeyondPapersFactory)
     """The web, code and data sets, for methods that search them."""
 
     def backends(self, backends: Backends, run: Run, corpus: CorpusWithFullTexts) -> Backends:
-        """As one evaluation sees it."""
+        """Return the backends of one evaluation."""
         return replace(
             backends,
             literature=self._federations(corpus).for_run(run),
@@ -173,7 +177,7 @@ class LiteratureFactory:
         )
 
     def version(self, corpus: CorpusWithFullTexts) -> dict[str, object]:
-        """What determines the answers, as far as anybody can name it."""
+        """Return every identifiable setting and source that determines the answers."""
         options = self.settings.model_dump() if self.sources else {}
         more = {"outside": self.beyond_papers.version} if self.beyond_papers.version else {}
         literature = self._federations(corpus).version
@@ -191,14 +195,14 @@ async def open_literature(
     beyond_papers: bool = False,
     parts: SharedParts = NOTHING_SHARED,
 ) -> AsyncIterator[LiteratureFactory]:
-    """The web, code and data sets too, if a method searches `beyond_papers`. Raises ConfigurationError or
-    StorageError."""
-    on = {name: one for name, one in settings.sources.items() if one.on}
+    """Open the literature sources, and the web, code and data sets if `beyond_papers` is set. Raises
+    ConfigurationError or StorageError."""
+    on = {name: source for name, source in settings.sources.items() if source.on}
     async with AsyncExitStack() as stack:
         gateway = parts.remote if on else None
         if on and gateway is None:
             gateway = await stack.enter_async_context(
-                SourceGateway(on, PgResponseCache(database), PgRateLimits(database), clock)
+                SourceGateway(on, PgResponseCache(database), PgSharedState(database), clock)
             )
         made = {name: make for name, make in RECORD_SOURCES.items() if gateway and name in on}
         records = {name: _per_run(make, gateway) for name, make in made.items() if gateway}
@@ -211,7 +215,7 @@ async def open_literature(
             sources=records,
             settings=settings.literature,
             full_texts=await _full_texts(
-                settings, locators, PgRateLimits(database), PgClaims(database), clock, stack, parts.documents
+                settings, locators, PgSharedState(database), PgClaims(database), clock, stack, parts.documents
             ),
             reading={"fetch": settings.full_texts.fetch, "grobid": bool(settings.grobid.urls)},
             own_references=own_references,
@@ -222,21 +226,21 @@ async def open_literature(
 async def _full_texts(
     settings: Settings,
     locators: Sequence[Callable[[Run], LocatesPdfs]],
-    rate_limits: PgRateLimits,
+    state: PgSharedState,
     claims: PgClaims,
     clock: Clock,
     stack: AsyncExitStack,
-    documents: SharedDocuments | None,
+    documents: Documents | None,
 ) -> Callable[[Run, CorpusWithFullTexts], FullTexts]:
     if not settings.full_texts.fetch:
         return lambda run, corpus: JournalledCorpusTexts(corpus, run)
     if documents is None:
         downloader = await stack.enter_async_context(Downloader(settings.fetching, clock))
         opening = open_document_store(
-            settings.full_texts, settings.grobid, document_store_url(settings), downloader, clock, rate_limits, claims
+            settings.full_texts, settings.grobid, document_store_url(settings), downloader, clock, state, claims
         )
         documents = await stack.enter_async_context(opening)
-    acquisition = FullTextAcquisition(documents, documents, settings.full_texts)
+    acquisition = FullTextAcquisition(documents, settings.full_texts)
     service = await stack.enter_async_context(FullTextService(acquisition, settings.full_texts))
 
     def full_texts(run: Run, corpus: CorpusWithFullTexts) -> FullTexts:

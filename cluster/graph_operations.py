@@ -1,7 +1,7 @@
-"""What the commands of `assayer graph` do, apart from showing it."""
+"""Operations behind the `assayer graph` commands, without their output."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -28,18 +28,17 @@ from cluster.clock import SystemClock
 from cluster.database import open_database
 from cluster.graph_training import Holdout, NetworkEffort, TrainingResult, train
 from cluster.labelled_ideas import FieldNames, outcome_classes, read_labelled_ideas
-from cluster.language_model import open_llm
+from cluster.language_model import open_models
 from cluster.settings import Settings
 from cluster.viewpoint_graphs import StoredGraph, stored_graph
 from index.viewpoint_neighbours import FaissNeighbours
 from orchestrator.store import Database
 from workers.documents.idea_reader import read_ideas
-from workers.embedding.local_embedder import local_embedder
 
 __all__ = ["BatchCheck", "LabelledFiles", "add_ideas", "build_graph", "check_batch", "describe_graph", "train_graph"]
 
 ReportStage = Callable[[str, int, int], None]
-"""A stage, how much of it is done, and how much it is."""
+"""Progress callback that receives a stage, the amount done and the total."""
 
 
 class LabelledFiles(NamedTuple):
@@ -54,7 +53,7 @@ class LabelledFiles(NamedTuple):
 class BatchCheck(NamedTuple):
     ideas: int
     found: dict[str, list[Resemblance]]
-    """Against the batch itself, and against the graph where there is one."""
+    """Resemblances found within the batch itself, and with the graph if there is one."""
     names: dict[IdeaId, str]
     rejected: list[str]
 
@@ -71,11 +70,8 @@ class _GraphResources(NamedTuple):
 
 @asynccontextmanager
 async def _open_resources(settings: Settings) -> AsyncIterator[_GraphResources]:
-    async with AsyncExitStack() as stack:
-        embedder = stack.enter_context(closing(local_embedder(settings.embedder)))
-        database = await stack.enter_async_context(open_database(settings))
-        llm = await open_llm(settings, database, embedder, stack)
-        yield _GraphResources(settings, database, embedder, llm)
+    async with open_models(settings) as models:
+        yield _GraphResources(settings, models.database, models.embedder, models.llm)
 
 
 async def build_graph(
@@ -86,7 +82,7 @@ async def build_graph(
     by_model: bool,
     relations: bool,
     replace: bool,
-    told: ReportStage,
+    report_stage: ReportStage,
 ) -> tuple[GraphPlan, AdditionSummary]:
     ideas = sources.read()
     outcomes = outcome_classes(ideas, classes)
@@ -107,7 +103,7 @@ async def build_graph(
             plan,
             *_extraction_resources(workshop),
             *_extraction_limits(settings),
-            lambda *far: told("Ideas", *far),
+            lambda *far: report_stage("Ideas", *far),
         )
         if replace:
             await graph.store.remove()
@@ -139,7 +135,9 @@ def _plan(
         ) from None
 
 
-async def add_ideas(settings: Settings, name: str | None, sources: LabelledFiles, told: ReportStage) -> AdditionSummary:
+async def add_ideas(
+    settings: Settings, name: str | None, sources: LabelledFiles, report_stage: ReportStage
+) -> AdditionSummary:
     ideas = sources.read()
     async with _open_resources(settings) as workshop:
         graph = workshop.graph(name)
@@ -150,19 +148,19 @@ async def add_ideas(settings: Settings, name: str | None, sources: LabelledFiles
             plan,
             *_extraction_resources(workshop),
             *_extraction_limits(settings),
-            lambda *far: told("Ideas", *far),
+            lambda *far: report_stage("Ideas", *far),
         )
         return await graph.add(new)
 
 
 async def _refuse_early(graph: StoredGraph, plan: GraphPlan, ideas: Sequence[LabelledIdea], grows: bool) -> None:
-    """What the graph would refuse in the end, before ideas are taken apart and embedded."""
+    """Check for contradictions that the graph would reject later, before ideas are split and embedded."""
     known = await graph.store.standing([idea.id for idea in ideas]) if grows else {}
     check_for_contradictions(plan, known, ideas)
 
 
 async def _extensible_plan(graph: StoredGraph, workshop: _GraphResources, name: str | None) -> GraphPlan:
-    """The plan of a graph that can be added to with this embedder and these makers."""
+    """Return the plan of a graph that can be extended with this embedder and these extractors."""
     plan = await _comparable_plan(graph, workshop, name)
     if plan.maker != SPLITTER and plan.maker != extractor_name(workshop.llm):
         raise ConfigurationError(
@@ -174,7 +172,7 @@ async def _extensible_plan(graph: StoredGraph, workshop: _GraphResources, name: 
 
 
 async def _comparable_plan(graph: StoredGraph, workshop: _GraphResources, name: str | None) -> GraphPlan:
-    """The plan of a graph made with this embedder."""
+    """Return the plan of a graph that was made with this embedder."""
     plan = await graph.plan()
     if plan is None:
         raise missing_graph_error(name or workshop.settings.grapheval.graph)
@@ -188,14 +186,14 @@ async def train_graph(
     scorer: Literal["best", "propagation", "network"],
     holdout: Holdout,
     effort: NetworkEffort,
-    told: ReportStage,
+    report_stage: ReportStage,
 ) -> TrainingResult:
     options = settings.grapheval.model_copy(update={"scorer": scorer})
     async with open_database(settings) as database:
         graph = stored_graph(settings, database, name or options.graph)
         contents = await graph.load()
         folder = await graph.folder()
-        return train(contents, folder, options, holdout, effort, SystemClock().now(), told)
+        return train(contents, folder, options, holdout, effort, SystemClock().now(), report_stage)
 
 
 async def check_batch(
@@ -204,14 +202,14 @@ async def check_batch(
     paths: Sequence[Path],
     cosine: float | None,
     share: float | None,
-    told: ReportStage,
+    report_stage: ReportStage,
 ) -> BatchCheck:
-    """Against the batch always; against the graph where there is one, or where it is asked for by name."""
+    """Check ideas against the batch, and against the graph if one exists or is requested by name."""
     ideas, rejected = await read_ideas(paths)
     async with _open_resources(settings) as workshop:
         limits = _limits(workshop.embedder.name, cosine, share)
-        batch = await _batch_viewpoints(ideas, workshop, told)
-        found = {"Within the batch": resemblances_within_batch(batch, FaissNeighbours(), limits)}
+        batch = await _batch_viewpoints(ideas, workshop, report_stage)
+        resemblances = {"Within the batch": resemblances_within_batch(batch, FaissNeighbours(), limits)}
         names = {IdeaId(f"{idea.source}"): idea.source for idea in ideas}
         graph = workshop.graph(name)
         if name is not None or await graph.plan() is not None:
@@ -219,14 +217,15 @@ async def check_batch(
             contents = await graph.load()
             owners = [contents.ideas[row].id for row in contents.arrays.idea_of]
             texts = [viewpoint.text for viewpoint in contents.viewpoints]
-            against = (resemblance_in_graph(one, graph.neighbours, owners, texts, limits) for one in batch)
-            found[f"Against graph {plan.name}"] = [one for one in against if one is not None]
+            against = (resemblance_in_graph(item, graph.neighbours, owners, texts, limits) for item in batch)
+            resemblances[f"Against graph {plan.name}"] = [item for item in against if item is not None]
             names |= {idea.id: idea.title for idea in contents.ideas}
-    return BatchCheck(len(batch), found, names, [f"{one.source}: {one.message}" for one in rejected])
+    return BatchCheck(len(batch), resemblances, names, [f"{item.source}: {item.message}" for item in rejected])
 
 
 def _limits(embedder: str, cosine: float | None, share: float | None) -> PlagiarismLimits:
-    """Those asked for, else those fitted for the packaged embedding; nobody knows any for another one."""
+    """Return the requested limits, otherwise the limits fitted for the packaged embedding model. Raises InputError
+    for other models, which have no known limits."""
     known = LIMITS_BY_EMBEDDER.get(embedder)
     if known is None and cosine is None:
         raise InputError(
@@ -241,17 +240,20 @@ def _limits(embedder: str, cosine: float | None, share: float | None) -> Plagiar
 
 
 async def _batch_viewpoints(
-    ideas: Sequence[Idea], workshop: _GraphResources, told: ReportStage
+    ideas: Sequence[Idea], workshop: _GraphResources, report_stage: ReportStage
 ) -> list[IdeaViewpoints]:
-    """Always by the splitter: a copy is found by its words."""
+    """Split the ideas into viewpoints, always with the splitter, because copies are detected by their wording."""
     options = workshop.settings.grapheval
-    said = []
+    lost = []
     for done, idea in enumerate(ideas, start=1):
-        texts = [one.text for one in split_viewpoints(idea.text[: options.idea_chars], options.viewpoints)]
+        texts = [
+            split_viewpoint.text
+            for split_viewpoint in split_viewpoints(idea.text[: options.idea_chars], options.viewpoints)
+        ]
         if texts:
-            said.append(IdeaViewpoints(IdeaId(idea.source), texts, await workshop.embedder.embed(texts, "passage")))
-        told("Ideas", done, len(ideas))
-    return said
+            lost.append(IdeaViewpoints(IdeaId(idea.source), texts, await workshop.embedder.embed(texts, "passage")))
+        report_stage("Ideas", done, len(ideas))
+    return lost
 
 
 async def describe_graph(settings: Settings, name: str | None) -> dict[str, str]:
@@ -298,4 +300,4 @@ def _extraction_limits(settings: Settings) -> tuple[int, int]:
 
 class _Silent:
     def report(self, event: ProgressEvent) -> None:
-        """The command shows its own progress."""
+        """Ignore the event; the command shows its own progress."""

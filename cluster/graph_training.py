@@ -1,4 +1,5 @@
-"""What `assayer graph train` does: a scorer's answers on ideas held out, a calibration fitted on them, a network."""
+"""Implementation of `assayer graph train`: scorer answers on held-out ideas, a calibration fitted on them, and a
+network."""
 
 import datetime as dt
 from collections.abc import Callable
@@ -35,21 +36,21 @@ from cluster.whole_files import write_whole
 __all__ = ["HeldOutMeasures", "Holdout", "NetworkEffort", "TrainingResult", "train"]
 
 _ROUNDS = 500
-"""Of the bootstrap."""
+"""Rounds of the bootstrap."""
 
 ReportStage = Callable[[str, int, int], None]
-"""What is done, how far, of how much."""
+"""Callback for progress: stage, amount done, total."""
 
 
 class NetworkEffort(NamedTuple):
-    """How much is spent on a network; None leaves its own default."""
+    """Training effort for a network; None keeps the network's default."""
 
     epochs: int | None = None
     members: int | None = None
 
 
 class Holdout(NamedTuple):
-    """Which ideas are held out: all of them in turn, or those after a day."""
+    """Rule for holding out ideas: all of them in turn by fold, or those dated after a day."""
 
     folds: int = 5
     after: dt.date | None = None
@@ -65,7 +66,7 @@ class Holdout(NamedTuple):
 
 
 class HeldOutMeasures(NamedTuple):
-    """On ideas held out from the scorer and from the calibration."""
+    """Measures on ideas held out from the scorer and from the calibration."""
 
     accuracy: float
     calibration_error: Estimate
@@ -74,16 +75,16 @@ class HeldOutMeasures(NamedTuple):
 
 class TrainingResult(NamedTuple):
     calibration: ProbabilityCalibration
-    """The one that is kept, fitted on all ideas held out from the scorer. What is measured are others of its kind,
-    each fitted on nine tenths of them and asked about the last."""
+    """Calibration that is kept, fitted on all ideas held out from the scorer. The measurements use other
+    calibrations, each fitted on nine tenths of those ideas and tested on the remaining tenth."""
     scorer: HeldOutMeasures
     auroc: Estimate
-    """Of the scorer, calibrated."""
+    """AUROC of the calibrated scorer."""
     usual: HeldOutMeasures
-    """Always naming the commonest outcome, with its rate."""
+    """Measures of the baseline that always predicts the most common outcome, with its rate."""
     ideas: int
     choice: ScorerChoice | None
-    """None where the scorer was set."""
+    """Choice of the scorer, or None if the scorer was set explicitly."""
 
     @property
     def commonest(self) -> str:
@@ -100,8 +101,9 @@ def train(
     now: dt.datetime,
     progress: ReportStage,
 ) -> TrainingResult:
-    """Writes what verdicts are spoken from into the graph's folder: for `best` the model that was chosen, else the
-    calibration, for `network` the checkpoint too. Raises InputError where the labelled ideas are too few."""
+    """Train the models and write the files behind verdicts into the graph's folder. These are the chosen model for
+    `best`, otherwise the calibration, and for `network` also the checkpoint. Raises InputError if there are too few
+    labelled ideas."""
     arrays = contents.arrays
     parts = holdout.parts(arrays)
     provenance = _provenance(contents, holdout, now)
@@ -124,13 +126,13 @@ def train(
     else:
         model = _verdict_model(contents, chosen.choice, calibration)
         write_whole(model_file(folder), model.model_dump_json(indent=1) + "\n")
-    told = cross_fitted_probabilities(scores[rows], truth)
+    probabilities = cross_fitted_probabilities(scores[rows], truth)
     # Of answers that are all alike a calibration makes the rates of the outcomes.
-    usual = cross_fitted_probabilities(np.ones_like(told), truth)
-    separation = bootstrap(auroc, truth, [told], _ROUNDS, holdout.seed)
+    usual = cross_fitted_probabilities(np.ones_like(probabilities), truth)
+    separation = bootstrap(auroc, truth, [probabilities], _ROUNDS, holdout.seed)
     return TrainingResult(
         calibration,
-        _measured(truth, told, holdout.seed),
+        _measured(truth, probabilities, holdout.seed),
         separation,
         _measured(truth, usual, holdout.seed),
         len(rows),
@@ -138,15 +140,15 @@ def train(
     )
 
 
-def _measured(truth: NDArray[np.int16], told: NDArray[np.float64], seed: int) -> HeldOutMeasures:
-    error, squared = (bootstrap(one, truth, [told], _ROUNDS, seed) for one in (calibration_error, brier))
-    return HeldOutMeasures(accuracy(truth, told), error, squared)
+def _measured(truth: NDArray[np.int16], probabilities: NDArray[np.float64], seed: int) -> HeldOutMeasures:
+    error, squared = (bootstrap(item, truth, [probabilities], _ROUNDS, seed) for item in (calibration_error, brier))
+    return HeldOutMeasures(accuracy(truth, probabilities), error, squared)
 
 
 class _Chosen(NamedTuple):
     choice: ScorerChoice
     scores: NDArray[np.float64]
-    """(ideas, classes) of the chosen scorer alone, of each idea while it was held out."""
+    """Scores (ideas, classes) of the chosen scorer alone, for each idea while it was held out."""
 
 
 _REGRESSIONS: dict[str, FeatureKind] = {TFIDF: "words", MEAN_VIEWPOINT: "mean viewpoint"}
@@ -157,19 +159,20 @@ def _choose(
     options: GraphEvalOptions,
     parts: tuple[NDArray[np.int32], ...],
     holdout: Holdout,
-    told: ReportStage,
+    report_stage: ReportStage,
 ) -> _Chosen:
-    """The scorer that is kept never owes its choice to ideas held out by their date; with folds, which hold out every
-    idea once, it is chosen by all of them, and what the choice is worth is measured with others, made without each
-    fold."""
+    """Choose the scorer without using ideas held out by date. With folds, which hold out every idea once, all ideas
+    take part in the choice, and its value is measured with other choices made without each fold."""
     arrays = contents.arrays
     possible = candidates({idea.id: titled_text(idea.title, idea.text) for idea in contents.ideas}, options)
     choosing = BestOf(CHOICE, possible.choosable, seed=holdout.seed)
     rows = np.concatenate(parts)
-    by_choice = _held_out(choosing, arrays, parts, lambda _, *far: told("Choosing inside", *far))
+    by_choice = _held_out(choosing, arrays, parts, lambda _, *far: report_stage("Choosing inside", *far))
     alone = {
-        one.name: _held_out(one, arrays, parts, lambda _, *far, name=one.name: told(name, *far))
-        for one in (*possible.choosable, *possible.yardsticks)
+        yardstick.name: _held_out(
+            yardstick, arrays, parts, lambda _, *far, name=yardstick.name: report_stage(name, *far)
+        )
+        for yardstick in (*possible.choosable, *possible.yardsticks)
     }
     chosen = choosing.choose(arrays, rows if holdout.after else np.empty(0, np.int32)).name
     compared = {name: scores[rows] for name, scores in alone.items()}
@@ -178,7 +181,7 @@ def _choose(
 
 
 def _verdict_model(contents: GraphContents, choice: ScorerChoice, calibration: ProbabilityCalibration) -> VerdictModel:
-    """Fitted on all ideas with a label."""
+    """Build the verdict model, fitted on all labelled ideas."""
     kind = _REGRESSIONS.get(choice.chosen)
     texts = {idea.id: titled_text(idea.title, idea.text) for idea in contents.ideas}
     days = [idea.date for idea in contents.ideas if idea.label is not None and idea.date is not None]
@@ -206,14 +209,14 @@ def _provenance(contents: GraphContents, holdout: Holdout, now: dt.datetime) -> 
 
 
 def _held_out(
-    scorer: Scorer, arrays: GraphArrays, parts: tuple[NDArray[np.int32], ...], told: ReportStage
+    scorer: Scorer, arrays: GraphArrays, parts: tuple[NDArray[np.int32], ...], report_stage: ReportStage
 ) -> NDArray[np.float64]:
-    found = np.full((len(arrays.ideas), len(arrays.classes)), np.nan)
+    probabilities = np.full((len(arrays.ideas), len(arrays.classes)), np.nan)
     for done, part in enumerate(parts):
-        told("Held-out parts", done, len(parts))
-        found[part] = held_out_scores(scorer, arrays, [part])[part]
-    told("Held-out parts", len(parts), len(parts))
-    return found
+        report_stage("Held-out parts", done, len(parts))
+        probabilities[part] = held_out_scores(scorer, arrays, [part])[part]
+    report_stage("Held-out parts", len(parts), len(parts))
+    return probabilities
 
 
 def _network(
@@ -223,9 +226,9 @@ def _network(
     parts: tuple[NDArray[np.int32], ...],
     provenance: TrainingProvenance,
     effort: NetworkEffort,
-    told: ReportStage,
+    report_stage: ReportStage,
 ) -> tuple[str, NDArray[np.float64]]:
-    """One network for each held-out part, to calibrate with, and one on all labels, to keep."""
+    """Train one network per held-out part for the calibration, and one on all labels to keep."""
     from workers.viewpoint_network import (
         FreshNetwork,
         NetworkScorer,
@@ -238,9 +241,12 @@ def _network(
     settings = TrainingSettings(seed=provenance.seed, **chosen)
     if (arrays := contents.arrays).labels.max(initial=UNKNOWN) == UNKNOWN:
         raise InputError("No idea of this graph has a label to learn from.")
-    scores = _held_out(FreshNetwork(settings, provenance), arrays, parts, told)
+    scores = _held_out(FreshNetwork(settings, provenance), arrays, parts, report_stage)
     checkpoint = train_network(
-        arrays, settings, provenance, lambda epoch: told(f"Network {epoch.member + 1}", epoch.epoch, epoch.epochs)
+        arrays,
+        settings,
+        provenance,
+        lambda epoch: report_stage(f"Network {epoch.member + 1}", epoch.epoch, epoch.epochs),
     )
     folder.mkdir(parents=True, exist_ok=True)
     save_checkpoint(checkpoint, checkpoint_file(folder))

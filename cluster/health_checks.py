@@ -18,6 +18,7 @@ from assayer.models import Identifiers, Window
 from cluster.clock import SystemClock
 from cluster.corpus_source import followed_bucket
 from cluster.database import open_database
+from cluster.endpoint_check import ask_with_largest_schema
 from cluster.mail import mail_sender
 from cluster.settings import Settings
 from index import Corpus
@@ -29,20 +30,18 @@ from workers.datasets.adapter import DatasetSource
 from workers.datasets.datacite import DataCite
 from workers.datasets.kaggle import Kaggle
 from workers.embedding.bge_m3 import folder_with_heads
-from workers.embedding.local_embedder import local_embedder
+from workers.embedding.embedder import local_embedder
 from workers.flag_embedding import require_flag_embedding
 from workers.full_texts.grobid_client import is_alive, server_version
 from workers.full_texts.settings import GrobidSettings
 from workers.llm import LlmSettings
-from workers.llm.answer_store import InMemoryAnswerStore
 from workers.llm.batches.remote_batches import RemoteBatches
-from workers.llm.endpoint import EndpointClient
+from workers.llm.endpoint import LlmEndpoint
 from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure
 from workers.llm.gateway import LlmGateway
-from workers.remote.gateway import SourceGateway
-from workers.remote.rate_limit import InMemoryRateLimitStore
-from workers.remote.request import RequestContext, SourceFetcher, SourceRequest
-from workers.remote.response_cache import InMemoryResponseCache
+from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest
+from workers.outbound.sources import SourceGateway
+from workers.outbound.store import InMemoryAnswerStore, InMemoryResponseCache, InMemorySharedState
 from workers.reranking.llm_reranker import language_model_folder
 from workers.sources import Arxiv, Crossref, GoogleScholar, OpenAlex, ResolvesIdentifiers, SemanticScholar, Unpaywall
 from workers.web.search import WebSearch
@@ -59,7 +58,7 @@ class Finding(NamedTuple):
 
 
 async def run_health_checks(settings: Settings) -> AsyncIterator[Finding]:
-    """One after another, remote services at the end and side by side."""
+    """Run the checks in sequence, then check the remote services concurrently at the end."""
     yield Finding("assayer", "ok", f"{__version__}, Python {platform.python_version()}, {os.cpu_count()} cores.")
     yield _data_directory(settings)
     yield await _database(settings)
@@ -67,7 +66,9 @@ async def run_health_checks(settings: Settings) -> AsyncIterator[Finding]:
         yield finding
     yield await asyncio.to_thread(_corpus, settings)
     yield _faiss(settings)
-    yield await _language_model(settings)
+    yield (answers := await _language_model(settings))
+    if settings.llm is not None and answers.state == "ok":
+        yield await _structured_answer(settings.llm)
     if settings.llm is not None and settings.llm.batch.enabled:
         yield await _batches(settings.llm)
     yield _webhooks(settings)
@@ -99,7 +100,7 @@ async def _database(settings: Settings) -> Finding:
 
 
 def _flag_embedding(settings: Settings) -> Iterator[Finding]:
-    """Of the models that it is to load; loads none, and fetches none."""
+    """Check the models to be loaded, without loading or downloading any."""
     wanted = {
         "embedding model": (settings.embedder.library, settings.embedder.model, folder_with_heads),
         "reranking model": (settings.reranker.library, settings.reranker.model, language_model_folder),
@@ -141,7 +142,7 @@ def _faiss(settings: Settings) -> Finding:
 
 
 def _published_corpus(settings: Settings) -> Finding:
-    """What is pulled here is told; nothing is pulled for this."""
+    """Report on the published corpus that is pulled here; nothing is pulled during this check."""
     verified = VerificationCache(settings.verified_path)
     try:
         bucket = followed_bucket(settings)
@@ -153,16 +154,16 @@ def _published_corpus(settings: Settings) -> Finding:
         goes_on = f" Searches on this machine go on with version {here}." if here else ""
         return Finding("corpus", "broken", f"{error}{goes_on}")
     version = newest.current.version
-    told = f"{version} with {newest.current.papers} papers in {bucket.storage.address}, "
-    told += f"published {newest.current.published:%Y-%m-%d %H:%M} UTC"
+    sentence = f"{version} with {newest.current.papers} papers in {bucket.storage.address}, "
+    sentence += f"published {newest.current.published:%Y-%m-%d %H:%M} UTC"
     if not LocalCopy(settings.corpus_path, verified).holds(version):
         size = bucket.inventory(version).bytes_of() / 2**20
-        return Finding("corpus", "ok", f"{told}; of its {size:,.0f} MiB not all are in {settings.corpus_path} yet.")
+        return Finding("corpus", "ok", f"{sentence}; of its {size:,.0f} MiB not all are in {settings.corpus_path} yet.")
     try:
         Corpus.open(settings.corpus_path, local_embedder(settings.embedder), newest.current.version, verified)
     except AssayerError as error:
         return Finding("corpus", "broken", str(error))
-    return Finding("corpus", "ok", f"{told}, pulled to {settings.corpus_path}.")
+    return Finding("corpus", "ok", f"{sentence}, pulled to {settings.corpus_path}.")
 
 
 async def _language_model(settings: Settings) -> Finding:
@@ -178,9 +179,21 @@ async def _language_model(settings: Settings) -> Finding:
             return Finding("language model", "broken", str(error))
 
 
+async def _structured_answer(settings: LlmSettings) -> Finding:
+    """Ask one real question, which takes as long as an answer of the model does."""
+    clock = SystemClock()
+    endpoint = LlmEndpoint(settings, clock)
+    try:
+        return Finding("structured answers", "ok", str(await ask_with_largest_schema(endpoint, settings, clock)))
+    except AssayerError as error:
+        return Finding("structured answers", "broken", str(error))
+    finally:
+        await endpoint.aclose()
+
+
 async def _batches(settings: LlmSettings) -> Finding:
-    """Of the endpoint, for overnight jobs."""
-    endpoint = EndpointClient(settings, SystemClock())
+    """Check the endpoint's batch API, for overnight jobs."""
+    endpoint = LlmEndpoint(settings, SystemClock())
     try:
         await RemoteBatches(endpoint, settings.batch.window, settings.batch.most_bytes).reach()
     except (TransientLlmFailure, PermanentLlmFailure) as failure:
@@ -201,7 +214,7 @@ def _webhooks(settings: Settings) -> Finding:
 
 
 async def _mail(settings: Settings) -> Finding:
-    """Connects and signs in; sends nothing."""
+    """Connect to the mail server and sign in; nothing is sent."""
     if settings.mail.host is None:
         text = "not configured; nobody is told by mail. Set ASSAYER_MAIL__HOST and __SENDER."
         return Finding("mail", "absent", text)
@@ -219,7 +232,7 @@ async def _mail(settings: Settings) -> Finding:
 
 
 _PROBED_PAPER = Identifiers(doi="10.18653/v1/n19-1423", arxiv="1810.04805")
-"""A paper that every source knows (BERT); a source that does not know it still answers."""
+"""Paper used for probing, known to every source (BERT); a source that does not know it still answers."""
 _PATIENCE_SECONDS = 20.0
 
 Probe = Callable[[SourceFetcher, RequestContext], Awaitable[object]]
@@ -253,7 +266,7 @@ class _RemoteService(NamedTuple):
     name: str
     source: str
     setting: str
-    """The part of the settings tree that is its own."""
+    """Section of the settings that belongs to this service."""
     probe: Probe
 
 
@@ -272,11 +285,13 @@ _REMOTE_SERVICES = (
 
 
 async def check_remote_services(settings: Settings) -> Sequence[Finding]:
-    """All side by side, in a fixed order."""
+    """Check all remote services concurrently; results are in a fixed order."""
     clock = SystemClock()
-    single_attempt = {name: one.model_copy(update={"attempts": 1}) for name, one in settings.sources.items() if one.on}
-    cache, limits = InMemoryResponseCache(clock), InMemoryRateLimitStore(clock)
-    async with SourceGateway(single_attempt, cache, limits, clock) as gateway:
+    single_attempt = {
+        name: source.model_copy(update={"attempts": 1}) for name, source in settings.sources.items() if source.on
+    }
+    cache, state = InMemoryResponseCache(clock), InMemorySharedState(clock)
+    async with SourceGateway(single_attempt, cache, state, clock) as gateway:
         services = [_check_service(service, settings, gateway) for service in _REMOTE_SERVICES]
         return await asyncio.gather(*services, _grobid(settings.grobid))
 
@@ -312,7 +327,7 @@ async def _grobid(settings: GrobidSettings) -> Finding:
 
 
 async def _grobid_version(session: ClientSession, url: str, seconds: float) -> str | None:
-    """Its version; None when it is not alive."""
+    """Return the server's version, or None if the server is not alive."""
     if not await is_alive(session, url, seconds):
         return None
     return await server_version(session, url, seconds) or "unknown"

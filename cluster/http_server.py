@@ -1,4 +1,5 @@
-"""Serves an application until the process is told to stop: once in order, twice at once."""
+"""HTTP server that runs an application until a stop signal: the first signal drains it, the second stops it
+immediately."""
 
 import asyncio
 import signal
@@ -17,15 +18,16 @@ __all__ = ["listening_socket", "serve_http"]
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _BACKLOG = 2_048
 _SWITCH_SECONDS = 0.0005
-"""How long a thread that reads an upload or writes a report keeps the interpreter while the event loop wants it. With
-Python's own 5 ms every answer of the database that comes meanwhile waits so long."""
+"""Thread switch interval in seconds: how long a thread reading an upload or writing a report keeps the interpreter
+while the event loop needs it. With Python's default of 5 ms, every database response that arrives meanwhile waits that
+long."""
 _CLOSING_SECONDS = 5
-"""For responses in flight when the server closes; event streams are resumed elsewhere."""
+"""Timeout for responses in flight when the server closes; event streams are resumed elsewhere."""
 
 
 @contextmanager
 def listening_socket(host: str, port: int) -> Iterator[socket.socket]:
-    """A listening socket; port 0 takes a free one. Raises ConfigurationError."""
+    """Open a listening socket; port 0 selects a free port. Raises ConfigurationError."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind, protocol) as listening:
@@ -41,7 +43,7 @@ def listening_socket(host: str, port: int) -> Iterator[socket.socket]:
 
 
 class _Server(uvicorn.Server):
-    """Leaves signals to its owner, who has work to bring to an end first."""
+    """Uvicorn server that leaves signal handling to its owner, which has work to finish first."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -54,8 +56,8 @@ async def serve_http(
     run: Callable[[], Awaitable[object]],
     drain: Callable[[], Awaitable[None]],
 ) -> None:
-    """`run` goes on beside the requests, and has to; `drain` is waited for, still answering requests, when the first
-    SIGTERM or SIGINT comes. The second one cancels the caller."""
+    """Serve the app while `run` runs alongside and must keep running. On the first SIGTERM or SIGINT, await `drain`
+    while still answering requests; the second signal cancels the caller."""
     sys.setswitchinterval(_SWITCH_SECONDS)
     config = uvicorn.Config(
         app,
@@ -87,21 +89,21 @@ async def serve_http(
 
 @contextmanager
 def _stop_event() -> Iterator[asyncio.Event]:
-    """Set by the first signal; the second cancels the task that is in here. Whoever listened before does so again
-    afterwards."""
-    told = asyncio.Event()
+    """Yield an event set by the first signal; the second signal cancels the task inside the context. The previous
+    signal handlers are restored afterwards."""
+    stopping = asyncio.Event()
     before = {number: signal.getsignal(number) for number in _SIGNALS}
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
 
     def tell() -> None:
-        if told.is_set() and task is not None:
+        if stopping.is_set() and task is not None:
             task.cancel()
-        told.set()
+        stopping.set()
 
     for number in _SIGNALS:
         loop.add_signal_handler(number, tell)
     try:
-        yield told
+        yield stopping
     finally:
         for number, handler in before.items():
             loop.remove_signal_handler(number)

@@ -43,8 +43,8 @@ class LabelledOutcomes(NamedTuple):
 
 
 def read_labels(path: Path, field: str) -> LabelledOutcomes:
-    """Outcomes from the JSON Lines file whose ideas were evaluated. Raises InputError naming the first line that cannot
-    be used, or that gives an idea a second outcome."""
+    """Read outcomes from the JSON Lines file of the evaluated ideas. Raises InputError naming the first line that
+    cannot be used or that assigns an idea a second outcome."""
     try:
         data = path.read_bytes()
         text = data.decode("utf-8")
@@ -76,10 +76,10 @@ def fit_calibration(
     """
     if not _NAME.fullmatch(name):
         raise InputError(f"{name!r} is no name of a calibration.", "Use a-z, 0-9, - and _, a letter or digit first.")
-    told = source.strip().rstrip(".")
-    if not 0 < len(told) <= _LONGEST_SOURCE:
+    origin = source.strip().rstrip(".")
+    if not 0 < len(origin) <= _LONGEST_SOURCE:
         raise InputError(
-            f"The source has {len(told):,} characters; 1 to {_LONGEST_SOURCE} say whose decisions these are."
+            f"The source has {len(origin):,} characters; 1 to {_LONGEST_SOURCE} say whose decisions these are."
         )
     boards = _boards(reports, labels)
     scored = [
@@ -87,7 +87,7 @@ def fit_calibration(
         for idea, board in boards.items()
         if isinstance(board.score, Score)
     ]
-    provenance = f"{len(boards)} of the {len(labels.outcomes)} labelled ideas of {labels.file}: {told}."
+    provenance = f"{len(boards)} of the {len(labels.outcomes)} labelled ideas of {labels.file}: {origin}."
     unscored = len(boards) - len(scored)
     return fit_decision(
         name, made_on, provenance, _conditions(boards, reports), classes, scored, unscored, seed, labels.sha256
@@ -95,7 +95,8 @@ def fit_calibration(
 
 
 def save_calibration(home: Path, calibration: DecisionCalibration) -> Path:
-    """Raises InputError where another one has that name already: a name must not change its meaning."""
+    """Save a calibration under its name. Raises InputError if another calibration already has that name, because a
+    name must not change its meaning."""
     path = home / "calibrations" / f"{calibration.name}.json"
     text = calibration.model_dump_json(indent=2) + "\n"
     try:
@@ -113,7 +114,7 @@ def save_calibration(home: Path, calibration: DecisionCalibration) -> Path:
 
 
 def _write_new(path: Path, text: str) -> None:
-    """Where that fails half way nothing is left, which would take the name."""
+    """Write a new file; on failure delete the partial file, which would otherwise occupy the name."""
     with path.open("x", encoding="utf-8") as file:
         try:
             file.write(text)
@@ -125,13 +126,14 @@ def _write_new(path: Path, text: str) -> None:
 
 
 def find_calibration(home: Path, given: Path) -> Path:
-    """A file as it is given; a bare name is a calibration in the data directory. Raises InputError."""
+    """Return an existing file unchanged, or resolve a bare name to a calibration in the data directory. Raises
+    InputError."""
     name = str(given)
     if given.is_file() or not _NAME.fullmatch(name):
         return given
     path = home / "calibrations" / f"{name}.json"
     if not path.is_file():
-        there = ", ".join(sorted(one.stem for one in path.parent.glob("*.json")))
+        there = ", ".join(sorted(item.stem for item in path.parent.glob("*.json")))
         raise InputError(
             f"There is no calibration {name!r} in {path.parent}.",
             f"There are: {there}." if there else "Fit one on labelled ideas with `assayer calibrate innoeval`.",
@@ -140,7 +142,7 @@ def find_calibration(home: Path, given: Path) -> Path:
 
 
 def innoeval_options(settings: Settings) -> InnoEvalOptions:
-    """With the file of the calibration. Raises InputError for a name that nothing has."""
+    """Return the options with the path of the calibration file filled in. Raises InputError for an unknown name."""
     options = settings.innoeval
     if options.board.calibration is None:
         return options
@@ -149,7 +151,7 @@ def innoeval_options(settings: Settings) -> InnoEvalOptions:
 
 
 def _boards(reports: Path, labels: LabelledOutcomes) -> dict[IdeaId, BoardRecord]:
-    """Of the labelled ideas that a board has judged."""
+    """Return the board records of the labelled ideas that a board has judged."""
     boards: dict[IdeaId, BoardRecord] = {}
     others = Counter[str]()
     for report in read_reports(reports):
@@ -162,7 +164,7 @@ def _boards(reports: Path, labels: LabelledOutcomes) -> dict[IdeaId, BoardRecord
         else:
             boards[report.idea.id] = report.board
     if not boards:
-        held = "; ".join(f"{count} of {what}" for what, count in others.items()) or "none at all"
+        held = "; ".join(f"{count} of {setting}" for setting, count in others.items()) or "none at all"
         raise InputError(
             f"{reports} holds no report of {METHOD} on an idea of {labels.file}; reports in it: {held}.",
             f"Make them with: assayer evaluate {labels.file} --method {METHOD} --format json --out {reports}",

@@ -1,4 +1,5 @@
-"""Many items done side by side: equal ones once, each to a result or a problem, told and stored as they come."""
+"""Concurrent processing of many items: equal items are processed once, and each result or problem is reported and
+stored as it arrives."""
 
 import asyncio
 import logging
@@ -26,14 +27,14 @@ Made = TypeVar("Made")
 Ended = TypeVar("Ended", bound=ItemOutcome)
 
 KeepOutcomes: TypeAlias = Callable[[Sequence[Ended]], Awaitable[None]]
-"""Called with outcomes as they come, never twice at once. What it raises ends the work."""
+"""Callback that receives outcomes as they arrive, never concurrently. An exception it raises ends the work."""
 
 _EVERYBODYS = (ConfigurationError, NoFallback, PartUnavailable, StorageError)
-"""Errors that every other item would meet as well: the work ends with them, and may be begun again."""
+"""Errors that would affect every other item too: they end the work, which may be restarted."""
 
 
 class Ending(NamedTuple, Generic[Made]):
-    """How one item ended, as its outcome is made of it."""
+    """Raw result of an item, from which its outcome is built."""
 
     item: int
     id: str
@@ -41,24 +42,25 @@ class Ending(NamedTuple, Generic[Made]):
     problem: Problem | None
     seconds: float
     journal: Journal
-    """Of this item alone."""
+    """Journal of this item only."""
 
 
 @dataclass(frozen=True)
 class ItemWork(Generic[Item, Made, Ended]):
-    """What is done with each item."""
+    """Definition of the work done with each item."""
 
     stage: str
-    """As progress names it: `rewards`."""
+    """Stage name shown in progress, for example `rewards`."""
     words: Callable[[Item], Hashable]
-    """All that determines the result: items in which it is equal are done once."""
+    """Key with everything that determines the result; items with equal keys are processed once."""
     name: Callable[[Item], str]
-    """The caller's, of an item."""
+    """Name that the caller uses for an item."""
     do: Callable[[Item, Run], Awaitable[Made]]
-    """Raises AssayerError where it could not even begin; what failed on the way is absent in what it makes."""
+    """Function that processes an item. It raises AssayerError if it could not even start; anything that fails later
+    is marked absent in the result."""
     outcome: Callable[[Ending[Made]], Ended]
     ends_all: tuple[type[AssayerError], ...] = ()
-    """Further errors that all items would meet."""
+    """Further errors that would affect all items."""
     without_result: tuple[str, str] = ("no-result", "The item could not be done")
     """Type and title of the problem of an item that failed."""
 
@@ -71,9 +73,9 @@ async def do_items_of_job(
     concurrency: int,
     outcomes: PgItemOutcomes[Ended],
 ) -> tuple[Ended, ...]:
-    """All outcomes, in the order of the items: what is stored already stays, what comes is stored at once. Raises
-    LeaseLost."""
-    known = {one.item: one for one in await outcomes.outcomes(lease.job)}
+    """Process a job's items and return all outcomes in the order of the items. Outcomes already stored are kept,
+    and new ones are stored immediately. Raises LeaseLost."""
+    known = {outcome.item: outcome for outcome in await outcomes.outcomes(lease.job)}
     stored = len(known)
 
     async def keep(ended: Sequence[Ended]) -> None:
@@ -94,9 +96,9 @@ async def do_items(
     keep: KeepOutcomes[Ended],
     known: Mapping[int, Ended],
 ) -> None:
-    """`known`: outcomes that are there already, by the items' places; these are not done again. All items share the
-    run's budget, and each has a journal of its own, from which its outcome tells what it took. One item's failure is
-    its own; errors that all items would meet are raised."""
+    """Process items concurrently, skipping those with `known` outcomes (keyed by item position). All items share
+    the run's budget; each has its own journal, from which its outcome reports its usage. An item's failure affects
+    only that item; errors that all items would meet are raised."""
     batch = _Batch(items, work, run, asyncio.Semaphore(concurrency), asyncio.Queue())
     run.report_progress(work.stage, len(known), len(items))
     try:
@@ -112,13 +114,13 @@ async def do_items(
 
 
 def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Of tasks that ended each other, the error that began it."""
+    """Return the error that started the failure, among tasks that cancelled each other."""
     first = errors.exceptions[0]
     return _first(first) if isinstance(first, BaseExceptionGroup) else first
 
 
 async def _keep_all(batch: "_Batch[Item, Made, Ended]", keep: KeepOutcomes[Ended], done: int) -> None:
-    """While some are being stored others come, and are stored together next."""
+    """Store outcomes as they arrive; those that arrive during a write are stored together in the next one."""
     while (first := await batch.ended.get()) is not None:
         outcomes = list(first)
         last = False
@@ -134,7 +136,7 @@ async def _keep_all(batch: "_Batch[Item, Made, Ended]", keep: KeepOutcomes[Ended
 
 
 class _Unwatched:
-    """Of an item: the batch reports how many items there are."""
+    """Progress receiver that ignores an item's events, because the batch reports the number of finished items."""
 
     def report(self, event: ProgressEvent) -> None:
         pass
@@ -147,10 +149,10 @@ class _Batch(Generic[Item, Made, Ended]):
     run: Run
     slots: asyncio.Semaphore
     ended: "asyncio.Queue[Sequence[Ended] | None]"
-    """Outcomes that are not stored yet; None after the last."""
+    """Queue of outcomes not stored yet, with None after the last."""
 
     def equal_items(self) -> list[list[int]]:
-        """Places of items with the same words, in the order of their first."""
+        """Return groups of positions of items with equal keys, ordered by each group's first item."""
         places: dict[Hashable, list[int]] = {}
         for place, item in enumerate(self.items):
             places.setdefault(self.work.words(item), []).append(place)
@@ -159,8 +161,8 @@ class _Batch(Generic[Item, Made, Ended]):
     async def do(self, places: Sequence[int], known: Mapping[int, Ended]) -> None:
         first, *others = places
         outcome = known.get(first) or await self._outcome(first)
-        found = [outcome, *(outcome.repeated(place, self._name(place)) for place in others)]
-        if new := [one for one in found if one.item not in known]:
+        outcomes = [outcome, *(outcome.repeated(place, self._name(place)) for place in others)]
+        if new := [item for item in outcomes if item.item not in known]:
             self.ended.put_nowait(new)
 
     def _name(self, place: int) -> str:

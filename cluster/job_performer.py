@@ -1,4 +1,4 @@
-"""Does the service's jobs with the engine, the ranker, the judges of rewards and the curator."""
+"""Job performer: runs the service's jobs with the engine, the ranker, the reward judges and the curator."""
 
 import asyncio
 import datetime as dt
@@ -41,7 +41,7 @@ __all__ = ["EnginePerformer", "make_performer", "make_worker"]
 
 @dataclass(frozen=True)
 class EnginePerformer:
-    """Implements `orchestrator.execution.ports.JobPerformer`."""
+    """Job performer backed by the engine; implements `orchestrator.execution.ports.JobPerformer`."""
 
     engine: Engine
     ranker: Ranker
@@ -49,7 +49,7 @@ class EnginePerformer:
     curations: CurationJobs
     documents: DocumentLimits
     submitted: PgDocuments | None = None
-    """Where documents are that are not in the rows of their jobs."""
+    """Storage for documents that are not kept in the rows of their jobs."""
     _parsers: asyncio.Semaphore = field(init=False)
 
     def __post_init__(self) -> None:
@@ -79,30 +79,31 @@ class EnginePerformer:
                     blind=request.blind,
                     board=request.board,
                     board_models=request.board_models,
+                    criteria=request.criteria,
                     corpus=corpus,
                 )
                 evaluation = await self.engine.evaluate(idea, request.method, request.cutoff, progress, run)
                 flags = suspicious_kinds(evaluation.report.idea.flags)
                 title = evaluation.report.idea.title if request.idea is None else None
-                return JobVerdict(state="done", run_id=evaluation.report.evaluation_id, flags=flags, title=title)
+                return JobVerdict(state="succeeded", run_id=evaluation.report.evaluation_id, flags=flags, title=title)
             case ComparisonRequest() as request:
                 ideas, run = (request.first, request.second), new_run(limits=request.limits, blind=request.blind)
                 result = await self.ranker.compare(ideas, request.both_orders, progress, run)
-                return JobVerdict(state="done", result=result.model_dump(mode="json"))
+                return JobVerdict(state="succeeded", result=result.model_dump(mode="json"))
             case RankingRequest() as request:
                 run = new_run(limits=request.limits, blind=request.blind)
                 ranked = await self.ranker.rank(_ranking_inputs(request), progress, run)
                 combined = RankingResult(ranking=ranked.ranking, comparisons=ranked.comparisons)
-                return JobVerdict(state="done", result=combined.model_dump(mode="json"))
+                return JobVerdict(state="succeeded", result=combined.model_dump(mode="json"))
             case RewardsRequest() as request:
                 run = new_run(limits=request.limits)
                 rewarded = await self.rewards.perform(lease, request, progress, run)
-                return JobVerdict(state="done", result=rewarded.model_dump(mode="json"))
+                return JobVerdict(state="succeeded", result=rewarded.model_dump(mode="json"))
             case CurationRequest() | ProposalRequest() | ScoreRequest() as request:
                 blind = isinstance(request, ScoreRequest) and request.blind
                 run = new_run(limits=request.limits, blind=blind)
                 curated = await self.curations.perform(lease, request, progress, run)
-                return JobVerdict(state="done", result=curated.model_dump(mode="json"))
+                return JobVerdict(state="succeeded", result=curated.model_dump(mode="json"))
             case _:
                 assert_never(lease.request)
 
@@ -113,13 +114,13 @@ class EnginePerformer:
         return lease.submitted_at + dt.timedelta(seconds=llm.batch.deadline_seconds)
 
     async def _read(self, lease: Lease, request: EvaluationRequest) -> Idea:
-        """Raises Unreadable, or InputError where its text is no idea."""
+        """Read the idea from the job's document. Raises Unreadable, or InputError if its text is not an idea."""
         async with self._parsers:
             source, bibliography = request.source or "The document", self.engine.bibliography
             return await read_document_idea(await self._document(lease), source, self.documents, bibliography)
 
     async def _document(self, lease: Lease) -> bytes:
-        """Raises FullTextError where it has gone, and StorageError."""
+        """Return the job's document. Raises FullTextError if it is no longer available, and StorageError."""
         if lease.document is not None:
             return lease.document
         if lease.document_file is None:
@@ -133,7 +134,7 @@ class EnginePerformer:
 
 
 def _pinned_corpus(lease: Lease) -> str:
-    """The version that the job began with, if it has begun before."""
+    """Return the corpus version pinned by an earlier attempt of the job, or an empty string if there is none."""
     return str((lease.pinned or {}).get("corpus") or "")
 
 
@@ -168,7 +169,7 @@ def make_worker(
     batch_only: bool = False,
     overnight_only: bool = False,
 ) -> Worker:
-    """Takes as many jobs at once as the settings allow."""
+    """Create a worker that runs as many jobs concurrently as the settings allow."""
     return Worker(
         name=name,
         places=settings.overnight_places if overnight_only else settings.evaluation.concurrency,

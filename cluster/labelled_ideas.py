@@ -1,4 +1,4 @@
-"""Labelled ideas from JSON Lines files, of any field and with any outcomes."""
+"""Reader of labelled ideas from JSON Lines files, for any field and any outcomes."""
 
 import datetime as dt
 import gzip
@@ -30,8 +30,8 @@ class FieldNames(NamedTuple):
 
 
 def read_labelled_ideas(paths: Sequence[Path], fields: FieldNames) -> list[LabelledIdea]:
-    """Every line of every file, in order. Raises InputError naming the first lines that cannot be used: a graph is
-    built from all of its sources or from none."""
+    """Read every line of every file, in order. Raises InputError naming the first unusable lines: a graph is built
+    from all of its sources or none."""
     ideas: list[LabelledIdea] = []
     problems: list[str] = []
     for path in paths:
@@ -48,7 +48,7 @@ def read_labelled_ideas(paths: Sequence[Path], fields: FieldNames) -> list[Label
     return ideas
 
 
-def outcome_classes(ideas: Sequence[LabelledIdea], given: Sequence[str]) -> tuple[str, ...]:
+def outcome_classes(ideas: Sequence[LabelledIdea], names: Sequence[str]) -> tuple[str, ...]:
     """The outcomes of a new graph: as given, from worst to best, else as they occur, in alphabetical order.
 
     Raises InputError for labels that are missing, unknown or all the same."""
@@ -59,22 +59,22 @@ def outcome_classes(ideas: Sequence[LabelledIdea], given: Sequence[str]) -> tupl
             "Name the field with --label-field; ideas without an outcome are added later with `assayer graph add`.",
         )
     met = sorted({idea.label for idea in ideas if idea.label is not None})
-    if unknown := [label for label in met if given and label not in given]:
+    if unknown := [label for label in met if names and label not in names]:
         raise InputError(
-            f"The label {unknown[0]!r} is not among {', '.join(given)}.", "Name all outcomes with --classes."
+            f"The label {unknown[0]!r} is not among {', '.join(names)}.", "Name all outcomes with --classes."
         )
     if len(met) < 2:
         raise InputError(
             f"All {len(ideas)} ideas have the label {met[0]!r}; outcomes can only be told apart where there are two.",
             "Add ideas with another outcome.",
         )
-    if len(set(given)) != len(given):
+    if len(set(names)) != len(names):
         raise InputError("--classes names an outcome twice.")
-    return tuple(given) or tuple(met)
+    return tuple(names) or tuple(met)
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
-    """Place and text of the lines that are not blank."""
+    """Yield the place and text of each line that is not blank."""
     try:
         data = path.read_bytes()
         text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8")
@@ -111,7 +111,7 @@ def _idea(line: str, fields: FieldNames, place: str) -> LabelledIdea:
 
 
 def _text(record: dict[str, object], names: Sequence[str], place: str) -> str:
-    """The first of some fields that is there; numbers as they are written."""
+    """Return the first of the named fields that is present; numbers are returned as written."""
     value = next((record[name] for name in names if record.get(name) not in (None, "")), "")
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise InputError(f"{place}: {names[0]} is neither text nor number.")
@@ -119,7 +119,7 @@ def _text(record: dict[str, object], names: Sequence[str], place: str) -> str:
 
 
 def _date(text: str, place: str) -> dt.date | None:
-    """The last day of the year, month or day that is named."""
+    """Return the last day of the named year, month or day."""
     if not text:
         return None
     parts = text[:10].split("-")

@@ -1,45 +1,84 @@
-"""The language model composed from the settings: its gateway, or the tasks' fallbacks; limits and batches shared."""
+"""Language model built from the settings: its gateway, with shared limits and batches."""
 
-from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, closing
+from typing import TYPE_CHECKING, NamedTuple
 
-from assayer.llm import Llm
+from assayer.errors import ConfigurationError
+from assayer.llm import Llm, NoLlm
 from assayer.ports import Embedder
 from cluster.clock import SystemClock
+from cluster.database import open_database
 from cluster.settings import Settings
-from orchestrator.store import Database, PgAnswerCache, PgClaims, PgRateLimits
+from orchestrator.store import Database, PgAnswerCache, PgClaims, PgSharedState
 from orchestrator.store.llm_batches import PgBatchBook
+from workers.embedding.embedder import local_embedder
 from workers.llm import LlmSettings
-from workers.llm.fallback_llm import FallbackLlm
-from workers.llm.shared_admission import shared_transport
+from workers.llm.endpoint import LlmEndpoint
 
 if TYPE_CHECKING:
     from workers.llm.batches.batch_tier import BatchTier
-    from workers.llm.client import EndpointTransport
+    from workers.llm.endpoint import LlmEndpoint
 
-__all__ = ["open_llm"]
+__all__ = ["Models", "open_llm", "open_models", "require_llm", "require_prices"]
+
+
+class Models(NamedTuple):
+    """Models and database of work in a single process, without Ray or a server."""
+
+    llm: Llm
+    embedder: Embedder
+    database: Database
+    clock: SystemClock
+
+
+@asynccontextmanager
+async def open_models(settings: Settings) -> AsyncIterator[Models]:
+    """Raises ConfigurationError, StorageError, LlmRejected and LlmUnavailable."""
+    async with AsyncExitStack() as stack:
+        embedder = stack.enter_context(closing(local_embedder(settings.embedder)))
+        database = await stack.enter_async_context(open_database(settings))
+        yield Models(await open_llm(settings, database, stack), embedder, database, SystemClock())
+
+
+def require_llm(settings: Settings, work: str) -> None:
+    """Raise ConfigurationError if no language model is configured; rules or an overlap measure cannot replace it in
+    this work."""
+    if settings.llm is None:
+        raise ConfigurationError(
+            f"{work} needs a language model, and none is configured.",
+            "Set ASSAYER_LLM__BASE_URL and ASSAYER_LLM__MODEL, and ASSAYER_LLM__API_KEY if the endpoint asks "
+            "for a key.",
+        )
+
+
+def require_prices(llm: Llm) -> None:
+    """Raise ConfigurationError if the price of a model is unknown."""
+    from workers.llm.gateway import LlmGateway
+
+    if isinstance(llm, LlmGateway):
+        llm.require_prices()
 
 
 async def open_llm(
     settings: Settings,
     database: Database,
-    embedder: Embedder,
     stack: AsyncExitStack,
     must_answer: bool = True,
     for_service: bool = False,
     beside_others: bool = False,
 ) -> Llm:
-    """The gateway, or the tasks' fallbacks where no model is configured. That of a service shares the limits of the
-    endpoint with all its processes, and has batches; one beside others shares the limits alone. Raises LlmUnavailable
-    when nobody answers there and it must."""
+    """Open the gateway, or `NoLlm` if no model is configured. A service's gateway shares the
+    endpoint's limits with all its processes and has batches; with `beside_others` it shares only the limits. Raises
+    LlmUnavailable if the required endpoint does not answer."""
     if settings.llm is None:
-        return FallbackLlm(embedder)
+        return NoLlm()
     from workers.llm.gateway import LlmGateway
 
     answers, clock = PgAnswerCache(database), SystemClock()
     live = batches = None
     if for_service or beside_others:
-        live = shared_transport(settings.llm, PgRateLimits(database), clock)
+        live = LlmEndpoint(settings.llm, clock, PgSharedState(database))
         if for_service and settings.llm.batch.enabled:
             batches = await _open_batches(settings.llm, live, database, clock, stack)
     gateway = await stack.enter_async_context(LlmGateway(settings.llm, answers, clock, live, batches))
@@ -51,7 +90,7 @@ async def open_llm(
 
 
 async def _open_batches(
-    settings: LlmSettings, live: "EndpointTransport", database: Database, clock: SystemClock, stack: AsyncExitStack
+    settings: LlmSettings, live: "LlmEndpoint", database: Database, clock: SystemClock, stack: AsyncExitStack
 ) -> "BatchTier":
     from workers.llm.batches.batch_tier import make_batch_tier
 

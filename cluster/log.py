@@ -1,4 +1,4 @@
-"""The log of the service: a JSON document a line, with the ids of whose work it tells about, and no text of theirs."""
+"""Service log: one JSON document per line, with the ids of the owners of the work, and none of their text."""
 
 import datetime as dt
 import json
@@ -21,7 +21,7 @@ __all__ = ["JsonLinesFormatter", "configure_log"]
 _SECRET = re.compile(r"\b((?:ak|whsec|sk)[_-][A-Za-z0-9]{0,8})[A-Za-z0-9_/+=-]{12,}")
 _ROOT = Path(__file__).parents[1]
 _LIBRARIES = ("uvicorn", "ray", "httpx2", "sentence_transformers", "alembic")
-"""They tell much at the level at which we tell what matters."""
+"""Libraries that log too much at the level at which this program logs important events."""
 
 
 class JsonLinesFormatter(logging.Formatter):
@@ -42,8 +42,8 @@ class JsonLinesFormatter(logging.Formatter):
 
 
 def configure_log(settings: LogSettings, otherwise: Path | None = None) -> None:
-    """Of this process from now on, for good; to `otherwise`, or standard error, where the settings name no file. Raises
-    ConfigurationError."""
+    """Configure logging of this process permanently, to `otherwise` or standard error if the settings name no file.
+    Raises ConfigurationError."""
     file = settings.file or otherwise
     handler: logging.Handler = logging.StreamHandler(sys.stderr)
     if file is not None:
@@ -62,7 +62,8 @@ def configure_log(settings: LogSettings, otherwise: Path | None = None) -> None:
 
 
 def _errors(error: BaseException | None) -> Iterator[dict[str, Any]]:
-    """An error and what it came from: kinds and places. What errors say may quote what they choked on."""
+    """Yield an error and its causes as kinds and code locations. Messages are left out because they may quote the
+    input that caused the error."""
     while error is not None:
         frames = traceback.extract_tb(error.__traceback__)
         places = [f"{_shown(frame.filename)}:{frame.lineno} {frame.name}" for frame in frames]

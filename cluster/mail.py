@@ -1,4 +1,4 @@
-"""Mails composed from the settings: the mail server, the sender, the outbox."""
+"""Mail components built from the settings: the mail server, the sender and the outbox."""
 
 import random
 from email.headerregistry import Address
@@ -6,7 +6,7 @@ from email.headerregistry import Address
 from assayer.errors import ConfigurationError
 from assayer.ports import Clock
 from cluster.settings import Settings
-from orchestrator.mail.delivery import MailDeliverer
+from orchestrator.execution.mail_delivery import MailDeliverer
 from orchestrator.mail.wording import mail_address
 from orchestrator.store import Database
 from orchestrator.store.mails import PgMails
@@ -19,16 +19,16 @@ def mail_outbox(settings: Settings, database: Database) -> PgMails:
 
 
 def mail_sender(settings: Settings) -> Address:
-    """Raises ConfigurationError."""
+    """Return the configured sender's address. Raises ConfigurationError."""
     try:
         return mail_address(settings.mail.sender_name, settings.mail.sender)
     except ValueError as error:
-        what = f"ASSAYER_MAIL__SENDER is {settings.mail.sender!r}, which is no address: {error}."
-        raise ConfigurationError(what, "Set it to one, as assayer@example.org.") from None
+        message = f"ASSAYER_MAIL__SENDER is {settings.mail.sender!r}, which is no address: {error}."
+        raise ConfigurationError(message, "Set it to one, as assayer@example.org.") from None
 
 
 def mail_deliverer(settings: Settings, outbox: PgMails, clock: Clock) -> MailDeliverer | None:
-    """None where no mail server is set. Raises ConfigurationError."""
+    """Return the mail deliverer, or None if no mail server is set. Raises ConfigurationError."""
     if settings.mail.host is None or settings.access.url is None:
         return None
     from workers.mail.smtp import SmtpConnection

@@ -1,162 +1,190 @@
-"""The methods that the program offers, in one table: what each needs, what determines its report, how it is run."""
+"""Table of the evaluation methods: what each needs, what determines its report, and how it is run."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
 from assayer.backends import Backends
 from assayer.claim_support.task import SUPPORT
+from assayer.evaluation_context import EvaluationContext, MethodOptions
 from assayer.llm import Task
-from assayer.methods import grapheval, scholareval
+from assayer.methods.check import METHOD as CHECK
+from assayer.methods.check import pipeline as check
+from assayer.methods.grapheval import METHOD as GRAPHEVAL
+from assayer.methods.grapheval import pipeline as grapheval
 from assayer.methods.grapheval import tasks as grapheval_tasks
 from assayer.methods.grapheval.graph.growth import missing_graph_error
 from assayer.methods.grapheval.judge import GraphJudge
-from assayer.methods.grapheval.pipeline import evaluate as evaluate_by_graph
-from assayer.methods.grapheval.pipeline import judge_idea, verdict_notices
-from assayer.methods.innoeval import tasks as innoeval_board
+from assayer.methods.innoeval import METHOD as INNOEVAL
+from assayer.methods.innoeval import pipeline as innoeval
 from assayer.methods.innoeval import tasks as innoeval_tasks
 from assayer.methods.innoeval.board.configuration import hashed_options
 from assayer.methods.innoeval.board.session import BoardSession
-from assayer.methods.innoeval.options import METHOD as INNOEVAL
-from assayer.methods.innoeval.pipeline import evaluate as evaluate_by_board
+from assayer.methods.review import METHOD as REVIEW
+from assayer.methods.review import pipeline as review
+from assayer.methods.review import tasks as review_tasks
+from assayer.methods.scholareval import METHOD as SCHOLAREVAL
+from assayer.methods.scholareval import pipeline as scholareval
 from assayer.methods.scholareval import tasks as scholareval_tasks
-from assayer.methods.scholareval.pipeline import evaluate as evaluate_by_review
+from assayer.methods.scicompanion import METHOD as SCICOMPANION
+from assayer.methods.scicompanion import pipeline as scicompanion
 from assayer.methods.scicompanion import tasks as scicompanion_tasks
 from assayer.methods.scicompanion.dimensions import venue_dimensions
-from assayer.methods.scicompanion.options import METHOD as SCICOMPANION
-from assayer.methods.scicompanion.pipeline import evaluate as evaluate_by_literature_graph
-from assayer.models import Absent, Idea, Verdict
+from assayer.models import Absent, Idea
 from assayer.plan_review.task import FLAWS
 from assayer.reports.assembly import EvaluationResult
 from assayer.run.run import Run
-from assayer.run.structured_concurrency import Failed, attempt
 from cluster.innoeval_calibrations import innoeval_options
 from cluster.settings import Settings
 
-__all__ = ["METHODS", "METHOD_DESCRIPTIONS", "EvaluationMethod", "MethodContext", "with_board"]
+__all__ = ["METHODS", "METHOD_DESCRIPTIONS", "EvaluationMethod", "MethodInputs", "with_board"]
 
 
 METHOD_DESCRIPTIONS: Mapping[str, str] = {
-    scholareval.METHOD: "Soundness and contribution of an idea, each claim held against the literature it finds.",
-    grapheval.METHOD: "A verdict from ideas whose outcomes are known, through a graph of their viewpoints.",
+    REVIEW: "A short review by a panel of referees, with the literature as evidence, edited for one page.",
+    SCHOLAREVAL: "Soundness and contribution of an idea, each claim held against the literature it finds.",
+    GRAPHEVAL: "A verdict from ideas whose outcomes are known, through a graph of their viewpoints.",
     INNOEVAL: "A board of reviewers with different backgrounds judges the idea by papers, web, code and data sets.",
+    CHECK: "Evidence without a judgement: closest work, limitations it names, references, gaps of the plan.",
     SCICOMPANION: "A graph of the literature, grown step by step beside a notebook, and what the idea missed in it.",
 }
-"""What each method is, in one line."""
+"""Each method in one line."""
+
+Options = TypeVar("Options", bound=MethodOptions)
 
 
 @dataclass(frozen=True)
-class MethodContext:
-    """All that an evaluation is made with."""
+class MethodInputs:
+    """Inputs that the engine passes to a method for one evaluation."""
 
     settings: Settings
     backends: Backends
     judge: GraphJudge | Absent
-    """The graph of labelled ideas, or why there is none."""
+    """Judge based on the graph of labelled ideas, or the reason there is none."""
 
     @property
     def without_llm(self) -> bool:
+        """Whether no language model is configured."""
         return not self.backends.llm.models
+
+    def context(self, idea: Idea, run: Run, options: Options) -> EvaluationContext[Options]:
+        """Open the context that the steps of the method share."""
+        return EvaluationContext.open(idea, self.backends, run, options, self.settings.release)
 
 
 @dataclass(frozen=True)
 class EvaluationMethod:
+    """Evaluation method as described to the engine."""
+
     tasks: tuple[Task[Any, Any], ...]
     options: Callable[[Settings], BaseModel]
-    """What of the settings determines its reports. Raises InputError for files that cannot be used."""
-    evaluate: Callable[[Idea, Run, MethodContext], Awaitable[EvaluationResult]]
+    """Settings that determine the method's reports. Raises InputError for files that cannot be used."""
+    evaluate: Callable[[Idea, Run, MethodInputs], Awaitable[EvaluationResult]]
     reads_literature: bool
     needs_graph: bool
-    """It cannot do without a graph of labelled ideas."""
-    asks_graph: Callable[[MethodContext], bool]
-    """Whether its reports depend on the graph of labelled ideas."""
+    """Whether the method requires a graph of labelled ideas."""
+    asks_llm: bool = True
+    """Whether the method asks a language model if one is configured."""
     needs_llm: bool = False
-    """Nothing honest can take a language model's place in it."""
+    """Whether the method requires a language model."""
+    scores_without_llm: bool = False
+    """Whether the method's reports have comparable scores when no language model is configured."""
     reranks: bool = False
-    """Whether it orders what it finds by the reranker, where one is configured."""
+    """Whether the method orders its search results with the reranker, if one is configured."""
     models: Callable[[Settings], Sequence[str]] = lambda settings: ()
-    """That it asks by name, beside those of the LLM settings."""
+    """Models that the method requests by name, in addition to those of the LLM settings."""
     beyond_papers: bool = False
-    """It searches the web, code and data sets too, where they are configured."""
+    """Whether the method also searches the web, code and data sets, if they are configured."""
 
 
-async def _scholareval(idea: Idea, run: Run, context: MethodContext) -> EvaluationResult:
-    """Without a language model its scores are measures of overlap; what labelled ideas say is added to them."""
-    if not context.without_llm:
-        return await evaluate_by_review(idea, context.backends, run, context.settings.scholareval)
-    verdict = await _verdict(idea, run, context)
-    report, papers = await evaluate_by_review(idea, context.backends, run, context.settings.scholareval)
-    more = verdict_notices(verdict) if isinstance(verdict, Verdict) else ()
-    return EvaluationResult(report.model_copy(update={"verdict": verdict, "notices": (*report.notices, *more)}), papers)
+async def _scholareval(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:
+    """Evaluate with ScholarEval; without a language model, report the evidence."""
+    if inputs.without_llm:
+        return await _evidence(SCHOLAREVAL, idea, run, inputs)
+    return await scholareval.evaluate(inputs.context(idea, run, inputs.settings.scholareval))
 
 
-async def _verdict(idea: Idea, run: Run, context: MethodContext) -> Verdict | Absent:
-    if isinstance(context.judge, Absent):
-        return context.judge
-    outcome = await attempt(judge_idea(idea, context.backends, run, context.settings.grapheval, context.judge))
-    if isinstance(outcome, Failed):
-        run.journal.record_failure("verdict of labelled ideas", outcome.error)
-        return Absent(reason=str(outcome.error))
-    return outcome
+async def _review(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:
+    """Write a review; without a language model, report the evidence."""
+    if inputs.without_llm:
+        return await _evidence(REVIEW, idea, run, inputs)
+    return await review.evaluate(inputs.context(idea, run, inputs.settings.review))
 
 
-async def _grapheval(idea: Idea, run: Run, context: MethodContext) -> EvaluationResult:
-    if isinstance(context.judge, Absent):
-        raise missing_graph_error(context.settings.grapheval.graph)
-    return await evaluate_by_graph(idea, context.backends, run, context.settings.grapheval, context.judge)
+async def _check(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:
+    return await _evidence(CHECK, idea, run, inputs)
+
+
+async def _evidence(method: str, idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:
+    """Report the evidence. Items that a plan does not state are listed only by the method `check`."""
+    return await check.evaluate(
+        inputs.context(idea, run, inputs.settings.check), method, with_checklist=method == CHECK
+    )
+
+
+async def _grapheval(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:
+    if isinstance(inputs.judge, Absent):
+        raise missing_graph_error(inputs.settings.grapheval.graph)
+    return await grapheval.evaluate(inputs.context(idea, run, inputs.settings.grapheval), inputs.judge)
 
 
 def with_board(settings: Settings, board: int | None, models: tuple[str, ...]) -> Settings:
-    """The settings with so many reviewers on InnoEval's board, dealt among these models; None and none change
-    nothing."""
+    """Return the settings with `board` reviewers on InnoEval's board, distributed among `models`; None and () leave
+    the settings unchanged."""
     asked: dict[str, object] = {} if board is None else {"board": board}
     options = settings.innoeval.board.model_copy(update=asked | ({"models": models} if models else {}))
     return settings.model_copy(update={"innoeval": settings.innoeval.model_copy(update={"board": options})})
 
 
-async def _innoeval(idea: Idea, run: Run, context: MethodContext) -> EvaluationResult:
-    options = innoeval_options(context.settings)
-    board = BoardSession(context.backends.llm, run, options.board)
-    return await evaluate_by_board(idea, context.backends, run, options, board)
+async def _innoeval(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:
+    options = innoeval_options(inputs.settings)
+    board = BoardSession(inputs.backends.llm, run, options.board)
+    return await innoeval.evaluate(inputs.context(idea, run, options), board)
 
 
 def _scicompanion_options(settings: Settings) -> BaseModel:
-    """With the dimensions themselves in place of a file of them, wherever it lies. Raises InputError."""
+    """Return the options with the dimensions themselves instead of the path of their file. Raises InputError."""
     options = settings.scicompanion
     return options.model_copy(update={"dimensions": venue_dimensions(options.dimensions)})
 
 
-async def _scicompanion(idea: Idea, run: Run, context: MethodContext) -> EvaluationResult:
-    return await evaluate_by_literature_graph(idea, context.backends, run, context.settings.scicompanion)
+async def _scicompanion(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:
+    return await scicompanion.evaluate(inputs.context(idea, run, inputs.settings.scicompanion))
 
 
 METHODS: Mapping[str, EvaluationMethod] = {
-    scholareval.METHOD: EvaluationMethod(
+    REVIEW: EvaluationMethod(
+        tasks=(*review_tasks.ALL, SUPPORT),
+        options=lambda settings: settings.review if settings.llm else settings.check,
+        evaluate=_review,
+        reads_literature=True,
+        needs_graph=False,
+        reranks=True,
+    ),
+    SCHOLAREVAL: EvaluationMethod(
         tasks=(*scholareval_tasks.ALL, FLAWS, SUPPORT),
-        options=lambda settings: settings.scholareval,
+        options=lambda settings: settings.scholareval if settings.llm else settings.check,
         evaluate=_scholareval,
         reads_literature=True,
         needs_graph=False,
-        asks_graph=lambda context: context.without_llm,
         reranks=True,
     ),
-    grapheval.METHOD: EvaluationMethod(
+    GRAPHEVAL: EvaluationMethod(
         tasks=grapheval_tasks.ALL,
         options=lambda settings: settings.grapheval,
         evaluate=_grapheval,
         reads_literature=False,
         needs_graph=True,
-        asks_graph=lambda context: True,
+        scores_without_llm=True,
     ),
     INNOEVAL: EvaluationMethod(
-        tasks=(*innoeval_tasks.SEARCH_TASKS, *innoeval_board.BOARD_TASKS, FLAWS, SUPPORT),
+        tasks=(*innoeval_tasks.SEARCH_TASKS, *innoeval_tasks.BOARD_TASKS, FLAWS, SUPPORT),
         options=lambda settings: hashed_options(innoeval_options(settings)),
         evaluate=_innoeval,
         reads_literature=True,
         needs_graph=False,
-        asks_graph=lambda context: False,
         needs_llm=True,
         reranks=True,
         models=lambda settings: settings.innoeval.board.models,
@@ -168,6 +196,14 @@ METHODS: Mapping[str, EvaluationMethod] = {
         evaluate=_scicompanion,
         reads_literature=True,
         needs_graph=False,
-        asks_graph=lambda context: False,
+    ),
+    CHECK: EvaluationMethod(
+        tasks=(),
+        options=lambda settings: settings.check,
+        evaluate=_check,
+        reads_literature=True,
+        needs_graph=False,
+        asks_llm=False,
+        reranks=True,
     ),
 }

@@ -27,8 +27,8 @@ __all__ = ["train_here", "train_on_ray"]
 
 
 def train_here(plan: AnyTraining, progress: Callable[[LearningPoint], None] = lambda _: None) -> LearningCurve:
-    """Raises what `train_policy` and `train_companion` raise, CorpusError where the loop's corpus cannot be read, and
-    PartUnavailable where the service cannot be asked."""
+    """Train in this process. Raises what `train_policy` and `train_companion` raise, CorpusError if the loop's
+    corpus cannot be read, and PartUnavailable if the service cannot be reached."""
     if isinstance(plan, CompanionTraining):
         with _literature(plan) as backends:
             return train_companion(plan, backends, SystemClock(), progress)
@@ -45,24 +45,24 @@ def _train_with_judge(plan: PolicyTraining, progress: Callable[[LearningPoint], 
 
 @contextmanager
 def _literature(plan: CompanionTraining) -> Iterator[Backends]:
-    """The plan's corpus, without a language model: the policy takes its place."""
+    """Open the plan's corpus without a language model, because the policy takes its place."""
+    from assayer.llm import NoLlm
     from cluster.settings_loading import load_settings
     from index import Corpus
     from index.corpus import CorpusFullTexts
     from index.versions.verification_cache import VerificationCache
-    from workers.embedding.local_embedder import local_embedder
-    from workers.llm.fallback_llm import FallbackLlm
+    from workers.embedding.embedder import local_embedder
 
     settings = load_settings()
     with closing(local_embedder(settings.embedder)) as embedder:
         corpus = Corpus.open(plan.corpus, embedder, proofs=VerificationCache(settings.verified_path))
         with closing(corpus):
-            yield Backends(FallbackLlm(embedder), corpus, CorpusFullTexts(corpus), embedder)
+            yield Backends(NoLlm(), corpus, CorpusFullTexts(corpus), embedder)
 
 
 def train_on_ray(plan: AnyTraining) -> LearningCurve:
-    """On a Ray that runs: one task with the processors and GPUs that the plan names, begun anew when its process dies,
-    from the last whole checkpoint. The plan's folder lies where every node of the cluster sees it. Raises as
+    """Train on a running Ray cluster as one task with the plan's CPUs and GPUs, restarted from the last complete
+    checkpoint if its process dies. The plan's folder must be visible to every node. Raises the same errors as
     `train_here`, and PartUnavailable after the last restart."""
     import ray
     from ray.exceptions import RayTaskError, WorkerCrashedError

@@ -1,13 +1,12 @@
-"""Rankings in one process: settings in, a judge with its cache, an order out. No Ray, no server."""
+"""Rankings in a single process, without Ray or a server: settings and a judge with its cache produce an order."""
 
 import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
 from assayer import __version__
-from assayer.errors import ConfigurationError
 from assayer.llm import Llm
 from assayer.methods.grapheval.graph.records import LabelledIdea
 from assayer.models import Absent, Idea, IdeaId
@@ -18,51 +17,38 @@ from assayer.ranking.judged_texts import blinding_rules, masked_idea, read_the_s
 from assayer.ranking.pipeline import CompletedRanking, rank_ideas
 from assayer.ranking.triage_baselines import masked_labelled_idea, measure_triage_baselines, with_triage_baselines
 from assayer.run.accounting import cost_of
+from assayer.run.concurrency import Failed, gather_settled
 from assayer.run.run import Run
-from assayer.run.structured_concurrency import Failed, each
 from cluster.clock import SystemClock
-from cluster.database import open_database
-from cluster.language_model import open_llm
-from cluster.run_request import LOCAL_REQUEST, ResultInputs, RunRequest, result_inputs, run_id
+from cluster.language_model import open_models, require_llm
+from cluster.run_request import LOCAL_REQUEST, ResultInputs, RunRequest, result_inputs
 from cluster.settings import RankingSettings, Settings
 from orchestrator.jobs.results import ComparisonResult, Outcome, outcomes_of
-from workers.embedding.local_embedder import local_embedder
-from workers.llm.gateway import LlmGateway
 
-__all__ = ["Ranker", "RankingInputs", "open_ranker", "require_llm"]
+__all__ = ["Ranker", "RankingInputs", "open_ranker"]
 
 
 @dataclass(frozen=True)
 class RankingInputs:
-    """What is to be ranked, and from what."""
+    """Ideas to rank, and the data to start from."""
 
     ideas: Sequence[Idea]
     cut: int | None = None
     scores: Mapping[IdeaId, float] = field(default_factory=dict)
-    """Point scores to start from."""
+    """Initial scores of single ideas."""
     known: Sequence[Comparison] = ()
     labelled: Sequence[LabelledIdea] = ()
     outcomes: tuple[str, ...] = ()
-    """Of the labelled ideas, from worst to best."""
+    """Outcomes of the labelled ideas, from worst to best."""
     calls_per_idea: float | None = None
-    """None: what the settings say."""
+    """Number of comparison calls per idea; None uses the value in the settings."""
     evidence: Mapping[IdeaId, str] | None = None
-    """What reports found of some of them; None: they are compared by their own texts."""
-
-
-def require_llm(settings: Settings) -> None:
-    """Raises ConfigurationError: no measure of overlap stands in for a preference."""
-    if settings.llm is None:
-        raise ConfigurationError(
-            "A ranking needs a language model that compares the ideas, and none is configured.",
-            "Set ASSAYER_LLM__BASE_URL and ASSAYER_LLM__MODEL, and ASSAYER_LLM__API_KEY if the endpoint asks "
-            "for a key.",
-        )
+    """Report evidence for some of the ideas; if None, ideas are compared by their own texts."""
 
 
 @dataclass(frozen=True)
 class Ranker:
-    """Ranks one group of ideas after another, or several at once."""
+    """Ranker of groups of ideas, one group at a time or several concurrently."""
 
     settings: Settings
     llm: Llm
@@ -72,33 +58,36 @@ class Ranker:
     async def rank(
         self, wanted: RankingInputs, progress: Progress, run_request: RunRequest = LOCAL_REQUEST
     ) -> CompletedRanking:
-        """Blind where the request says so. Raises InputError for ideas that cannot be ranked, ConfigurationError
-        without a judge, LlmRejected, LlmUnavailable and StorageError; asked again, it goes on from what the judge has
-        answered."""
-        require_llm(self.settings)
+        """Rank the ideas, masked if the request is blind; a repeated call resumes from the judge's stored
+        answers. Raises InputError for ideas that cannot be ranked, ConfigurationError without a judge,
+        LlmRejected, LlmUnavailable and StorageError."""
+        require_llm(self.settings, "A ranking")
         options = self._options(run_request, wanted.calls_per_idea)
         if run_request.blind:
             wanted = await asyncio.to_thread(_masked, wanted)
         # In a thread: with 200,000 comparisons handed in the loop would stand still for seconds.
         request = await asyncio.to_thread(self._ranking, wanted, options)
         run = await self._begin(request, progress, run_request)
-        said = None
+        baselines = None
         if wanted.labelled:
-            said = await measure_triage_baselines(wanted.ideas, wanted.labelled, wanted.outcomes, self.embedder)
+            baselines = await measure_triage_baselines(wanted.ideas, wanted.labelled, wanted.outcomes, self.embedder)
         ranked = await rank_ideas(
             wanted.ideas, self.llm, run, options, wanted.cut, wanted.scores, wanted.known, wanted.evidence
         )
-        return ranked if said is None else replace(ranked, ranking=with_triage_baselines(ranked.ranking, said))
+        return (
+            ranked if baselines is None else replace(ranked, ranking=with_triage_baselines(ranked.ranking, baselines))
+        )
 
     async def compare(
         self, ideas: tuple[Idea, Idea], both_orders: bool, progress: Progress, run_request: RunRequest = LOCAL_REQUEST
     ) -> ComparisonResult:
-        """Blind where the request says so. Ideas that then read the same are not compared: that is a tie, and says
-        why. One order's failure leaves the other's answer. Raises as `rank`, and what both orders failed of."""
-        require_llm(self.settings)
+        """Compare two ideas, masked if the request is blind. Ideas that then read the same are not compared but
+        reported as a tie, with the reason. If one order fails, the other's answer is kept. Raises the same
+        errors as `rank`, and the error that made both orders fail."""
+        require_llm(self.settings, "A ranking")
         options = self._options(run_request)
         if run_request.blind:
-            first, second = await asyncio.to_thread(lambda: [masked_idea(one) for one in ideas])
+            first, second = await asyncio.to_thread(lambda: [masked_idea(idea) for idea in ideas])
             ideas = (first, second)
         run = await self._begin(self._comparison(ideas, both_orders, options), progress, run_request)
         if read_the_same(*ideas, options):
@@ -114,9 +103,9 @@ class Ranker:
                 ended += 1
                 run.report_progress("comparisons", ended, len(orders))
 
-        found = await each(orders, one)
-        answers = tuple(one for one in found if not isinstance(one, Failed))
-        failures = [one.error for one in found if isinstance(one, Failed)]
+        found = await gather_settled(orders, one)
+        answers = tuple(item for item in found if not isinstance(item, Failed))
+        failures = [item.error for item in found if isinstance(item, Failed)]
         if not answers:
             raise failures[0]
         return self._result(ideas, options, run, answers, len(failures))
@@ -130,7 +119,7 @@ class Ranker:
         failed: int = 0,
         not_asked: Absent | None = None,
     ) -> ComparisonResult:
-        ties = tuple(Outcome(dimension=one.name, winner="tie", agreed=None) for one in options.dimensions)
+        ties = tuple(Outcome(dimension=dimension.name, winner="tie", agreed=None) for dimension in options.dimensions)
         return ComparisonResult(
             first=ideas[0].id,
             second=ideas[1].id,
@@ -139,7 +128,7 @@ class Ranker:
             answers=answers,
             not_asked=not_asked,
             blind=blinding_rules(ideas) is not None,
-            blinding=tuple(one.blinding for one in ideas if one.blinding),
+            blinding=tuple(idea.blinding for idea in ideas if idea.blinding),
             failed=failed,
             models=self.llm.models,
             prompts=run.journal.prompts(),
@@ -154,19 +143,11 @@ class Ranker:
         return own.model_copy(update={**run_request.bounds(own).model_dump(), **asked})
 
     async def _begin(self, request: ResultInputs, progress: Progress, run_request: RunRequest) -> Run:
-        run = Run(
-            id=run_id("rk", request, run_request.job),
-            cutoff=None,
-            clock=self.clock,
-            progress=progress,
-            budget=run_request.budget(self.settings.ranking),
-            answers_of=run_request.answers_of,
-        )
-        await run_request.begin(run.id, request)
-        return run
+        own = self.settings.ranking
+        return await run_request.start_run("rk", request, self.llm, self.clock, progress, own)
 
     def _ranking(self, wanted: RankingInputs, options: RankingSettings) -> ResultInputs:
-        """Everything that determines the ranking."""
+        """Return everything that determines the ranking."""
         return self._request(
             options,
             ideas=[idea.id for idea in wanted.ideas],
@@ -174,7 +155,7 @@ class Ranker:
             cut=wanted.cut,
             scores=dict(wanted.scores),
             known=_digest_of_known(wanted.known),
-            labelled=[one.digest for one in wanted.labelled],
+            labelled=[item.digest for item in wanted.labelled],
             outcomes=wanted.outcomes,
             evidence=None if wanted.evidence is None else dict(wanted.evidence),
         )
@@ -198,12 +179,12 @@ class Ranker:
 
 
 def _digest_of_known(known: Sequence[Comparison]) -> str | None:
-    """Piece by piece: JSON of all together is written in one go, during which no other thread runs."""
+    """Hash the comparisons one by one: serialising all of them to JSON at once would block every other thread."""
     if not known:
         return None
     digest = hashlib.sha256()
-    for one in known:
-        digest.update(one.model_dump_json().encode())
+    for item in known:
+        digest.update(item.model_dump_json().encode())
     return digest.hexdigest()
 
 
@@ -214,18 +195,13 @@ _READ_THE_SAME = Absent(
 
 
 def _masked(wanted: RankingInputs) -> RankingInputs:
-    ideas = [masked_idea(one) for one in wanted.ideas]
-    return replace(wanted, ideas=ideas, labelled=[masked_labelled_idea(one) for one in wanted.labelled])
+    ideas = [masked_idea(idea) for idea in wanted.ideas]
+    return replace(wanted, ideas=ideas, labelled=[masked_labelled_idea(item) for item in wanted.labelled])
 
 
 @asynccontextmanager
 async def open_ranker(settings: Settings) -> AsyncIterator[Ranker]:
-    """Raises ConfigurationError, StorageError, LlmRejected and LlmUnavailable before anything is asked."""
-    require_llm(settings)
-    async with AsyncExitStack() as stack:
-        embedder = stack.enter_context(closing(local_embedder(settings.embedder)))
-        database = await stack.enter_async_context(open_database(settings))
-        llm = await open_llm(settings, database, embedder, stack)
-        if settings.ranking.max_usd is not None and isinstance(llm, LlmGateway):
-            llm.require_prices()
-        yield Ranker(settings, llm, embedder, SystemClock())
+    """Open a ranker. Raises ConfigurationError, StorageError, LlmRejected and LlmUnavailable before any comparison
+    is requested."""
+    async with open_models(settings) as models:
+        yield Ranker(settings, models.llm, models.embedder, models.clock)

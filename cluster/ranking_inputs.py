@@ -1,4 +1,4 @@
-"""What a ranking can start from: point scores in reports of `assayer evaluate`, comparisons of an earlier ranking."""
+"""Starting data of a ranking: scores in reports of `assayer evaluate`, and comparisons of an earlier ranking."""
 
 import json
 from collections import Counter, defaultdict
@@ -30,25 +30,25 @@ __all__ = [
 
 
 class KnownFile(NamedTuple):
-    """The comparisons of an earlier ranking."""
+    """Comparisons read from a file of an earlier ranking."""
 
     comparisons: list[Comparison]
     names: dict[IdeaId, str]
-    """What the senders of their ideas call them, where the file says."""
+    """Names that the submitters gave the ideas, if the file contains them."""
 
 
 class ReportScores(NamedTuple):
     by_idea: dict[IdeaId, float]
-    """0 to 1; the mean where an idea has several reports."""
+    """Score of each idea, from 0 to 1; the mean if an idea has several reports."""
     absent: Counter[str]
-    """Why reports have no score to start from, and how many each."""
+    """Reasons why reports have no starting score, with the number of reports for each."""
 
 
 def read_scores(folder: Path) -> ReportScores:
-    """Of every idea with a report that scores it.
+    """Return the score of every idea with a report that scores it.
 
-    Raises InputError for a folder without reports, for reports that cannot be read, and for several methods at once.
-    """
+    Raises InputError for a folder without reports, for reports that cannot be read, and for reports of several
+    methods."""
     reports = list(read_reports(folder))
     methods = sorted({report.method for report in reports})
     if not methods:
@@ -72,12 +72,13 @@ def read_scores(folder: Path) -> ReportScores:
 class ReportEvidence(NamedTuple):
     by_idea: dict[IdeaId, str]
     blind: dict[IdeaId, bool]
-    """Whether the report's idea was masked when it was evaluated."""
+    """Whether the idea of each report was masked when it was evaluated."""
 
 
 def read_evidence(folder: Path, chars: int) -> ReportEvidence:
-    """What a judge is shown of each report, at most `chars` of one; of several of one idea the first by file name.
-    Raises InputError as `read_reports`, and for a folder without any."""
+    """Return the evidence of each report shown to a judge, at most `chars` characters each; if an idea has several
+    reports, the first by file name is used. Raises InputError under the same conditions as `read_reports`, and for
+    a folder without reports."""
     by_idea: dict[IdeaId, str] = {}
     blind: dict[IdeaId, bool] = {}
     for report in read_reports(folder):
@@ -90,7 +91,8 @@ def read_evidence(folder: Path, chars: int) -> ReportEvidence:
 
 
 def read_reports(folder: Path) -> Iterator[Report]:
-    """One after another, by file name. Raises InputError for what is no folder and for reports that cannot be read."""
+    """Yield the reports one by one, ordered by file name. Raises InputError if the path is not a folder or a report
+    cannot be read."""
     return (report for path in _files(folder) if (report := _report(path)) is not None)
 
 
@@ -101,7 +103,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _report(path: Path) -> Report | None:
-    """None for JSON that is no report, such as a ranking in the same folder."""
+    """Return the report, or None for JSON that is not a report, such as a ranking in the same folder."""
     try:
         content = json.loads(path.read_text("utf-8"))
         if not isinstance(content, dict) or "evaluation_id" not in content:
@@ -112,7 +114,8 @@ def _report(path: Path) -> Report | None:
 
 
 def read_comparisons(path: Path) -> KnownFile:
-    """Raises InputError naming the first line that is none; its texts are sanitised like all text from outside."""
+    """Read an earlier ranking's comparisons, with texts sanitised like all external text. Raises InputError naming
+    the first line that is not a comparison."""
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -131,21 +134,21 @@ def read_comparisons(path: Path) -> KnownFile:
 def comparisons_between(
     ideas: Sequence[Idea], known: Sequence[Comparison], judging: Judging, path: Path
 ) -> KnownComparisons:
-    """Those of two of these ideas, judged as they are to be judged now. Raises InputError where none can be used: it is
-    then not the file that was meant."""
-    found = of_these_words(known, {idea.id for idea in ideas}, judging)
-    if found.refused and not found.usable:
+    """Return the comparisons between two of these ideas that were judged in the same way as now. Raises InputError
+    if none can be used, because the file is then not the intended one."""
+    usable = of_these_words(known, {idea.id for idea in ideas}, judging)
+    if usable.refused and not usable.usable:
         raise InputError(
-            f"{path}: {other_words(found.refused, judging)}",
+            f"{path}: {other_words(usable.refused, judging)}",
             "Leave out --known, or judge as those were judged: --blind or --no-blind, with or without --evidence, by "
             "the same model and respects.",
         )
-    if not found.usable:
+    if not usable.usable:
         raise InputError(
             f"None of the {len(known)} comparisons in {path} is between two of these {len(ideas)} ideas.",
             "An idea whose words have changed is another idea; give the file of a ranking of these ones.",
         )
-    return found
+    return usable
 
 
 def _comparison(line: str, place: str) -> NamedComparison:

@@ -33,17 +33,17 @@ __all__ = [
 
 _NAMESPACE = "assayer"
 _SERVICE_OBJECT_STORE = 256 * 2**20
-"""Bytes for what is too large to travel in a message: vectors, full texts."""
+"""Object store size in bytes, for data too large for a message: vectors and full texts."""
 _BUILD_OBJECT_STORE = 512 * 2**20
-"""Bytes; texts pass through it a few portions at a time."""
+"""Object store size in bytes; texts pass through it a few portions at a time."""
 _TOO_SLOW = "timed out during startup"
-"""What Ray says of it."""
+"""Part of Ray's error message when startup is too slow."""
 _OTHER_CLUSTERS = ("RAY_ADDRESS", "RAY_AUTH_TOKEN", "RAY_NAMESPACE")
-"""They would lead to somebody else's cluster."""
+"""Environment variables that would connect to another cluster."""
 
 
 _FIGURES = "PROMETHEUS_MULTIPROC_DIR"
-"""The folder in which processes count together, for whichever of them is asked."""
+"""Variable naming the folder in which processes combine their metrics, so that any of them can report the total."""
 _ONE_MACHINE = {
     # Ray's own mode for one machine, named after where it is the default: every port of it listens on loopback alone.
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
@@ -57,16 +57,14 @@ _FEW_PROCESSES = {
     # together take 3.6 % of a core when nothing happens, so 1.2 %. What died is replaced half a second later.
     "RAY_SERVE_CONTROL_LOOP_INTERVAL_S": "0.5",
 }
-"""Of a Ray that has few processes, which seldom change. Whoever sets them otherwise has it so."""
+"""Environment of a Ray cluster with few processes that seldom change. Values set by the user take precedence."""
 
 
 @contextmanager
 def private_environment(several_nodes: bool = False) -> Iterator[Path]:
-    """For a cluster of our own: its folder, deleted afterwards. Its processes show each other a token kept beside it.
-
-    Other users of the machine cannot enter the folder, and other machines reach no port. Only a cluster of several
-    nodes listens on every address.
-    """
+    """Create the environment of a private cluster and yield its folder, which is deleted afterwards. Its processes
+    authenticate to each other with a token stored beside it. Other users of the machine cannot enter the folder,
+    and other machines reach no port. Only a cluster of several nodes listens on every address."""
     # Not the usual place for such folders: sockets need a short path. This one is private too.
     temporary = tempfile.TemporaryDirectory(prefix="assayer-ray-", dir="/tmp", ignore_cleanup_errors=True)
     with temporary as name:
@@ -92,7 +90,8 @@ def private_environment(several_nodes: bool = False) -> Iterator[Path]:
 
 @cache
 def _token() -> str:
-    """Ray reads it once in a process, so all the clusters that a process begins have the same."""
+    """Return the shared token. Ray reads it once per process, so all clusters that a process starts have the same
+    token."""
     return secrets.token_hex(32)
 
 
@@ -127,38 +126,34 @@ def _figures(folder: Path) -> Path:
 
 @contextmanager
 def shared_figures(folder: Path) -> Iterator[None]:
-    """What this process counts is told together with what those of its `service_cluster` count. To be entered before
-    anything is imported that counts."""
+    """Combine the metrics of this process with those of its `service_cluster`. Enter the context before importing
+    any module that counts metrics."""
     with _environment_variables({_FIGURES: str(_figures(folder))}):
         yield
 
 
 @contextmanager
 def service_cluster(folder: Path, serving: ServingSettings) -> Iterator[None]:
-    """A Ray for this service alone, within a private environment; all of it ends with the context. ConfigurationError
-    where Ray does not start."""
-    import ray
-
+    """Start a Ray cluster for this service alone, inside a private environment; it ends with the context. Raises
+    ConfigurationError if Ray does not start."""
     chosen = {name: os.environ.get(name, value) for name, value in _FEW_PROCESSES.items()}
     # In Ray's own environment Ray's agents would add their figures.
     with _without(_FIGURES), _environment_variables(chosen):
         _start(
+            folder,
             # So that each process can tell the metrics of all.
             runtime_env={"env_vars": {_FIGURES: str(_figures(folder))}},
             num_cpus=max(os.cpu_count() or 1, math.ceil(_cpus(serving))),
             object_store_memory=_SERVICE_OBJECT_STORE,
             namespace=_NAMESPACE,
-            _temp_dir=str(folder),
         )
-    try:
+    with _ended_after():
         yield
-    finally:
-        ray.shutdown()
 
 
 @contextmanager
 def existing_cluster(address: str) -> Iterator[None]:
-    """Somebody else's Ray, which goes on afterwards. Raises ConfigurationError."""
+    """Join an existing Ray cluster, which continues to run afterwards. Raises ConfigurationError."""
     import ray
 
     try:
@@ -168,64 +163,59 @@ def existing_cluster(address: str) -> Iterator[None]:
             f"There is no Ray cluster to join at {address}: {str(error).splitlines()[0]}",
             "Leave --address out to start one for this service alone.",
         ) from None
-    try:
+    with _ended_after():
         yield
-    finally:
-        ray.shutdown()
 
 
 def _cpus(serving: ServingSettings) -> float:
-    """What every process together asks for, so that a small machine is not refused what it can share."""
+    """Return the total number of CPUs that all processes request, so that a small machine can share its CPUs
+    instead of refusing processes."""
     pools = [pool for pool in vars(serving).values() if isinstance(pool, PoolSettings)]
     return sum(pool.cpus * (pool.most or pool.replicas) for pool in pools)
 
 
 @contextmanager
 def corpus_build_cluster(folder: Path, cpus: int | None = None) -> Iterator[None]:
-    """Within a private environment; all of it ends with the context. ConfigurationError where Ray does not start."""
-    import ray
-
-    _start(
-        num_cpus=(cpus or os.cpu_count() or 1) + 1,  # one for the readers, which mostly wait
-        object_store_memory=_BUILD_OBJECT_STORE,
-        _temp_dir=str(folder),
-    )
-    try:
+    """Start a Ray cluster for building a corpus, inside a private environment; it ends with the context. Raises
+    ConfigurationError if Ray does not start."""
+    # One for the readers, which mostly wait.
+    _start(folder, num_cpus=(cpus or os.cpu_count() or 1) + 1, object_store_memory=_BUILD_OBJECT_STORE)
+    with _ended_after():
         yield
-    finally:
-        ray.shutdown()
 
 
 @contextmanager
 def training_cluster(folder: Path, cpus: float, gpus: float) -> Iterator[None]:
-    """Within a private environment, for one training; all of it ends with the context. ConfigurationError where Ray
-    does not start."""
+    """Start a Ray cluster for one training, inside a private environment; it ends with the context. Raises
+    ConfigurationError if Ray does not start."""
+    cpus, gpus = max(1, math.ceil(cpus)), math.ceil(gpus)
+    _start(folder, num_cpus=cpus, num_gpus=gpus, object_store_memory=_SERVICE_OBJECT_STORE)
+    with _ended_after():
+        yield
+
+
+@contextmanager
+def _ended_after() -> Iterator[None]:
     import ray
 
-    _start(
-        num_cpus=max(1, math.ceil(cpus)),
-        num_gpus=math.ceil(gpus),
-        object_store_memory=_SERVICE_OBJECT_STORE,
-        _temp_dir=str(folder),
-    )
     try:
         yield
     finally:
         ray.shutdown()
 
 
-def _start(**options: Any) -> None:
-    """Once more where it took too long: Ray gives its node 30 s, which a busy machine may not keep to. Raises
+def _start(folder: Path, **options: Any) -> None:
+    """Start Ray, retrying once after a timeout: Ray allows its node 30 s, which a busy machine may exceed. Raises
     ConfigurationError."""
     for last in (False, True):
-        before = {one.pid for one in psutil.Process().children(recursive=True)}
-        failure = _failure_of_start(options)
+        before = {child.pid for child in psutil.Process().children(recursive=True)}
+        failure = _failure_of_start({**options, "_temp_dir": str(folder)})
         if failure is None:
             return
         if last or _TOO_SLOW not in str(failure):
             hint = "The machine may be too busy: try again, or do without Ray (no --ray, or a build in one process)."
             raise ConfigurationError(f"Ray has not started: {str(failure).splitlines()[0]}", hint) from failure
-        _end([one for one in psutil.Process().children(recursive=True) if one.pid not in before])
+        _end([child for child in psutil.Process().children(recursive=True) if child.pid not in before])
         with warnings.catch_warnings():  # Ray forgets about its processes, and Python would warn of each
             warnings.simplefilter("ignore", ResourceWarning)
             del failure
@@ -245,7 +235,7 @@ def _failure_of_start(options: Mapping[str, Any]) -> Exception | None:
 
 
 def _end(processes: Sequence[psutil.Process]) -> None:
-    for one in processes:
+    for process in processes:
         with suppress(psutil.NoSuchProcess):
-            one.kill()
+            process.kill()
     psutil.wait_procs(processes, timeout=10)

@@ -1,4 +1,4 @@
-"""Rewards as a job of many items, and what is done with each of them."""
+"""Reward jobs with many items, and the work done with each item."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ from assayer.models.reward import Reward
 from assayer.ports import Progress
 from assayer.run.run import Run
 from cluster.item_batch import Ending, ItemWork, do_items_of_job
-from cluster.reward_judge import RewardingJudge, RewardJudge
+from cluster.reward_judge import RewardingJudge, RewardJudge, usable_judge
 from cluster.run_request import RunRequest
 from cluster.settings import Settings
 from orchestrator.execution.metrics import REWARD_SECONDS, REWARDS
@@ -20,7 +20,7 @@ __all__ = ["RewardJobs", "reward_work"]
 
 @dataclass(frozen=True)
 class RewardJobs:
-    """Judges the items of one job after another, or of several at once."""
+    """Runner of reward jobs; judges the items of one job at a time or of several concurrently."""
 
     settings: Settings
     judge: RewardJudge
@@ -29,12 +29,11 @@ class RewardJobs:
     async def perform(
         self, lease: Lease, request: RewardsRequest, progress: Progress, run_request: RunRequest
     ) -> RewardsResult:
-        """Raises InputError and NoFallback for a judge that cannot be asked, ConfigurationError where a budget in
-        dollars has no prices, StorageError, and LeaseLost; begun again it goes on from what is stored."""
-        judge = self.judge.chosen(request.composition or request.judge)
-        self.judge.require_model(judge)
-        run = self.judge.new_run(request.items, judge, progress, run_request)
-        await run_request.begin(run.id, self.judge.result_inputs(request.items, judge))
+        """Judge all items of a job; after a restart it continues from the stored outcomes. Raises InputError
+        and NoFallback for a judge that cannot be used, ConfigurationError if a budget in dollars has no known
+        prices, StorageError and LeaseLost."""
+        judge = usable_judge(self.settings, request.composition or request.judge)
+        run = await self.judge.start_run(request.items, judge, progress, run_request)
         work = reward_work(self.judge, judge, "own" if request.composition else judge.name)
         concurrency = self.settings.rewards.concurrency
         outcomes = await do_items_of_job(lease, request.items, work, run, concurrency, self.outcomes)
@@ -44,7 +43,7 @@ class RewardJobs:
 def reward_work(
     judging: RewardJudge, judge: RewardingJudge, label: str
 ) -> ItemWork[NamedRewardItem, Reward, RewardOutcome]:
-    """`label`: the judge's name in the metrics."""
+    """Return the work for reward items; `label` is the judge's name in the metrics."""
 
     async def do(named: NamedRewardItem, run: Run) -> Reward:
         return await judging.reward(named.item, judge, run)

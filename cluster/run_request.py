@@ -1,4 +1,4 @@
-"""Who asks for a run, what it may spend, and how its id follows from all that determines its result."""
+"""Requester of a run, its spending limits, and the id derived from everything that determines its result."""
 
 import datetime as dt
 import hashlib
@@ -7,19 +7,23 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
-from assayer.models import EvaluationId
+from assayer.llm import Llm
+from assayer.models import Criterion, EvaluationId
+from assayer.ports import Clock, Progress
 from assayer.run.budget import Budget
+from assayer.run.run import Run
+from cluster.language_model import require_prices
 from orchestrator.jobs.requests import Limits
 
 __all__ = ["LOCAL_REQUEST", "OnStart", "ResultInputs", "RunRequest", "result_inputs", "run_id"]
 
 ResultInputs: TypeAlias = dict[str, Any]
-"""Everything that determines a result, as JSON holds it."""
+"""Everything that determines a result, in JSON-compatible form."""
 OnStart: TypeAlias = Callable[[EvaluationId, ResultInputs], Awaitable[None]]
 
 
 class SpendingLimits(Protocol):
-    """A part of the settings that says what one piece of work may spend."""
+    """Settings section that limits the spending of a piece of work."""
 
     @property
     def max_usd(self) -> float | None: ...
@@ -30,39 +34,42 @@ class SpendingLimits(Protocol):
 
 @dataclass(frozen=True)
 class RunRequest:
-    """Of a person at a terminal, who adds nothing to the settings, or of a job of the service."""
+    """Request for a run, from a terminal (which adds nothing to the settings) or from a job of the service."""
 
     job: str = ""
-    """Of the service: the same work for another job is another run, with its own report and its own cost."""
+    """Id of the service's job. The same work for another job is a separate run with its own report and cost."""
     limits: Limits = field(default_factory=Limits)
     max_usd: float | None = None
-    """The most that all attempts of the job may cost together, as far as the tenant's budget goes. No part of the run's
-    id: it may differ at the next attempt."""
+    """Maximum total cost of all attempts of the job under the tenant's budget. Excluded from the run's id because
+    it may differ at the next attempt."""
     paid_usd: float = 0.0
-    """What earlier attempts have cost; they count in every limit of dollars."""
+    """Cost of earlier attempts; it counts towards every dollar limit."""
     paid_prompt_tokens: int = 0
-    """What earlier attempts have sent; they count in every limit of tokens."""
+    """Prompt tokens sent by earlier attempts; they count towards every token limit."""
     blind: bool = False
-    """Names, affiliations and the like are masked before anything judges the ideas: another run than with them."""
+    """Whether names, affiliations and similar details are masked before the ideas are judged; part of the run's id."""
     board: int | None = None
-    """Reviewers on InnoEval's board, in place of what the settings say."""
+    """Number of reviewers on InnoEval's board, overriding the settings."""
     board_models: tuple[str, ...] = ()
-    """Among which they are dealt, in place of those of the settings."""
+    """Models among which the board's reviewers are distributed, overriding the settings."""
+    criteria: tuple[Criterion, ...] = ()
+    """Criteria of the call, which the report answers one by one; part of the run's id."""
     answers_of: str = ""
-    """The tenant whose answers of language models alone may be used; empty: everybody's."""
+    """Tenant whose stored language model answers may be reused, and no others; empty: answers of all tenants may be
+    reused."""
     corpus: str = ""
-    """The version of the corpus that an earlier attempt of the job began with; empty at the first."""
+    """Corpus version that an earlier attempt of the job started with; empty at the first attempt."""
     waits_until: dt.datetime | None = None
-    """Until then its questions to language models may wait for batches. No part of the run's id."""
+    """Time until which language model requests may wait for batches. Not part of the run's id."""
     on_start: OnStart | None = None
-    """Called once, before anything is done. What it raises ends the work."""
+    """Callback called once before any work starts; an exception it raises ends the work."""
 
     def bounds(self, own: SpendingLimits) -> Limits:
-        """The lower of the settings' limits and the request's."""
+        """Return the lower of the settings' and the request's value for each limit."""
         return Limits(
-            max_usd=min((one for one in (self.limits.max_usd, own.max_usd) if one is not None), default=None),
+            max_usd=min((item for item in (self.limits.max_usd, own.max_usd) if item is not None), default=None),
             max_prompt_tokens=min(
-                (one for one in (self.limits.max_prompt_tokens, own.max_prompt_tokens) if one is not None),
+                (item for item in (self.limits.max_prompt_tokens, own.max_prompt_tokens) if item is not None),
                 default=None,
             ),
         )
@@ -70,11 +77,30 @@ class RunRequest:
     def budget(self, own: SpendingLimits) -> Budget:
         bounds = self.bounds(own)
         return Budget(
-            max_usd=min((one for one in (bounds.max_usd, self.max_usd) if one is not None), default=None),
+            max_usd=min((item for item in (bounds.max_usd, self.max_usd) if item is not None), default=None),
             max_prompt_tokens=bounds.max_prompt_tokens,
             earlier_usd=self.paid_usd,
             earlier_prompt_tokens=self.paid_prompt_tokens,
         )
+
+    async def start_run(
+        self, kind: str, inputs: ResultInputs, llm: Llm, clock: Clock, progress: Progress, own: SpendingLimits
+    ) -> Run:
+        """Begin a run of work other than an evaluation. Raises ConfigurationError if its budget is in dollars and
+        prices are unknown."""
+        budget = self.budget(own)
+        if budget.max_usd is not None:
+            require_prices(llm)
+        run = Run(
+            id=run_id(kind, inputs, self.job),
+            cutoff=None,
+            clock=clock,
+            progress=progress,
+            budget=budget,
+            answers_of=self.answers_of,
+        )
+        await self.begin(run.id, inputs)
+        return run
 
     async def begin(self, run: EvaluationId, inputs: ResultInputs) -> None:
         if self.on_start is not None:
@@ -85,12 +111,13 @@ LOCAL_REQUEST = RunRequest()
 
 
 def result_inputs(values: Mapping[str, object]) -> ResultInputs:
-    """As it comes back from JSON, so that a stored one compares equal."""
+    """Return the inputs as read back from JSON, so that they compare equal to stored inputs."""
     inputs: ResultInputs = json.loads(json.dumps(values, allow_nan=False))
     return inputs
 
 
 def run_id(kind: str, inputs: ResultInputs, job: str) -> EvaluationId:
-    """The same inputs of the same job are the same run, so a second start resumes the first."""
+    """Return the run's id. The same inputs of the same job have the same id, so a second start resumes the first
+    run."""
     content = json.dumps([inputs, job] if job else inputs, sort_keys=True)
     return EvaluationId(f"{kind}_{hashlib.sha256(content.encode()).hexdigest()[:20]}")

@@ -4,6 +4,7 @@
 """
 
 import binascii
+import os
 from base64 import urlsafe_b64decode
 from ipaddress import ip_network
 from pathlib import Path
@@ -15,15 +16,16 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from assayer.curation import CurationOptions
+from assayer.methods.check import CheckOptions
 from assayer.methods.debate.options import DebateOptions
 from assayer.methods.grapheval.options import GraphEvalOptions
 from assayer.methods.innoeval.options import BoardModel, InnoEvalOptions
+from assayer.methods.review import ReviewOptions
 from assayer.methods.scholareval import ScholarEvalOptions
 from assayer.methods.scicompanion.options import SciCompanionOptions
-from assayer.models import BlindDefault, Frozen
+from assayer.models import BlindDefault, Frozen, ReleaseMinima
 from assayer.own_references.options import OwnReferenceOptions
 from assayer.ranking.options import RankingOptions
-from assayer.reports.release import ReleaseMinima
 from cluster.serving.settings import ServingSettings
 from orchestrator.settings import (
     AccessSettings,
@@ -45,8 +47,9 @@ from workers.fetching.settings import Network, TransferSettings, checked_network
 from workers.full_texts.settings import FullTextSettings, GrobidSettings
 from workers.literature.settings import LiteratureSettings
 from workers.llm import LlmSettings
+from workers.llm.providers import complete_llm, provider_at
 from workers.mail.settings import MailServerSettings
-from workers.remote.settings import (
+from workers.outbound.source_settings import (
     ArxivSettings,
     CrossrefSettings,
     DataCiteSettings,
@@ -63,6 +66,7 @@ from workers.reranking import RerankerSettings
 from workers.web.settings import PageSettings
 
 __all__ = [
+    "CHOSEN_LLM",
     "PROFILES",
     "CurationSettings",
     "IngestSettings",
@@ -78,57 +82,59 @@ __all__ = [
 
 Profile = Literal["laptop", "online", "simulate", "paper-faithful"]
 PROFILES: tuple[Profile, ...] = ("laptop", "online", "simulate", "paper-faithful")
-
-
-_OPENAI_URL = "https://api.openai.com/v1"
+CHOSEN_LLM = "chosen_llm"
+"""Name under which `load_settings` passes what the command line says of the language model."""
 
 
 class CorpusSettings(Frozen):
     path: Path | None = None
-    """Directory of the corpus; `corpus` in the data directory when not given."""
+    """Directory of the corpus; by default `corpus` in the data directory."""
     source: str | None = None
-    """Where versions are published and pulled from: an address that fsspec knows, as `s3://bucket/corpus`. The
-    directory then holds what this machine has pulled. None: the corpus is what lies in the directory."""
+    """Address that versions are published to and pulled from, in fsspec form, such as `s3://bucket/corpus`. The
+    directory then holds what this machine has pulled. None: the corpus is the content of the directory."""
     pulled_versions: int = Field(default=2, ge=1)
-    """Of a source, on the disk of each machine, besides those that somebody reads."""
+    """Versions of a source kept on the disk of each machine, in addition to those being read."""
     look_seconds: float = Field(default=30.0, gt=0)
-    """Between two looks whether the source has a newer version."""
+    """Seconds between two checks for a newer version at the source."""
     grace_hours: float = Field(default=24.0, ge=1)
-    """How long the source has files that no kept version needs: longer than twice the longest upload, and than the
-    slowest reader needs to pull what it began with."""
+    """Hours for which the source keeps files that no kept version needs. Must exceed twice the longest upload, and
+    the time that the slowest reader needs to pull the version it started with."""
     device: Literal["cpu", "cuda"] = "cpu"
-    """`cuda`: all vectors lie in the memory of GPUs, two bytes a number, and are searched there exactly; large indexes
-    are trained there when a corpus is built or updated."""
+    """Device for vector search. `cuda`: all vectors are held in GPU memory at two bytes per number and searched
+    exactly there; large indexes are trained on the GPU when a corpus is built or updated."""
 
 
 class EvaluationSettings(Frozen):
     concurrency: int = Field(default=16, ge=1, le=512)
     """Ideas in flight at once."""
     processes: int | None = Field(default=None, ge=1, le=64)
-    """Of `assayer evaluate`. None: one for each core where there are two dozen ideas for each, at most eight."""
+    """Number of processes of `assayer evaluate`. None: one per core if there are 24 ideas for each, at most eight."""
     max_usd: float | None = Field(default=None, gt=0)
     """Budget of one evaluation, in US dollars."""
     blind: BlindDefault = "several"
-    """Which ideas are judged without names, affiliations and the like, where the request does not say."""
+    """Ideas judged without names, affiliations and similar details if the request does not specify it."""
     max_prompt_tokens: int | None = Field(default=None, gt=0)
     board_models: Annotated[tuple[BoardModel, ...], BeforeValidator(comma_separated)] = ()
-    """Models of the endpoint that whoever submits to the service may ask for on InnoEval's boards. None: no choice."""
+    """Models of the endpoint that submitters to the service may choose for InnoEval's boards. If empty, there is no
+    choice."""
     share_answers: bool = True
-    """Between tenants of the service: the same question is paid for once, and who asks it again can tell that it was
-    asked before, by speed and cost. Off, each tenant pays for its own."""
+    """Whether tenants of the service share answers. The same request is then paid for once, and a tenant who
+    repeats it can tell from speed and cost that it was made before. If off, each tenant pays for its own."""
 
 
 class RankingSettings(RankingOptions):
-    """How rankings are made, and what one of them may spend: it asks thousands of questions, an evaluation hundreds."""
+    """Settings of rankings, with the spending limits of each: a ranking makes thousands of LLM requests, an
+    evaluation hundreds."""
 
     analysed_ideas: int = Field(default=8, ge=0, le=12)
-    """Rankings of at most so many ideas end with an analysis of the group, for one call more. 0: none."""
+    """Maximum number of ideas for which a ranking ends with an analysis of the group, at the cost of one more call.
+    0: no analysis."""
     max_usd: float | None = Field(default=None, gt=0)
     max_prompt_tokens: int | None = Field(default=None, gt=0)
 
 
 class CurationSettings(CurationOptions):
-    """How papers are curated, candidates made and ideas scored, and what one command may spend."""
+    """Settings for curating papers, generating candidates and scoring ideas, and the spending limits of one command."""
 
     max_usd: float | None = Field(default=None, gt=0)
     max_prompt_tokens: int | None = Field(default=None, gt=0)
@@ -136,29 +142,29 @@ class CurationSettings(CurationOptions):
 
 class MetricsSettings(Frozen):
     port: int | None = Field(default=None, ge=0, le=65_535)
-    """Prometheus metrics are served there, to this machine only, while the program runs. None: nowhere."""
+    """Port on which Prometheus metrics are served, to this machine only, while the program runs. None: not served."""
 
 
 class LogSettings(Frozen):
     level: Literal["debug", "info", "warning", "error"] = "info"
     file: Path | None = None
-    """Lines are added to it by every process of the machine, and a new one is begun when it has been moved away. None:
-    standard error, or on a Ray of one machine `logs/service.jsonl` in the data directory."""
+    """Log file that all processes of the machine append to; it is recreated after it has been moved away. None:
+    standard error, or on a single-machine Ray `logs/service.jsonl` in the data directory."""
 
 
 class IngestSettings(Frozen):
     memory_mb: int = Field(default=4096, ge=256)
-    """Of joining; what does not fit is spilled to disk."""
+    """Memory for joining; data that does not fit is spilled to disk."""
     threads: int = Field(default=2, ge=1)
-    """Of joining."""
+    """Threads for joining."""
     jobs: int = Field(default=1, ge=1)
-    """Files parsed at the same time."""
+    """Number of files parsed concurrently."""
     partitions: int = Field(default=64, ge=1, le=4096)
-    """Of a new folder: 64 give 200 million papers parts of three million."""
+    """Number of partitions of a new folder: 64 divide 200 million papers into parts of three million."""
     arxiv_url: str = "https://oaipmh.arxiv.org/oai"
     openalex_url: str = "https://openalex.s3.amazonaws.com/data/jsonl/works/manifest.json"
     vector_model: str = "allenai/specter2"
-    """What the embedder's name is called in the corpus for which Semantic Scholar's vectors are taken."""
+    """Name of the embedder in the corpus for which Semantic Scholar's vectors are used."""
     transfers: TransferSettings = TransferSettings()
 
 
@@ -166,7 +172,7 @@ _KEY_BYTES = 32
 
 
 def _fernet_keys(keys: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
-    """Raises ValueError for what is none, without repeating it."""
+    """Return the keys unchanged; raise ValueError for an invalid key, without repeating it in the message."""
     for number, key in enumerate(keys, 1):
         try:
             known = len(urlsafe_b64decode(key.get_secret_value().encode())) == _KEY_BYTES
@@ -179,14 +185,14 @@ def _fernet_keys(keys: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
 
 class WebhookSettings(WebhookDeliverySettings):
     keys: Annotated[tuple[SecretStr, ...], BeforeValidator(comma_separated), AfterValidator(_fernet_keys)] = ()
-    """Under which secrets are kept: new ones under the first, while all of them open. The embedded database has a key
-    of its own in the data directory; with another database there are no webhooks without one."""
+    """Encryption keys of secrets: new secrets are encrypted with the first, and all keys decrypt. The embedded
+    database has its own key in the data directory; with another database, webhooks require a key."""
     allow: Annotated[tuple[str, ...], BeforeValidator(comma_separated), AfterValidator(checked_networks)] = ()
-    """Networks that webhooks may lie in although they are not public, on any port: `10.1.0.0/16`."""
+    """Non-public networks that webhooks may address, on any port, such as `10.1.0.0/16`."""
     ports: Annotated[tuple[int, ...], BeforeValidator(comma_separated)] = (443, 8443)
-    """Ports of public addresses."""
+    """Ports allowed at public addresses."""
     plain_http: bool = False
-    """Whether messages may go over the wire in the open: for closed networks."""
+    """Whether messages may be sent unencrypted, for closed networks."""
     user_agent: str = "assayer-webhooks/0.1"
 
     @property
@@ -195,11 +201,11 @@ class WebhookSettings(WebhookDeliverySettings):
 
 
 class MailSettings(MailServerSettings, MailDeliverySettings):
-    """Mails to members. Off unless a host is set."""
+    """Settings of mails to members. Mail is off unless a host is set."""
 
 
 class EnvironmentVariables(EnvSettingsSource):
-    """Environment variables; a list need not be JSON, as the settings themselves separate it by commas."""
+    """Source for environment variables; a list need not be JSON, because the settings themselves split it at commas."""
 
     def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:
         listed = get_origin(field.annotation) is tuple and not str(value).lstrip().startswith("[")
@@ -217,9 +223,9 @@ class Settings(BaseSettings):
     )
 
     home: Path = Field(default_factory=lambda: user_data_path("assayer"))
-    """Data directory: the embedded database and the corpus."""
+    """Data directory, with the embedded database and the corpus."""
     llm: LlmSettings | None = None
-    """None: no language model, the tasks' fallbacks answer."""
+    """Settings of the language model. None: no language model."""
     database: DatabaseSettings = DatabaseSettings()
     embedder: EmbedderSettings = EmbedderSettings()
     reranker: RerankerSettings = RerankerSettings()
@@ -227,11 +233,13 @@ class Settings(BaseSettings):
     ingest: IngestSettings = IngestSettings()
     evaluation: EvaluationSettings = EvaluationSettings()
     release: ReleaseMinima = ReleaseMinima()
-    """What a report must reach to carry a total."""
+    """Minimum values that a report must reach to have a total score."""
     ranking: RankingSettings = RankingSettings()
     rewards: RewardSettings = RewardSettings()
     curation: CurationSettings = CurationSettings()
-    """Of `assayer curate`, `propose` and `score`."""
+    """Settings of `assayer curate`, `propose` and `score`."""
+    review: ReviewOptions = ReviewOptions()
+    check: CheckOptions = CheckOptions()
     scholareval: ScholarEvalOptions = ScholarEvalOptions()
     grapheval: GraphEvalOptions = GraphEvalOptions()
     innoeval: InnoEvalOptions = InnoEvalOptions()
@@ -257,16 +265,16 @@ class Settings(BaseSettings):
     grobid: GrobidSettings = GrobidSettings()
     metrics: MetricsSettings = MetricsSettings()
     log: LogSettings = LogSettings()
-    """Of `assayer serve`."""
+    """Log settings of `assayer serve`."""
     serving: ServingSettings = ServingSettings()
     api: ApiSettings = ApiSettings()
     api_url: str | None = None
-    """Where the commands that ask a running service find it, as `assayer submit`; this machine by default."""
+    """URL of the running service for commands that call it, such as `assayer submit`; this machine by default."""
     api_key: SecretStr | None = None
-    """What they show it."""
+    """API key for the commands that call a running service."""
     keys: ApiKeySettings = ApiKeySettings()
     access: AccessSettings = AccessSettings()
-    """Of people who sign in to the console."""
+    """Access settings for people who sign in to the console."""
     queue: QueueSettings = QueueSettings()
     work: ExecutionSettings = ExecutionSettings()
     retention: RetentionSettings = RetentionSettings()
@@ -277,15 +285,29 @@ class Settings(BaseSettings):
     @model_validator(mode="before")
     @classmethod
     def _complete_llm(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """A key alone chooses nothing: without a model there is no LLM. A model alone means OpenAI's API."""
+        """Complete the LLM settings by the model's provider and by what the command line chose, which no source
+        overrides; a key alone configures no language model."""
+        values = dict(values)
+        chosen = values.pop(CHOSEN_LLM, None)
         llm = values.get("llm")
-        if not isinstance(llm, dict):
+        if chosen is None and not isinstance(llm, dict):
             return values
+        llm = {**(llm if isinstance(llm, dict) else {}), **(chosen or {})}
         if "model" in llm:
-            return values | {"llm": {"base_url": _OPENAI_URL} | llm}
+            return values | {"llm": complete_llm(llm, os.environ)}
         if llm.keys() <= {"api_key"}:
             return {key: value for key, value in values.items() if key != "llm"}
         raise ValueError("An LLM endpoint is set but no model: set ASSAYER_LLM__MODEL to one that it serves")
+
+    @model_validator(mode="after")
+    def _provider_has_batches(self) -> Self:
+        if self.llm is not None and self.llm.batch.enabled:
+            known = provider_at(self.llm.base_url)
+            if known is not None and known[1].batches == "none":
+                raise ValueError(
+                    f"models of {known[0]} have no batches in OpenAI's form: set ASSAYER_LLM__BATCH__ENABLED to false"
+                )
+        return self
 
     @model_validator(mode="after")
     def _mails_have_links(self) -> Self:
@@ -295,8 +317,8 @@ class Settings(BaseSettings):
 
     @property
     def overnight_places(self) -> int:
-        """Overnight jobs that a process has in hand. Where batches have been switched off since they were submitted,
-        they are done one after the other."""
+        """Number of overnight jobs that a process runs concurrently. If batches have been disabled since the
+        jobs were submitted, they run one at a time."""
         return self.llm.batch.evaluations_at_once if self.llm is not None and self.llm.batch.enabled else 1
 
     @property
@@ -305,13 +327,13 @@ class Settings(BaseSettings):
 
     @property
     def verified_path(self) -> Path:
-        """Where this machine notes which files of the corpus it has found whole: beside what it has pulled, as long as
-        that lasts."""
+        """Path of this machine's record of verified corpus files. With a source, it is kept beside the pulled
+        files and lasts as long as they do."""
         return self.home / "verified" if self.corpus.source is None else self.corpus_path / "verified"
 
     @property
     def sources(self) -> dict[str, SourceSettings]:
-        """Of every remote source, on or off, by its name in calls and reports."""
+        """Settings of every remote source, enabled or not, by its name in calls and reports."""
         return {
             "semantic_scholar": self.s2,
             "openalex": self.openalex,

@@ -17,18 +17,21 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import SettingsError
 
 from assayer.errors import ConfigurationError
-from cluster.settings import Profile, Settings
+from cluster.settings import CHOSEN_LLM, Profile, Settings
 
-__all__ = ["load_settings"]
+__all__ = ["load_settings", "nested_model", "variable_names"]
 
 
-def load_settings(profile: Profile = "laptop") -> Settings:
-    """Raises ConfigurationError naming the setting that is wrong."""
+def load_settings(profile: Profile = "laptop", model: str | None = None, **llm: Any) -> Settings:
+    """Load the settings. `model` (`PROVIDER/NAME`) and further settings of the language model are stronger than all
+    sources. Raises ConfigurationError naming the invalid setting."""
     environment = os.environ
     _refuse_unknown(environment)
-    written = _merge(_read_profile(profile), _read_file(environment))
+    values: dict[str, Any] = _merge(_read_profile(profile), _read_file(environment))
+    if model is not None:
+        values[CHOSEN_LLM] = llm | {"model": model}
     try:
-        return Settings(**_merge(_openai_variables(environment, written), written))
+        return Settings(**values)
     except ValidationError as error:
         raise _explain(error) from None
     except SettingsError as error:
@@ -36,7 +39,7 @@ def load_settings(profile: Profile = "laptop") -> Settings:
 
 
 def _explain(error: ValidationError) -> ConfigurationError:
-    """The first thing that is wrong, under the name of its environment variable."""
+    """Describe the first invalid setting under the name of its environment variable."""
     first = error.errors()[0]
     name = "ASSAYER_" + "__".join(str(part) for part in first["loc"]).upper()
     if first["type"] == "extra_forbidden":
@@ -47,14 +50,15 @@ def _explain(error: ValidationError) -> ConfigurationError:
 
 
 def _explain_undecodable(error: SettingsError, environment: Mapping[str, str]) -> ConfigurationError:
-    """Only the decoder below knows which text it could not read."""
+    """Find the environment variable whose text could not be decoded; only the underlying decoder error holds that
+    text."""
     text = getattr(error.__cause__, "doc", None)
     name = next((name for name, value in environment.items() if name.startswith("ASSAYER_") and value == text), "")
     return ConfigurationError(f"{name or error} must be written as JSON.", "Correct the environment variable.")
 
 
 def _refuse_unknown(environment: Mapping[str, str]) -> None:
-    """A misspelt variable would otherwise be ignored in silence."""
+    """Raise an error for an unknown variable; a misspelled variable would otherwise be ignored silently."""
     for variable in environment:
         path = variable.removeprefix("ASSAYER_").lower().split("__")
         if variable.startswith("ASSAYER_") and path != ["config"] and not _is_setting(Settings, path):
@@ -72,36 +76,24 @@ def _is_setting(model: type[BaseModel], path: Sequence[str]) -> bool:
     field = model.model_fields.get(path[0])
     if field is None:
         return False
-    inner = _nested_model(field)
+    inner = nested_model(field)
     return len(path) == 1 or inner is None or _is_setting(inner, path[1:])
 
 
 def variable_names(model: type[BaseModel], prefix: str) -> Iterator[str]:
-    """The environment variable of every setting."""
+    """Yield the environment variable of every setting."""
     for name, field in model.model_fields.items():
-        inner = _nested_model(field)
+        inner = nested_model(field)
         yield from [f"{prefix}{name.upper()}"] if inner is None else variable_names(inner, f"{prefix}{name.upper()}__")
 
 
-def _nested_model(field: FieldInfo) -> type[BaseModel] | None:
-    """The settings that a field holds in its turn, if any; a list of them is one value, written in the file."""
+def nested_model(field: FieldInfo) -> type[BaseModel] | None:
+    """Return the nested settings class of a field, if any; a list of settings is a single value, written in the
+    file."""
     if get_origin(field.annotation) is tuple:
         return None
     kinds = get_args(field.annotation) or (field.annotation,)
     return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
-
-
-def _openai_variables(environment: Mapping[str, str], written: Mapping[str, Any]) -> dict[str, Any]:
-    """What the OpenAI SDK's own variables say; anything of ours is stronger. Its key goes to its own address, or
-    to OpenAI, and to no other host that our settings name."""
-    names = {"base_url": "OPENAI_BASE_URL", "api_key": "OPENAI_API_KEY"}
-    found = {key: environment[name] for key, name in names.items() if environment.get(name)}
-    ours = written.get("llm", {})
-    if environment.get("ASSAYER_LLM__BASE_URL") or "base_url" in ours:
-        found = {}
-    if not (environment.get("ASSAYER_LLM__MODEL") or "model" in ours):
-        found = {}  # they choose no model: without one of ours there is no LLM
-    return {"llm": found} if found else {}
 
 
 def _read_profile(profile: Profile) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Where documents of jobs lie until they are read: a folder beside the embedded database, or any store of fsspec."""
+"""Storage for job documents until they are read: a folder beside the embedded database, or any fsspec store."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -16,10 +16,10 @@ _FOLDER = "submissions"
 
 
 class SubmittedDocuments:
-    """Implements `orchestrator.store.documents.DocumentFiles`."""
+    """Document store over fsspec. Implements `orchestrator.store.documents.DocumentFiles`."""
 
     def __init__(self, url: str) -> None:
-        """Raises ConfigurationError."""
+        """Open the storage at the URL. Raises ConfigurationError."""
         self._storage = FileStorage(url)
 
     async def read(self, name: str) -> bytes | None:
@@ -39,8 +39,8 @@ class SubmittedDocuments:
 
 
 def open_documents(settings: Settings, database: Database) -> PgDocuments | None:
-    """None where documents stay in the rows of their jobs: with a database of one's own, which other machines use as
-    well, a folder of this one would not do. Raises ConfigurationError."""
+    """Open the document store, or return None if documents stay in the rows of their jobs. With an external
+    database, which other machines use too, a folder on this machine would not work. Raises ConfigurationError."""
     if settings.batches.documents:
         return PgDocuments(database, SubmittedDocuments(settings.batches.documents))
     if settings.database.url:

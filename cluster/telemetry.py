@@ -21,7 +21,7 @@ _LOOPBACK = "127.0.0.1"
 
 @contextmanager
 def metrics_server(settings: MetricsSettings) -> Iterator[None]:
-    """While this is open, `http://127.0.0.1:PORT/metrics` tells what happened so far. Raises ConfigurationError."""
+    """Serve metrics at `http://127.0.0.1:PORT/metrics` while the context is open. Raises ConfigurationError."""
     if settings.port is None:
         yield
         return
@@ -43,12 +43,12 @@ def metrics_server(settings: MetricsSettings) -> Iterator[None]:
 _LOG = logging.getLogger(__name__)
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 _SECONDS = 2.0
-"""Between two looks for jobs that have ended."""
+"""Seconds between two checks for jobs that have ended."""
 
 
 @contextmanager
 def trace_export(database: Database) -> Iterator[tuple[Chore, ...]]:
-    """What has to be done for it, if anything."""
+    """Yield the background chores for exporting traces, if there are any."""
     if not any(os.environ.get(name) for name in _ENDPOINTS):
         yield ()
         return

@@ -1,4 +1,4 @@
-"""What an evaluation typically takes, by method: tokens as measured (`typical_usage.toml`), at the settings' prices."""
+"""Typical usage of an evaluation by method: measured tokens (`typical_usage.toml`) at the prices in the settings."""
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ __all__ = ["typical_board", "typical_evaluations"]
 
 
 class _TierUsage(Frozen):
-    """Of one tier of model, an idea: means, and what nine of ten ideas stay below."""
+    """Usage of one model tier for an idea: the means, and the 90th percentiles."""
 
     calls: int
     prompt_tokens: int
@@ -35,7 +35,8 @@ _NOTHING = TypicalEvaluation(calls=0, prompt_tokens=0, completion_tokens=0, cost
 
 
 def typical_evaluations(llm: LlmSettings | None, board: BoardOptions | None = None) -> Mapping[str, TypicalEvaluation]:
-    """By method; methods that were not measured are missing. Without a language model nothing is called or paid."""
+    """Return the typical evaluation by method; methods without measurements are missing. Without a language model,
+    calls and cost are zero."""
     if llm is None:
         return dict.fromkeys(METHOD_DESCRIPTIONS, _NOTHING)
     return {method: _evaluation(llm, tiers, board or BoardOptions()) for method, tiers in _measured().items()}
@@ -44,7 +45,8 @@ def typical_evaluations(llm: LlmSettings | None, board: BoardOptions | None = No
 def typical_board(
     llm: LlmSettings | None, usual: BoardOptions
 ) -> Callable[[int | None, Sequence[str]], TypicalEvaluation]:
-    """What InnoEval takes with a board of a size, dealt among models; None and none: as in the settings."""
+    """Return a function for the typical InnoEval evaluation by board size and models; None and an empty list use
+    the settings."""
     return partial(_with_board, llm, usual)
 
 
@@ -61,21 +63,25 @@ def _with_board(
 
 @cache
 def _measured() -> dict[str, _Tiers]:
-    """By method and tier: `main`, `fast`, and of InnoEval what its reviewers take (`board`, of the usual size)."""
+    """Return the measured usage by method and tier: `main`, `fast`, and for InnoEval `board`, the usage of its
+    reviewers at the default board size."""
     return _TIERS.validate_python(tomllib.loads(files(__package__).joinpath("typical_usage.toml").read_text("utf-8")))
 
 
 def _evaluation(llm: LlmSettings, tiers: _Tiers, board: BoardOptions) -> TypicalEvaluation:
-    """A board's share grows with its reviewers: each judges every dimension by itself. The control counts as one."""
+    """Return the typical evaluation, with the board's usage scaled by its number of reviewers, because each judges
+    every dimension independently. The control counts as one reviewer."""
     seats = max(board.board, 1) / BoardOptions().board
-    scaled = {tier: _times(one, seats) if tier == _BOARD else one for tier, one in tiers.items()}
+    scaled = {tier: _times(item, seats) if tier == _BOARD else item for tier, item in tiers.items()}
     return TypicalEvaluation(
-        calls=sum(one.calls for one in scaled.values()),
-        prompt_tokens=sum(one.prompt_tokens for one in scaled.values()),
-        completion_tokens=sum(one.completion_tokens for one in scaled.values()),
-        cost_usd=_cost(llm, board, {tier: (one.prompt_tokens, one.completion_tokens) for tier, one in scaled.items()}),
+        calls=sum(item.calls for item in scaled.values()),
+        prompt_tokens=sum(item.prompt_tokens for item in scaled.values()),
+        completion_tokens=sum(item.completion_tokens for item in scaled.values()),
+        cost_usd=_cost(
+            llm, board, {tier: (item.prompt_tokens, item.completion_tokens) for tier, item in scaled.items()}
+        ),
         high_cost_usd=_cost(
-            llm, board, {tier: (one.high_prompt_tokens, one.high_completion_tokens) for tier, one in scaled.items()}
+            llm, board, {tier: (item.high_prompt_tokens, item.high_completion_tokens) for tier, item in scaled.items()}
         ),
     )
 
@@ -85,7 +91,7 @@ def _times(usage: _TierUsage, factor: float) -> _TierUsage:
 
 
 def _cost(llm: LlmSettings, board: BoardOptions, tokens: Mapping[str, tuple[int, int]]) -> float | Absent:
-    """Seats are dealt among several models in turn: each has its share."""
+    """Return the cost; board seats are distributed among several models in turn, so each model gets its share."""
     total = 0.0
     for tier, (prompt, completion) in tokens.items():
         models = _models(llm, board, tier)

@@ -1,4 +1,4 @@
-"""Viewpoint graphs as the program finds them: rows in the database, and what is derived from them in a folder."""
+"""Viewpoint graphs in storage: rows in the database, and derived files in a folder."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,14 +31,15 @@ UNCALIBRATED = Absent(reason="no calibration was fitted for this graph and score
 
 @dataclass(frozen=True)
 class StoredGraph:
-    """A graph, its index, and the files that belong to it."""
+    """Viewpoint graph with its index and the files that belong to it."""
 
     store: PgViewpointGraph
     neighbours: FaissNeighbours
     home: Path
 
     async def folder(self) -> Path:
-        """Of this very graph: another of the same name has another. Raises InputError where there is no graph."""
+        """Return the folder of this specific graph; another graph of the same name has a different folder.
+        Raises InputError if there is no graph."""
         return self.home / await self.store.key()
 
     async def plan(self) -> GraphPlan | None:
@@ -52,7 +53,7 @@ class StoredGraph:
         return added
 
     async def load(self) -> GraphContents:
-        """Also brings the index up to date."""
+        """Load the graph and bring the index up to date."""
         folder = await self.folder()
         self.neighbours.restore(folder / _INDEX)
         kept = len(self.neighbours)
@@ -62,7 +63,8 @@ class StoredGraph:
         return contents
 
     async def judge(self, options: GraphEvalOptions) -> GraphJudge:
-        """Raises InputError where there is no graph, ConfigurationError for what was made for another one."""
+        """Return a judge based on this graph. Raises InputError if there is no graph, ConfigurationError for
+        files made for another graph."""
         contents = await self.load()
         folder = await self.folder()
         if options.scorer == "best" and (model := _model(model_file(folder))) is not None:
@@ -79,7 +81,7 @@ def stored_graph(settings: Settings, database: Database, name: str) -> StoredGra
 
 
 async def open_judge(settings: Settings, database: Database) -> GraphJudge | Absent:
-    """The configured graph, ready to be asked, or why it is not."""
+    """Open the configured graph's judge, or return the reason why there is none."""
     graph = stored_graph(settings, database, settings.grapheval.graph)
     if await graph.plan() is None:
         return NO_GRAPH
@@ -94,7 +96,7 @@ def calibration_file(folder: Path, options: GraphEvalOptions) -> Path:
 
 
 def model_file(folder: Path) -> Path:
-    """Of the scorer that was chosen among several."""
+    """Return the file of the scorer chosen among several."""
     return folder / "verdict-model.json"
 
 
@@ -116,7 +118,7 @@ def _scorer(options: GraphEvalOptions, folder: Path, plan: GraphPlan) -> Scorer:
 
 
 def _chosen_scorer(name: str, options: GraphEvalOptions) -> Scorer:
-    """The scorer to ask of the graph; where a regression was chosen it draws nothing but the evidence."""
+    """Return the scorer for the graph; if a regression was chosen, the scorer provides only the evidence."""
     paper = LabelPropagation(options.rounds)
     return paper if name == LocalScorer(paper, options.reach).name else propagation_scorer(options)
 

@@ -1,4 +1,4 @@
-"""Webhook deliveries composed from the settings: allowed addresses, the encryption key of secrets, the sender."""
+"""Webhook deliveries built from the settings: allowed addresses, the encryption key of secrets, and the sender."""
 
 import logging
 import os
@@ -11,8 +11,8 @@ from uuid import uuid4
 from assayer.errors import AddressRefused, ConfigurationError
 from assayer.ports import Clock
 from cluster.settings import Settings, WebhookSettings
+from orchestrator.execution.webhook_delivery import DeliverySignal, WebhookDeliverer
 from orchestrator.store.webhooks import PgWebhooks
-from orchestrator.webhooks.delivery import DeliverySignal, WebhookDeliverer
 from orchestrator.webhooks.secrets import SecretCipher
 from workers.fetching.guarded_post import GuardedPoster
 from workers.fetching.ssrf_guard import AddressPolicy
@@ -28,8 +28,8 @@ __all__ = [
 
 
 def load_or_create_key(path: Path, new: bytes) -> str:
-    """What the file holds; `new`, readable by its owner alone, where there is none. Several processes that come at
-    once agree on one. Raises ConfigurationError."""
+    """Return the key in the file; if there is none, write `new`, readable only by its owner. Concurrent processes
+    agree on a single key. Raises ConfigurationError."""
     try:
         if not path.exists():
             _write_once(path, new)
@@ -63,7 +63,8 @@ def address_policy(settings: WebhookSettings) -> AddressPolicy:
 
 
 def check_webhook_address(settings: WebhookSettings, url: str) -> None:
-    """Raises AddressRefused for what no webhook may be. Where its name leads is checked whenever something is sent."""
+    """Raise AddressRefused for an address that a webhook must not use. The resolved IP address is checked at every
+    delivery."""
     if address_policy(settings).check_url(url).scheme != "https" and not settings.plain_http:
         raise AddressRefused(
             "The address is not https.",
@@ -73,8 +74,8 @@ def check_webhook_address(settings: WebhookSettings, url: str) -> None:
 
 
 def load_secret_cipher(settings: Settings) -> SecretCipher:
-    """Of the keys that are set, else of the embedded database's own, which is made when it is first asked for. Raises
-    ConfigurationError."""
+    """Return a cipher with the configured keys, otherwise with the embedded database's own key, which is created on
+    first use. Raises ConfigurationError."""
     from cryptography.fernet import Fernet
 
     keys = [key.get_secret_value() for key in settings.webhooks.keys]
@@ -90,8 +91,8 @@ def load_secret_cipher(settings: Settings) -> SecretCipher:
 
 
 async def re_encrypt_secrets(outbox: PgWebhooks, cipher: SecretCipher) -> None:
-    """Brings every secret under the first key: those that an earlier version left plain, and those of older keys. What
-    cannot be is said in the log. Raises StorageError."""
+    """Re-encrypt every secret that is under an older key with the first key. Failures are logged. Raises
+    StorageError."""
     for webhook, sealed in await outbox.encrypted_secrets():
         try:
             renewed = cipher.re_encrypted(sealed)
@@ -106,6 +107,6 @@ async def re_encrypt_secrets(outbox: PgWebhooks, cipher: SecretCipher) -> None:
 async def open_deliverer(
     settings: WebhookSettings, outbox: PgWebhooks, cipher: SecretCipher, wake: DeliverySignal, clock: Clock
 ) -> AsyncIterator[WebhookDeliverer]:
-    """Its `run` is for the caller's task group."""
+    """Open the webhook deliverer; the caller runs its `run` in a task group."""
     async with GuardedPoster(address_policy(settings), settings.user_agent) as poster:
         yield WebhookDeliverer(outbox, cipher, poster.post, wake, clock, random.SystemRandom().random, settings)

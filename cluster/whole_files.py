@@ -1,4 +1,4 @@
-"""Files that people name, written whole or not at all: what was there before stays until the new one is complete."""
+"""Atomic writing of user-specified files: the previous content stays until the new file is complete."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ __all__ = ["whole_file", "write_whole"]
 
 @contextmanager
 def whole_file(target: Path) -> Iterator[IO[bytes]]:
-    """As the client's `atomic_file`. Raises InputError."""
+    """Open a file for atomic writing, as the client's `atomic_file` does. Raises InputError."""
     from assayer_client.errors import InvalidRequest
     from assayer_client.files import atomic_file
 
@@ -24,6 +24,7 @@ def whole_file(target: Path) -> Iterator[IO[bytes]]:
 
 
 def write_whole(target: Path, content: str | bytes) -> None:
-    """Text in UTF-8; what that cannot say, half a pair of surrogates, becomes a question mark."""
+    """Write content atomically, text as UTF-8; characters that UTF-8 cannot encode (lone surrogates) become
+    question marks."""
     with whole_file(target) as file:
         file.write(content.encode(errors="replace") if isinstance(content, str) else content)

@@ -1,7 +1,6 @@
-"""What a corpus of some size needs: disk, memory, hours and price, each figure with its formula.
+"""Requirements of a corpus of some size: disk, memory, hours and price, each figure with its formula.
 
-The constants are in `capacity_planning.toml`, each with where it was measured or who published it.
-"""
+The constants are in `capacity_planning.toml`, each with where it was measured or its publisher."""
 
 import math
 import tomllib
@@ -19,26 +18,16 @@ from index.segments.vector_index import EXACT_UP_TO
 Unit = Literal["bytes", "hours", "USD"]
 Entry = TypeVar("Entry")
 CostTerm: TypeAlias = tuple[float, str, float]
-"""Count, noun, and amount of each."""
-
-__all__ = [
-    "CapacityPlan",
-    "CapacityRequest",
-    "MachineProfile",
-    "PlannedFigure",
-    "PlanningConstant",
-    "PlanningConstants",
-    "plan_capacity",
-    "planning_constants",
-]
+"""Term of a cost: count, noun, and amount per item."""
 
 _MOST_IN_SEGMENT = 1_000_000
 _VOCABULARY_GROWTH = 0.62
-"""Heaps' law, fitted on 2,000 to 25,527 papers."""
+"""Exponent of Heaps' law, fitted on 2,000 to 25,527 papers."""
 _LISTS, _TRAINED_ON = 2, 64
-"""Lists, times the root of the rows, and rows of each to train on: `index.segments.approximate_index`."""
+"""Number of lists per square root of the rows, and training rows per list; see `index.segments.approximate_index`."""
 _WRITTEN_AGAIN = 3.0
-"""Papers written for each that comes: segments up to twice as large join it, see `index.building.compaction`."""
+"""Number of papers written per new paper: segments up to twice as large are merged with it, see
+`index.building.compaction`."""
 
 
 class PlanningConstant(Frozen):
@@ -53,7 +42,7 @@ class PlannedModel(Frozen):
 
 class EmbeddingRate(Frozen):
     texts_per_second: float
-    """Titles with abstracts, or passages, embedded by one machine."""
+    """Texts (titles with abstracts, or passages) embedded per second by a single machine."""
     source: str
 
 
@@ -63,9 +52,9 @@ class MachineProfile(Frozen):
     what: str
     usd_per_hour: float
     price: str
-    """Who published it."""
+    """Publisher of the price."""
     rates: Mapping[str, EmbeddingRate]
-    """By the model's name."""
+    """Embedding rates by model name."""
 
 
 class PlanningConstants(Frozen):
@@ -84,17 +73,17 @@ class CapacityRequest(Frozen):
     full_texts: float = Field(default=0.0, ge=0, le=1)
     """Share of the papers."""
     daily: float = Field(default=0.001, ge=0, le=1)
-    """Share of the papers that is new or changed each night."""
+    """Share of the papers that are new or changed each night."""
     machines: int = Field(default=1, ge=1)
-    """That share the work of building."""
+    """Number of machines that share the work of building."""
     keep: int = Field(default=3, ge=1)
     """Versions."""
     shards: int | None = Field(default=None, ge=1)
-    """None: a corpus in one piece."""
+    """Number of shards; None for an unsharded corpus."""
     usd_per_hour: float | None = Field(default=None, ge=0)
-    """Of one machine; None: the profile's."""
+    """Price per hour of a single machine in US dollars; None for the profile's price."""
     texts_per_second: float | None = Field(default=None, gt=0)
-    """Of one machine; None: the profile's for the model."""
+    """Texts per second of a single machine; None for the profile's rate for the model."""
 
 
 class PlannedFigure(NamedTuple):
@@ -112,7 +101,7 @@ class CapacityPlan(NamedTuple):
 
 
 class _Size(NamedTuple):
-    """Of the corpus, as counts of what its files hold."""
+    """Size of a corpus, as counts of the contents of its files."""
 
     papers: int
     references: float
@@ -125,7 +114,7 @@ class _Size(NamedTuple):
 
     @property
     def rows(self) -> float:
-        """Of a segment."""
+        """Rows of a segment."""
         return min(self.texts, _MOST_IN_SEGMENT)
 
     @property
@@ -134,12 +123,12 @@ class _Size(NamedTuple):
 
     @property
     def lists(self) -> float:
-        """Of an index."""
+        """Lists of an index."""
         return 0 if self.kind == "exact" else _LISTS * math.sqrt(self.rows)
 
     @property
     def code_bytes(self) -> float:
-        """Of a row, its number included; a byte or two bits a dimension."""
+        """Bytes per row, including its number, with a byte or two bits per dimension; 0 for an exact index."""
         codes = {"exact": 0, "ivf_sq8": self.dimensions + 8, "ivf_pq": self.dimensions / 4 + 8}
         return codes[self.kind]
 
@@ -151,8 +140,8 @@ def planning_constants() -> PlanningConstants:
 
 
 def plan_capacity(wanted: CapacityRequest, have: PlanningConstants, references: float | None = None) -> CapacityPlan:
-    """`references` of a paper, on average; the known average of all papers by default. Raises InputError for an unknown
-    model or profile."""
+    """Plan the capacity that a corpus needs. `references` is the average per paper, by default the known average of
+    all papers. Raises InputError for an unknown model or profile."""
     model = _lookup("embedding model", wanted.model, have.models)
     profile = _lookup("profile", wanted.profile, have.profiles)
     rate = wanted.texts_per_second or profile.rates[wanted.model].texts_per_second
@@ -169,7 +158,7 @@ def plan_capacity(wanted: CapacityRequest, have: PlanningConstants, references: 
         (*disk, *_totals(disk, size, wanted)),
         _memory(size, disk, wanted, have),
         _building(size, wanted, have, rate, usd),
-        _nightly(size, wanted, have, rate, usd, sum(one.value for one in disk)),
+        _nightly(size, wanted, have, rate, usd, sum(item.value for item in disk)),
     )
 
 
@@ -195,8 +184,9 @@ def _disk(size: _Size, have: PlanningConstants) -> tuple[PlannedFigure, ...]:
 
 
 def _totals(disk: Sequence[PlannedFigure], size: _Size, wanted: CapacityRequest) -> tuple[PlannedFigure, ...]:
-    """Versions share what an update does not rewrite; a build needs all records a second time, sorted."""
-    version = sum(one.value for one in disk)
+    """Sum the disk space. Versions share what an update does not rewrite; a build needs a second, sorted copy of
+    all records."""
+    version = sum(item.value for item in disk)
     again = min(1.0, wanted.daily * _WRITTEN_AGAIN)
     kept = version * (1 + (wanted.keep - 1) * again)
     return (
@@ -216,7 +206,7 @@ def _memory(
         PlannedFigure(
             "To answer quickly", tables.value + index.value + words.value, "bytes", "ids + index + words, mapped"
         ),
-        PlannedFigure("To read no disk", sum(one.value for one in disk), "bytes", "one version, mapped"),
+        PlannedFigure("To read no disk", sum(item.value for item in disk), "bytes", "one version, mapped"),
         _sum(
             "On GPUs, if searched there",
             "bytes",
@@ -227,7 +217,8 @@ def _memory(
 
 
 def _memory_to_build(size: _Size, wanted: CapacityRequest, have: PlanningConstants) -> tuple[PlannedFigure, ...]:
-    """Of one process that builds all, or of those that build shards side by side. Every text counts as looked up."""
+    """Plan the memory of a single building process, or of parallel processes that build shards. Assumes that the
+    vectors of all texts are looked up."""
     shards = wanted.shards or 1
     built = _sum(
         "To build" if wanted.shards is None else f"To build one of {shards} shards",
@@ -259,7 +250,7 @@ def _building(
 def _nightly(
     size: _Size, wanted: CapacityRequest, have: PlanningConstants, rate: float, usd: float, version: float
 ) -> tuple[PlannedFigure, ...]:
-    """For one machine: a nightly update is little work."""
+    """Plan a nightly update on a single machine, which suffices for so little work."""
     coming = size.texts * wanted.daily
     again = (coming * _WRITTEN_AGAIN, "texts written again")
     written = have["record_seconds"] + have["index_seconds"] + have["word_seconds"]
@@ -272,15 +263,15 @@ def _nightly(
 
 
 def _priced(hours: tuple[PlannedFigure, ...], machines: int, usd_per_hour: float) -> tuple[PlannedFigure, ...]:
-    total = PlannedFigure("In all", sum(one.value for one in hours), "hours", "one after the other")
+    total = PlannedFigure("In all", sum(hour.value for hour in hours), "hours", "one after the other")
     usd = total.value * machines * usd_per_hour
     formula = f"{total.value:,.2f} h × {machines} × {usd_per_hour:g} USD"
     return (*hours, total, PlannedFigure("Price", usd, "USD", formula))
 
 
 def _sum(name: str, unit: Unit, *terms: CostTerm) -> PlannedFigure:
-    said = [f"{count:,.0f} {noun} × {each:,.5g}" for count, noun, each in terms if count]
-    return PlannedFigure(name, sum(count * each for count, _, each in terms), unit, " + ".join(said))
+    terms_text = [f"{count:,.0f} {noun} × {each:,.5g}" for count, noun, each in terms if count]
+    return PlannedFigure(name, sum(count * each for count, _, each in terms), unit, " + ".join(terms_text))
 
 
 def _hours(name: str, machines: int, term: CostTerm) -> PlannedFigure:

@@ -1,4 +1,4 @@
-"""The local corpus as the methods use it: papers, search, full texts and fit of one version."""
+"""Local corpus as the methods use it: papers, search, full texts and fit of a single version."""
 
 import bisect
 import datetime as dt
@@ -27,20 +27,18 @@ from assayer.models import (
 from assayer.ports import CitationIds, Embedder, LexicalEmbedder, Vectors
 from index.corpus_fit import fit_passages, judge_fit, mean_nearness
 from index.corpus_parts import CorpusInfo, CorpusPart, describe_corpus
-from index.search.corpus_queries import CorpusQueries, ReaderHandle, WholeCorpusQueries
 from index.search.hybrid_search import Query, WeighedQuery
+from index.search.local_reader import ReaderHandle
 from index.segments.gpus import Device
 from index.segments.paper_store import SOURCE
 from index.segments.passages import paper_text, split_passages
-from index.shards.sharded_queries import ShardedCorpusQueries
+from index.shards.sharded_queries import CorpusQueries
 from index.versions.manifest import check_embedder
 from index.versions.verification_cache import VerificationCache
 
-__all__ = ["Corpus", "CorpusFullTexts", "FullTextLookup"]
-
 
 class Corpus:
-    """Implements `assayer.ports.Literature` with one version, local or remote, in one piece or in shards."""
+    """Implements `assayer.ports.Literature` with a single version of a corpus, local or remote, sharded or not."""
 
     source = SOURCE
 
@@ -52,12 +50,11 @@ class Corpus:
         embedder: Embedder,
         close: Callable[[], None] | None = None,
     ) -> None:
-        """`days` on which papers of any part were published; `parts` are the shards in their order, or the whole."""
+        """Create a corpus. `days` are the publication days of the papers in all parts; `parts` are the shards
+        in order, or the unsharded corpus."""
         self._info = whole
         self._days = sorted(set(days))
-        self._queries: CorpusQueries = (
-            ShardedCorpusQueries(parts) if whole.shard_count else WholeCorpusQueries(parts[0])
-        )
+        self._queries = CorpusQueries(parts)
         self._embedder = embedder
         self._finish = weakref.finalize(self, close) if close is not None else None
 
@@ -70,9 +67,9 @@ class Corpus:
         proofs: VerificationCache | None = None,
         device: Device = "cpu",
     ) -> "Corpus":
-        """Opens a version on this machine, by default the current one. Raises CorpusError when it is not there, when a
-        file has changed since it was written, or when it was built with another embedding model; ConfigurationError
-        where there is no GPU to search on, or no room in its memory."""
+        """Open a version on this machine, by default the current version. Raises CorpusError if it is missing,
+        if a file has changed since it was written, or if it was built with another embedding model;
+        ConfigurationError if there is no GPU to search on or too little GPU memory."""
         whole = describe_corpus(directory, version)
         check_embedder(whole, embedder, directory)
         with ExitStack() as stack:
@@ -97,18 +94,19 @@ class Corpus:
         return await self.find(queries, limit, Filters(window=window))
 
     async def find(self, queries: Sequence[str], limit: int, filters: Filters) -> list[list[Hit]]:
-        """As `search`, of the papers that pass the filters."""
+        """Search as `search` does, among papers that pass the filters."""
         return await self._queries.search(*await self._embedded(queries), limit, filters)
 
     async def snippets(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Passage]]:
         return await self.find_passages(queries, limit, Filters(window=window))
 
     async def find_passages(self, queries: Sequence[str], limit: int, filters: Filters) -> list[list[Passage]]:
-        """As `snippets`, of the papers that pass the filters."""
+        """Find passages as `snippets` does, in papers that pass the filters."""
         return await self._queries.snippets(*await self._embedded(queries), limit, filters)
 
     async def _embedded(self, queries: Sequence[str]) -> tuple[Sequence[Query], Vectors]:
-        """With weights where the corpus keeps any; `check_embedder` saw to it that the embedder then gives them."""
+        """Embed the queries, with lexical weights if the corpus has any; `check_embedder` ensures that the
+        embedder then provides them."""
         if self._info.lexical and isinstance(self._embedder, LexicalEmbedder):
             vectors, lexical = await self._embedder.embed_with_weights(queries, "query")
             return list(map(WeighedQuery, queries, lexical)), vectors
@@ -118,11 +116,12 @@ class Corpus:
         return await self._queries.neighbours(papers, limit, Filters(window=window))
 
     async def references(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
-        """In the order of the paper's own list. Papers whose references no source gave are missing."""
+        """Return references in the order of the paper's own list. Papers whose references no source provided
+        are missing."""
         return await self._queries.references(papers, limit, Filters(window=window))
 
     async def citing(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
-        """Undated papers come last."""
+        """Return the citing papers, undated papers last."""
         return await self._queries.citing(papers, limit, Filters(window=window))
 
     async def papers(self, ids: Sequence[PaperId], window: Window) -> dict[PaperId, Paper]:
@@ -132,7 +131,7 @@ class Corpus:
         return await self._queries.citations(papers, limit, Filters(window=window))
 
     async def naming(self, name: str, limit: int, filters: Filters) -> list[Paper]:
-        """The newest papers that name a method or a concept, as far as the base graph knows."""
+        """Return the newest papers that name a method or a concept, as far as the base graph knows."""
         return await self._queries.naming(name, limit, filters)
 
     async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
@@ -143,7 +142,8 @@ class Corpus:
         return await self._queries.similarities(vector, papers)
 
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        """Query vectors: one unit vector a text. A text longer than a passage gets the mean of its passages."""
+        """Return a unit query vector per text. A text longer than a passage gets the normalized mean of its
+        passages."""
         return np.stack([await self._embed_query(text) for text in texts])
 
     async def _embed_query(self, text: str) -> Vectors:
@@ -152,22 +152,22 @@ class Corpus:
         return mean / np.linalg.norm(mean)
 
     async def embed(self, titled: Sequence[tuple[str, str]]) -> Vectors:
-        """Passage vectors of texts under their papers' titles, computed as the corpus's own abstracts and passages
-        are."""
-        return await self._embedder.embed([paper_text(*one) for one in titled], "passage")
+        """Return passage vectors of texts under their papers' titles, computed like the corpus's own abstracts
+        and passages."""
+        return await self._embedder.embed([paper_text(*item) for item in titled], "passage")
 
     def newest(self, window: Window) -> dt.date | None:
-        """Day of the newest paper in the window; None when none is dated."""
+        """Return the publication day of the newest paper in the window; None if no paper is dated."""
         known = len(self._days) if window.before is None else bisect.bisect_right(self._days, window.before)
         return self._days[known - 1] if known and window.contains(self._days[known - 1]) else None
 
     async def retractions(self, papers: Sequence[Paper]) -> dict[PaperId, Retraction]:
-        """As of the corpus's records."""
+        """Return the retractions in the corpus's records."""
         known = await self.papers([paper.id for paper in papers], OPEN)
-        return {one: paper.retraction for one, paper in known.items() if paper.retraction is not None}
+        return {item: paper.retraction for item, paper in known.items() if paper.retraction is not None}
 
     async def fit(self, text: str, window: Window) -> CorpusFit:
-        """See `index.corpus_fit` for what is measured."""
+        """Measure how well the corpus covers the text; see `index.corpus_fit` for the statistic."""
         passages = await self._embedder.embed(fit_passages(text), "query")
         filters = Filters(window=window)
         papers = await self._queries.count_passing(filters)
@@ -178,25 +178,25 @@ class Corpus:
         return await self._queries.full_texts(papers)
 
     def close(self) -> None:
-        """Pending calls are cancelled, and the version may be removed afterwards. Optional: a corpus that nothing
-        refers to is closed by itself."""
+        """Cancel pending calls; the version may be removed afterwards. Optional: a corpus without references
+        closes itself."""
         if self._finish is not None:
             self._finish()
 
     async def _nearness(self, passages: Vectors, filters: Filters) -> float:
         neighbours = self._info.fit.neighbours if self._info.fit else 1
-        found = await self._queries.nearest(passages, neighbours, filters)
-        return mean_nearness(passages, lambda *_: found, neighbours)
+        nearest = await self._queries.nearest(passages, neighbours, filters)
+        return mean_nearness(passages, lambda *_: nearest, neighbours)
 
 
 class FullTextLookup(Protocol):
     async def full_texts(self, papers: Sequence[PaperId]) -> dict[PaperId, FullText | Absent]:
-        """Every asked paper is in the answer."""
+        """Return an entry for every requested paper."""
         ...
 
 
 class CorpusFullTexts:
-    """`assayer.ports.FullTexts`: the sections that came with the records."""
+    """Implements `assayer.ports.FullTexts` with the sections supplied with the records."""
 
     def __init__(self, corpus: FullTextLookup) -> None:
         self._corpus = corpus

@@ -1,4 +1,4 @@
-"""Does a corpus cover the field of a text? Measured on the corpus itself; docs/adr/0003-corpus-fit.md.
+"""Does a corpus cover the field of a text? Measured on the corpus itself; docs/adr/0003.
 
 The statistic: cut the text into passages of about 80 words, take for each the mean cosine with its nearest
 papers, and average over the passages. The same statistic of the corpus's own abstracts, each with its own
@@ -18,47 +18,30 @@ from index.segments.passages import split_passages
 from index.segments.row_filter import NO_FILTERS
 from index.segments.vector_index import VectorMatches
 
-__all__ = [
-    "FEWEST_PAPERS",
-    "FIT_CONSTANTS",
-    "SAMPLE_SIZE",
-    "FitCalibration",
-    "NearestSearch",
-    "SampledReader",
-    "SampledUnit",
-    "calibrate_fit",
-    "fit_passages",
-    "judge_fit",
-    "mean_nearness",
-    "measure_fit",
-    "neighbours_for",
-]
-
-
 NearestSearch: TypeAlias = Callable[[Vectors, int], Sequence[VectorMatches]]
-"""For each vector so many of the nearest papers that count."""
+"""Function that returns, for each vector, the requested number of nearest papers that count."""
 
 FEWEST_PAPERS = 10
-"""Papers; fewer cover no field."""
+"""Minimum papers for a fit; fewer papers cover no field."""
 SAMPLE_SIZE = 500
-"""Papers whose fit is measured."""
+"""Number of papers whose fit is measured for a calibration."""
 _WORDS = 80
 _FEWEST_NEIGHBOURS, _MOST_NEIGHBOURS = 3, 20
 _GOOD = (0.05, 0.75)
 _PARTIAL = (0.01, 0.65)
-"""Quantile of the corpus's own papers, and the least share of their median. The second keeps the outliers of
-a small or mixed corpus from lowering the bar to anything."""
+"""Quantile among the corpus's own papers, and minimum share of their median. The minimum keeps outliers of a small or
+mixed corpus from lowering the threshold arbitrarily."""
 
 FIT_CONSTANTS = (FEWEST_PAPERS, _WORDS, _FEWEST_NEIGHBOURS, _MOST_NEIGHBOURS, _GOOD, _PARTIAL)
 """Constants that a calibration depends on."""
 
 
 class FitCalibration(Frozen):
-    """What the statistic is among the corpus's own papers."""
+    """Distribution of the fit statistic among the corpus's own papers."""
 
     neighbours: int
     papers: int
-    """In the corpus when it was measured."""
+    """Number of papers in the corpus at the time of measurement."""
     sample: int
     """Papers measured."""
     median: float
@@ -67,7 +50,8 @@ class FitCalibration(Frozen):
 
 
 def neighbours_for(papers: int) -> int:
-    """How many nearest papers count: at most a tenth, so that a small corpus is not compared with its rim."""
+    """Return how many nearest papers count: a tenth of the papers, between 3 and 20, so that a small corpus is not
+    compared with its most distant papers."""
     return max(_FEWEST_NEIGHBOURS, min(_MOST_NEIGHBOURS, papers // 10))
 
 
@@ -76,7 +60,7 @@ def fit_passages(text: str) -> list[str]:
 
 
 def mean_nearness(passages: Vectors, search: NearestSearch, neighbours: int, without: int | None = None) -> float:
-    """Mean cosine with the nearest papers, over all passages; `without` is a paper that does not count."""
+    """Return the mean cosine similarity with the nearest papers, over all passages; `without` is a paper to exclude."""
     extra = 0 if without is None else 1
     means = []
     for nearest in search(passages, neighbours + extra):
@@ -86,7 +70,7 @@ def mean_nearness(passages: Vectors, search: NearestSearch, neighbours: int, wit
 
 
 def calibrate_fit(values: Sequence[float] | NDArray[np.float64], neighbours: int, papers: int) -> FitCalibration:
-    """From the statistic of some of the corpus's own papers."""
+    """Calibrate the fit from the statistic of a sample of the corpus's own papers."""
     median = float(np.median(values))
 
     def bar(quantile: float, share: float) -> float:
@@ -103,7 +87,7 @@ def calibrate_fit(values: Sequence[float] | NDArray[np.float64], neighbours: int
 
 
 def judge_fit(value: float, calibration: FitCalibration | None, papers: int, window: Window) -> CorpusFit:
-    """`papers` are those of the window."""
+    """Judge the fit of a value; `papers` is the number of papers in the window."""
     when = _published_in(window)
     if calibration is None or papers < FEWEST_PAPERS:
         reason = f"The corpus holds {papers} papers{when}; fewer than {FEWEST_PAPERS} cover no field."
@@ -124,7 +108,7 @@ def judge_fit(value: float, calibration: FitCalibration | None, papers: int, win
 
 
 class SampledReader(Protocol):
-    """What is asked of a reader of the corpus, or of one of its shards."""
+    """Interface required of a reader of the corpus, or of one of its shards."""
 
     def __len__(self) -> int: ...
 
@@ -137,7 +121,7 @@ class SampledReader(Protocol):
 
 class SampledUnit(NamedTuple):
     reader: int
-    """Number among the readers."""
+    """Index of the reader in the list of readers."""
     unit: int
 
 
@@ -154,9 +138,11 @@ async def measure_fit(
     embed: Callable[[Sequence[str]], Awaitable[Vectors]],
     before: FitCalibration | None,
 ) -> FitCalibration | None:
-    """Of a sample from every reader in proportion, the statistic of each paper's own abstract with the paper left out.
-    `search` asks all readers together, and `number` says what it calls a paper. `before` is kept while the corpus has
-    about the same size; None for one too small to measure."""
+    """Calibrate the fit statistic on a sample drawn from every reader in proportion to its papers.
+
+    The statistic is computed for each sampled paper's own abstract with the paper left out. `search` asks all
+    readers together, and `number` returns the number it uses for a paper. `before` is kept while the corpus has
+    about the same size. Returns None for a corpus too small to measure."""
     papers = sum(reader.count_passing(NO_FILTERS) for reader in readers)
     if papers < FEWEST_PAPERS:
         return None
@@ -177,7 +163,7 @@ async def measure_fit(
 
 
 def _sample(readers: Sequence[SampledReader]) -> list[SampledUnit]:
-    """Evenly from all; of what is hidden there is less."""
+    """Sample units evenly across all readers. Hidden units are dropped, so fewer may remain."""
     starts = np.cumsum([0, *map(len, readers)])
     spaced = np.unique(np.linspace(0, starts[-1] - 1, SAMPLE_SIZE).astype(np.int64))
     numbers = np.searchsorted(starts, spaced, side="right") - 1

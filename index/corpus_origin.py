@@ -1,4 +1,4 @@
-"""Where the versions of a corpus come from: the folder in which they lie, or a bucket from which they are pulled."""
+"""Origin of a corpus's versions: the folder that holds them, or a bucket from which they are downloaded."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,32 +7,30 @@ from typing import Protocol, TypeVar
 from assayer.errors import CorpusError
 from index.versions.version_store import VersionStore
 
-__all__ = ["CorpusOrigin", "FolderOrigin", "open_from"]
-
 Opened = TypeVar("Opened")
 
 
 class CorpusOrigin(Protocol):
     def newest(self) -> str:
-        """Name of the newest version that is known, empty while none is. Never waits."""
+        """Return the name of the newest known version, or an empty string if there is none. Never waits."""
         ...
 
     def look(self) -> None:
-        """Looks for the newest version, and waits for that. Raises CorpusError where none is to be had."""
+        """Look for the newest version and wait for the result. Raises CorpusError if none is available."""
         ...
 
     def fetch(self, version: str) -> str:
-        """Brings a version to this machine, the newest for an empty name, and returns its name; waits for that. Raises
+        """Bring a version to this machine, by default the newest, wait for it, and return its name. Raises
         CorpusError."""
         ...
 
     def mend(self, version: str) -> bool:
-        """Brings what is damaged here once more; False where it cannot. Raises CorpusError."""
+        """Download damaged files again; return False if that is impossible. Raises CorpusError."""
         ...
 
 
 class FolderOrigin:
-    """Implements CorpusOrigin: all is there already."""
+    """Implements CorpusOrigin for a folder in which all versions are already present."""
 
     def __init__(self, directory: Path) -> None:
         self._versions = VersionStore(directory)
@@ -41,7 +39,7 @@ class FolderOrigin:
         return self._versions.current_version()
 
     def look(self) -> None:
-        """There is nowhere else to look."""
+        """Do nothing, as there is no other place to look."""
 
     def fetch(self, version: str) -> str:
         return version
@@ -51,16 +49,16 @@ class FolderOrigin:
 
 
 def open_from(origin: CorpusOrigin, version: str, opener: Callable[[str], Opened]) -> Opened:
-    """Opens a version, by default the newest, once it is on this machine. What is found damaged is brought again once.
-    Raises CorpusError."""
-    found = origin.fetch(version)
+    """Open a version, by default the newest, once it is on this machine. A damaged version is downloaded again
+    once. Raises CorpusError."""
+    directory = origin.fetch(version)
     try:
-        return opener(found)
+        return opener(directory)
     except CorpusError as damage:
         try:
-            mended = origin.mend(found)
+            mended = origin.mend(directory)
         except CorpusError:
             raise damage from None
         if not mended:
             raise
-    return opener(found)
+    return opener(directory)

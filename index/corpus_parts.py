@@ -1,4 +1,4 @@
-"""The parts of a corpus that are opened on this machine: its shards, or the one piece that it is."""
+"""Parts of a corpus opened on this machine: its shards, or the whole unsharded corpus."""
 
 import os
 import weakref
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from index.corpus_fit import FitCalibration
-from index.search.corpus_queries import LocalReader
+from index.search.local_reader import LocalReader
 from index.search.version_reader import VersionReader
 from index.segments.gpus import Device
 from index.shards.shard_store import ShardStore, is_sharded
@@ -16,14 +16,12 @@ from index.versions.manifest import read_manifest
 from index.versions.verification_cache import VerificationCache
 from index.versions.version_store import VersionStore
 
-__all__ = ["CorpusInfo", "CorpusPart", "describe_corpus"]
-
 P = ParamSpec("P")
 Out = TypeVar("Out")
 
 
 class CorpusInfo(NamedTuple):
-    """Description of a version, the same wherever its parts are open."""
+    """Description of a version, identical wherever its parts are open."""
 
     version: str
     embedder: str
@@ -31,9 +29,9 @@ class CorpusInfo(NamedTuple):
     papers: int
     fit: FitCalibration | None
     shard_count: int
-    """0 for a corpus in one piece."""
+    """Number of shards; 0 for an unsharded corpus."""
     lexical: bool = False
-    """Whether it is searched by its embedder's lexical weights too."""
+    """True if the embedder's lexical weights are used in search too."""
 
     @property
     def part_count(self) -> int:
@@ -41,23 +39,26 @@ class CorpusInfo(NamedTuple):
 
 
 def describe_corpus(directory: Path, version: str | None = None) -> CorpusInfo:
-    """Of the current version by default. Raises CorpusError when it is missing, or has changed since it was written."""
+    """Describe a version of the corpus, by default the current version. Raises CorpusError if it is missing, or has
+    changed since it was written."""
     if is_sharded(directory):
         told = ShardStore(directory).read_manifest(version)
         shards = len(told.shards)
         return CorpusInfo(told.version, told.embedder, told.dimensions, told.papers, told.fit, shards, told.lexical)
     versions = VersionStore(directory)
-    one = read_manifest(versions.current_path() if version is None else versions.version_path(version))
-    return CorpusInfo(one.version, one.embedder, one.dimensions, one.papers, one.fit, 0, one.lexical)
+    manifest = read_manifest(versions.current_path() if version is None else versions.version_path(version))
+    return CorpusInfo(
+        manifest.version, manifest.embedder, manifest.dimensions, manifest.papers, manifest.fit, 0, manifest.lexical
+    )
 
 
 class CorpusPart:
-    """Implements `index.search.corpus_queries.ReaderHandle`. None of its versions is removed while it is open."""
+    """Implements `index.search.local_reader.ReaderHandle`. The open version is not removed while this is open."""
 
     def __init__(self, whole: CorpusInfo, opened: LocalReader, close: Callable[[], None]) -> None:
         self.whole = whole
         self.days = opened.reader.publication_days()
-        """On which its papers were published, each once, in order."""
+        """Publication days of the part's papers, unique and sorted."""
         self._opened = opened
         self._finish = weakref.finalize(self, close)
 
@@ -65,7 +66,8 @@ class CorpusPart:
     def open(
         cls, directory: Path, whole: CorpusInfo, number: int, proofs: VerificationCache, device: Device = "cpu"
     ) -> "CorpusPart":
-        """Raises CorpusError when the version has been removed, or a file has changed since it was written."""
+        """Open a part of a version. Raises CorpusError if the version has been removed, or a file has changed
+        since it was written."""
         with ExitStack() as stack:
             versions = VersionStore(directory)
             if whole.shard_count:
@@ -85,5 +87,5 @@ class CorpusPart:
         return await self._opened.call(function, *args, **kwargs)
 
     def close(self) -> None:
-        """Pending calls are cancelled. Optional: a part that nothing refers to is closed by itself."""
+        """Cancel pending calls. Optional: a part without references closes itself."""
         self._finish()

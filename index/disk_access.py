@@ -1,4 +1,4 @@
-"""Writing below a directory: locks, second names of files, and errors of the operating system in plain words."""
+"""Writing below a directory: locks, hard links, and operating system errors explained in plain words."""
 
 import errno
 import fcntl
@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from assayer.errors import CorpusError, InputError
-
-__all__ = ["explained_disk_errors", "folder_lock", "library_errors_as_oserror", "link_or_copy"]
 
 _HINTS = {
     errno.ENOSPC: "Free some space and run it again.",
@@ -26,7 +24,8 @@ _HINTS = {
 
 @contextmanager
 def folder_lock(folder: Path, lock: str = ".lock") -> Iterator[None]:
-    """Holds an exclusive lock: a second process would delete the first one's files as leftovers. Raises InputError."""
+    """Hold an exclusive lock; a second process would delete the first process's files as leftovers. Raises
+    InputError."""
     try:
         file = (folder / lock).open("wb")
     except FileNotFoundError:
@@ -43,7 +42,7 @@ def folder_lock(folder: Path, lock: str = ".lock") -> Iterator[None]:
 
 @contextmanager
 def explained_disk_errors(directory: Path) -> Iterator[None]:
-    """Turns an OSError into a CorpusError that says what to do."""
+    """Turn an OSError into a CorpusError with advice."""
     try:
         yield
     except OSError as error:
@@ -54,7 +53,7 @@ def explained_disk_errors(directory: Path) -> Iterator[None]:
 
 @contextmanager
 def library_errors_as_oserror(directory: Path) -> Iterator[None]:
-    """FAISS and tantivy report a full disk with exceptions of their own; they become an OSError."""
+    """Turn the exceptions with which FAISS and tantivy report a full disk into an OSError."""
     try:
         yield
     except (RuntimeError, ValueError) as error:
@@ -65,7 +64,7 @@ def library_errors_as_oserror(directory: Path) -> Iterator[None]:
 
 
 def link_or_copy(source: Path, target: Path) -> None:
-    """The same file under a second name, or a copy of it where the disk knows no hard links. Raises OSError."""
+    """Link the file under a second name, or copy it if the disk does not support hard links. Raises OSError."""
     try:
         os.link(source, target)
     except FileExistsError:

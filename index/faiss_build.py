@@ -13,8 +13,6 @@ from typing import Any
 
 from assayer.errors import ConfigurationError
 
-__all__ = ["faiss_packages", "load_faiss"]
-
 _LOG = logging.getLogger(__name__)
 _PACKAGES = ("faiss-cpu", "faiss-gpu", "faiss-gpu-cuvs", "faiss-gpu-cu11", "faiss-gpu-cu12", "faiss-cuda")
 _INSTALL = "pip install 'assayer[local]', or 'assayer[gpu]' for GPUs."
@@ -22,8 +20,8 @@ _INSTALL = "pip install 'assayer[local]', or 'assayer[gpu]' for GPUs."
 
 @cache
 def load_faiss() -> Any:
-    """Untyped: the types that come with FAISS do not cover its Python half. Raises ConfigurationError where it is
-    missing or in pieces."""
+    """Import FAISS, untyped because its bundled types do not cover its Python part. Raises ConfigurationError if it
+    is missing or incomplete."""
     # Threads that spin while they wait make everything several times slower once a core is busy otherwise.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     installed = faiss_packages()
@@ -43,10 +41,10 @@ def load_faiss() -> Any:
 
 
 def faiss_packages() -> list[str]:
-    """Installed packages that bring the module."""
-    found = []
+    """Return the installed packages that provide the module."""
+    packages = []
     for name in _PACKAGES:
         with suppress(PackageNotFoundError):
             version(name)
-            found.append(name)
-    return found
+            packages.append(name)
+    return packages

@@ -10,23 +10,20 @@ from numpy.typing import NDArray
 from assayer.errors import CorpusError
 from assayer.models import Frozen
 
-__all__ = ["REBUILD_HINT", "FileChecksum", "Hashes", "checksum", "file_checksums", "hash64", "verify_files"]
-
-
 Hashes = NDArray[np.uint64]
 REBUILD_HINT = "Build it again: assayer corpus build PATH."
 
 
 def hash64(ids: Iterable[str]) -> Hashes:
-    """The first 64 bits of BLAKE2b. Among 200 million ids two collide with a probability of one in a thousand, so a
-    lookup also compares the id itself."""
-    digests = b"".join(hashlib.blake2b(one.encode(), digest_size=8).digest() for one in ids)
+    """Return the first 64 bits of BLAKE2b of each id. Among 200 million ids the probability of a collision is 1 in
+    1,000, so a lookup also compares the id itself."""
+    digests = b"".join(hashlib.blake2b(item.encode(), digest_size=8).digest() for item in ids)
     return np.frombuffer(digests, "<u8").astype(np.uint64)
 
 
 class FileChecksum(Frozen):
     path: str
-    """Relative to the directory of the version or segment."""
+    """Path relative to the directory of the version or segment."""
     sha256: str
     bytes: int
 
@@ -37,7 +34,7 @@ def checksum(path: Path) -> str:
 
 
 def file_checksums(directory: Path, without: str = "") -> tuple[FileChecksum, ...]:
-    """Of every file below a directory, except those named `without`."""
+    """Return the checksums of every file below a directory, except files named `without`."""
     paths = sorted(path for path in directory.rglob("*") if path.is_file() and path.name != without)
     return tuple(
         FileChecksum(path=path.relative_to(directory).as_posix(), sha256=checksum(path), bytes=path.stat().st_size)
@@ -46,7 +43,7 @@ def file_checksums(directory: Path, without: str = "") -> tuple[FileChecksum, ..
 
 
 def verify_files(files: Iterable[FileChecksum], directory: Path) -> None:
-    """Raises CorpusError naming the first file that is missing or has changed since it was written."""
+    """Check files against their checksums. Raises CorpusError naming the first file that is missing or changed."""
     for file in files:
         path = directory / file.path
         if not path.is_file():

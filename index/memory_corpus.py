@@ -1,4 +1,4 @@
-"""A corpus in memory: the in-memory adapter of `index.Corpus` for tests and for a handful of papers."""
+"""In-memory adapter of `index.Corpus` for a handful of papers."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from assayer.cutoff import admits
-from assayer.errors import CorpusError
 from assayer.literature.citation_ids import citation_ids_of
 from assayer.models import (
     Absent,
@@ -24,11 +23,9 @@ from assayer.models import (
 from assayer.ports import CitationIds, Embedder, Vectors
 from index.segments.content_graph import found_contents
 
-__all__ = ["MemoryCorpus", "MemoryCorpusVersions"]
-
 
 class MemoryCorpus:
-    """Implements the Literature port by exact search over a few papers. `fit` is given, not measured."""
+    """Implements the Literature port by exact search over a few papers. `fit` is an argument and is not measured."""
 
     source = "corpus"
 
@@ -53,7 +50,8 @@ class MemoryCorpus:
         return await self.find(queries, limit, Filters(window=window))
 
     async def find(self, queries: Sequence[str], limit: int, filters: Filters) -> list[list[Hit]]:
-        """Papers have no fields of study here: a filter by fields finds none."""
+        """Search among papers that pass the filters. Papers have no fields of study here, so a filter by fields
+        matches none."""
         vectors = await self._embedder.embed(queries, "query")
         return [await self._nearest(vector, limit, filters) for vector in vectors]
 
@@ -86,9 +84,9 @@ class MemoryCorpus:
         answers = {}
         for paper in papers:
             if paper in self._papers:
-                citing = [one for one, cited in self._references.items() if paper in cited]
-                found = (await self.papers(citing, window)).values()
-                newest = sorted(found, key=lambda one: one.publication_date or dt.date.min, reverse=True)
+                citing = [item for item, cited in self._references.items() if paper in cited]
+                papers_citing = (await self.papers(citing, window)).values()
+                newest = sorted(papers_citing, key=lambda item: item.publication_date or dt.date.min, reverse=True)
                 answers[paper] = newest[:limit]
         return answers
 
@@ -96,14 +94,14 @@ class MemoryCorpus:
         return await citation_ids_of(self, papers, limit, window)
 
     async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
-        known = [self._papers[one] for one in papers if one in self._papers]
-        return {one.id: found_contents(one.title, one.abstract) for one in known}
+        known = [self._papers[paper] for paper in papers if paper in self._papers]
+        return {item.id: found_contents(item.title, item.abstract) for item in known}
 
     async def papers(self, ids: Sequence[PaperId], window: Window) -> dict[PaperId, Paper]:
         return {
-            one: self._papers[one]
-            for one in ids
-            if one in self._papers and _counts(self._papers[one], Filters(window=window))
+            item: self._papers[item]
+            for item in ids
+            if item in self._papers and _counts(self._papers[item], Filters(window=window))
         }
 
     async def similarity(self, text: str, papers: Sequence[PaperId]) -> dict[PaperId, float]:
@@ -118,7 +116,7 @@ class MemoryCorpus:
         return await self._embedder.embed([f"{title}. {text}" for title, text in titled], "passage")
 
     def newest(self, window: Window) -> dt.date | None:
-        dates = (one.publication_date for one in self._papers.values())
+        dates = (paper.publication_date for paper in self._papers.values())
         return max((day for day in dates if day is not None and window.contains(day)), default=None)
 
     async def retractions(self, papers: Sequence[Paper]) -> dict[PaperId, Retraction]:
@@ -138,27 +136,10 @@ class MemoryCorpus:
 
     async def _nearest(self, vector: Vectors, limit: int, filters: Filters) -> list[Hit]:
         await self._embed()
-        candidates = [one for one in self._papers.values() if _counts(one, filters)]
+        candidates = [item for item in self._papers.values() if _counts(item, filters)]
         cosines = np.array([float(self._vectors[paper.id] @ vector) for paper in candidates])
         order = np.argsort(-cosines, kind="stable")[:limit]
         return [Hit(paper=candidates[index], similarity=float(cosines[index])) for index in order.tolist()]
-
-
-class MemoryCorpusVersions:
-    """The in-memory adapter of `index.CorpusVersionCache`: the given versions, the last of them current."""
-
-    def __init__(self, *versions: MemoryCorpus) -> None:
-        self._versions = {one.version: one for one in versions}
-
-    async def current(self) -> MemoryCorpus:
-        if not self._versions:
-            raise CorpusError("There is no corpus in memory.")
-        return list(self._versions.values())[-1]
-
-    async def at(self, version: str) -> MemoryCorpus:
-        if version not in self._versions:
-            raise CorpusError(f"Version {version} of the corpus has been removed.")
-        return self._versions[version]
 
 
 def _counts(paper: Paper, filters: Filters) -> bool:

@@ -32,27 +32,16 @@ from index.shards.update import update_shards
 from index.versions.manifest import CorpusChanges, Manifest, RejectionCount, count_rejections, read_manifest
 from index.versions.version_store import VersionStore
 
-__all__ = [
-    "FetchChanges",
-    "NightlyHistory",
-    "NightlyOutcome",
-    "NightlyRun",
-    "NightlyUpdate",
-    "PendingChanges",
-    "pending_changes",
-]
-
-
 FetchChanges = Callable[[], Awaitable[tuple[RejectionCount, ...]]]
-"""Updates a folder of ingest and returns what was rejected."""
+"""Function that updates an ingest folder and returns counts of what was rejected."""
 NightlyOutcome = Literal["published", "unchanged", "failed", "running", "cut off"]
-"""`cut off`: the run did not record its end, and is not running."""
+"""Outcome of a nightly run. `cut off`: the run did not record its end, and is not running."""
 _FILE = "history.jsonl"
 _CUT_OFF = "It was killed, or the machine stopped."
 
 
 class PendingChanges(NamedTuple):
-    """Changes in a folder of ingest that the corpus has not taken: records, and a file of ids to remove."""
+    """Changes in an ingest folder that the corpus has not applied: records, and a file of ids to remove."""
 
     upserts: tuple[Path, ...]
     deletions: Path | None
@@ -62,8 +51,8 @@ class PendingChanges(NamedTuple):
 
 
 def pending_changes(folder: Path) -> PendingChanges:
-    """`upserts/` and `deletions.txt`, either of which may be missing or empty. Raises InputError for what cannot be
-    read."""
+    """Return the pending changes from `upserts/` and `deletions.txt`, either of which may be missing or empty.
+    Raises InputError for unreadable files."""
     upserts, deletions = folder / "upserts", folder / "deletions.txt"
     try:
         gone = deletions.is_file() and bool(deletions.read_bytes().strip())
@@ -78,32 +67,32 @@ class NightlyRun(Frozen):
     seconds: float = 0.0
     outcome: NightlyOutcome
     why: str = ""
-    """Of a run that failed or was cut off: what was wrong, where, and what to do."""
+    """Problem of a failed or cut-off run: what happened, where, and what to do."""
     before: str
-    """The current version before; empty where none was here yet."""
+    """Current version before the run; empty if there was none on this machine."""
     after: str
-    """The current version afterwards; the same unless one was published."""
+    """Current version after the run; unchanged unless a version was published."""
     papers: int
-    """In the current version."""
+    """Number of papers in the current version."""
     new: int = 0
     changed: int = 0
     removed: int = 0
     unchanged: int = 0
-    """Records that changed nothing."""
+    """Number of records that changed nothing."""
     unknown: int = 0
-    """Deletions of papers that were not in the corpus."""
+    """Number of deletions of papers that were not in the corpus."""
     embedded: int = 0
-    """Texts that were embedded."""
+    """Number of texts that were embedded."""
     set_aside: tuple[RejectionCount, ...] = ()
     stages: tuple[StageTime, ...] = ()
     usd: float | None = None
-    """Price of the machine's time; None without a price per hour."""
+    """Price of the machine time in US dollars; None without a price per hour."""
     contents_read: int = 0
-    """Papers whose names and claims a language model read; patterns read the others."""
+    """Number of papers whose names and claims were extracted by a language model; patterns read the others."""
     contents_left: tuple[RejectionCount, ...] = ()
-    """Papers left to patterns though a model was to read them."""
+    """Numbers of papers left to patterns although a model was to read them, by reason."""
     contents_usd: float | None = None
-    """What the model cost; None where none was asked."""
+    """Cost of the model in US dollars; None if no model was used."""
 
     def with_changes(self, changes: CorpusChanges) -> "NightlyRun":
         names = ("new", "changed", "removed", "unchanged", "unknown", "embedded")
@@ -112,7 +101,7 @@ class NightlyRun(Frozen):
 
 @dataclass(frozen=True)
 class NightlyUpdate:
-    """Updates one corpus, in shards or not, from a folder of ingest."""
+    """Nightly update of a corpus, sharded or not, from an ingest folder."""
 
     directory: Path
     folder: Path
@@ -120,18 +109,19 @@ class NightlyUpdate:
     now: Callable[[], dt.datetime]
     options: BuildOptions
     usd_per_hour: float | None = None
-    """Of this machine."""
+    """Price per hour of this machine in US dollars."""
     reader: ContentReader | None = None
-    """Reads names and claims of what is new or changed; None leaves them to patterns."""
+    """Reader of names and claims in new or changed papers; None leaves them to patterns."""
     prepare: Callable[[], object] | None = None
-    """Brings what is to be updated from elsewhere, where somebody else may have updated it; part of the night."""
+    """Function, run within the nightly run, that fetches the corpus from elsewhere, where another process may have
+    updated it."""
     publish: Callable[[], object] | None = None
-    """Brings the current version to who reads it elsewhere; does nothing where it is there. Changes are taken only once
-    this was done."""
+    """Function that publishes the current version for its readers elsewhere, and does nothing if it is already
+    there. Pending changes are removed only after it succeeds."""
 
     async def run(self, fetch: FetchChanges, progress: OnProgress | None = None) -> NightlyRun:
-        """Raises what went wrong after recording it; CorpusError when there is no corpus, InputError while another run
-        is in progress."""
+        """Run the nightly update. Records any error before raising it; raises CorpusError if there is no
+        corpus, and InputError while another run is in progress."""
         watch, night = Stopwatch(), await asyncio.to_thread(self._begun)
         with NightlyHistory(self.directory).recording(night):
             try:
@@ -143,7 +133,8 @@ class NightlyUpdate:
             return self._record(night, watch)
 
     def _begun(self) -> NightlyRun:
-        """Where the corpus is yet to be brought here, of none. Raises CorpusError."""
+        """Return the record of a run that begins, without a version if the corpus is yet to be fetched. Raises
+        CorpusError."""
         began = self.now()
         try:
             return _begun_run(_current(self.directory), began)
@@ -205,15 +196,15 @@ class NightlyUpdate:
                 delta, self.directory, self.embedder, progress, self.options, accept, watch, self.reader
             )
             return whole.manifest, whole.changes
-        one = await update_corpus(
+        part = await update_corpus(
             delta, self.directory, self.embedder, progress, self.options, accept, watch, self.reader
         )
-        return one.manifest, one.changes
+        return part.manifest, part.changes
 
     def _remove_taken(self, waiting: PendingChanges) -> None:
-        """Removes the changes that were published. A run that is killed before this applies them once more, which
-        changes nothing. Without `deletions.txt` ingest was interrupted while it wrote it: `deletions/` stays for the
-        next run of ingest."""
+        """Remove the published changes. A run killed before this applies them again, which changes nothing. If
+        `deletions.txt` is missing, ingest was interrupted while writing it, and `deletions/` stays for the next
+        ingest run."""
         for folder in waiting.upserts:
             shutil.rmtree(folder, ignore_errors=True)
         if waiting.deletions:
@@ -251,7 +242,8 @@ def _reason(error: BaseException) -> str:
 
 
 class NightlyHistory:
-    """The history of one corpus. Lines are appended whole; a line that a power cut left incomplete is ignored."""
+    """History of the nightly runs of a corpus. Lines are appended whole; a line left incomplete by a power failure
+    is ignored."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -259,7 +251,7 @@ class NightlyHistory:
 
     @contextmanager
     def recording(self, night: NightlyRun) -> Iterator[None]:
-        """Records that a run is in progress, and locks the history until it has ended. Raises InputError while another
+        """Record that a run is in progress, and lock the history until it ends. Raises InputError while another
         run is in progress, and CorpusError."""
         with ExitStack() as stack:
             stack.enter_context(folder_lock(self._directory, "night.lock"))
@@ -279,34 +271,34 @@ class NightlyHistory:
             os.fsync(file.fileno())
 
     def runs(self, last: int | None = None) -> list[NightlyRun]:
-        """The oldest first; all, or the last so many."""
+        """Return the runs, oldest first: all, or only the `last` runs."""
         try:
             with self._path.open("rb") as file:
                 at_work = _in_progress(file)
                 lines = file.read().splitlines()
         except FileNotFoundError:
             return []
-        found = _one_per_run([night for line in lines if (night := _parsed(line))], at_work)
-        return found if last is None else found[max(0, len(found) - last) :]
+        nights = _one_per_run([night for line in lines if (night := _parsed(line))], at_work)
+        return nights if last is None else nights[max(0, len(nights) - last) :]
 
 
 def _one_per_run(noted: list[NightlyRun], at_work: bool) -> list[NightlyRun]:
-    """One for each run, as runs never overlap; the last may be in progress."""
-    found: list[NightlyRun] = []
+    """Return a single entry per run, as runs never overlap; the last run may be in progress."""
+    nights: list[NightlyRun] = []
     for night in noted:
-        if found and found[-1].outcome == "running" and found[-1].began == night.began:
-            found.pop()
-        found.append(night)
+        if nights and nights[-1].outcome == "running" and nights[-1].began == night.began:
+            nights.pop()
+        nights.append(night)
     cut = {"outcome": "cut off", "why": _CUT_OFF}
-    last = len(found) - 1 if at_work else len(found)
+    last = len(nights) - 1 if at_work else len(nights)
     return [
         night.model_copy(update=cut) if night.outcome == "running" and place != last else night
-        for place, night in enumerate(found)
+        for place, night in enumerate(nights)
     ]
 
 
 def _in_progress(file: IO[bytes]) -> bool:
-    """Whether a run holds the lock. If not, this takes a shared one until the file is closed."""
+    """Return True if a run holds the lock. If not, take a shared lock until the file is closed."""
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -1,4 +1,4 @@
-"""Open versions of the corpus: new callers get the current one, and keep it when a newer one is published."""
+"""Cache of open corpus versions: new callers get the current version, and keep it when a newer version is published."""
 
 import asyncio
 import logging
@@ -15,16 +15,14 @@ from index.corpus_origin import CorpusOrigin, FolderOrigin, open_from
 from index.segments.gpus import Device
 from index.versions.verification_cache import VerificationCache
 
-__all__ = ["CorpusVersionCache", "VersionCache"]
-
 T = TypeVar("T")
 
 _LOG = logging.getLogger(__name__)
 _IDLE_SECONDS = 7200.0
-"""How long a version that is not current any more stays open without being used; an evaluation may wait as long for a
+"""Seconds that a version that is no longer current stays open without use. An evaluation may wait this long for a
 language model."""
 _AGAIN_SECONDS = 30.0
-"""After which a version that could not be opened is tried again."""
+"""Seconds after which opening a version that could not be opened is retried."""
 
 
 class VersionCache(Generic[T]):
@@ -41,8 +39,9 @@ class VersionCache(Generic[T]):
         idle_seconds: float = _IDLE_SECONDS,
         look: Callable[[], None] | None = None,
     ) -> None:
-        """`name` returns the current version, empty when there is none; `clock` seconds since any fixed moment; `look`,
-        called in a thread when there is no name, finds one out or raises CorpusError."""
+        """Create a cache. `name` returns the current version, or an empty string; `clock` returns seconds since
+        any fixed moment; `look` is called in a thread if there is no name, and finds the current version or
+        raises CorpusError."""
         self._look = look
         self._name = name
         self._opener = opener
@@ -50,16 +49,16 @@ class VersionCache(Generic[T]):
         self._idle_seconds = idle_seconds
         self._open: WeakValueDictionary[str, T] = WeakValueDictionary()
         self._kept: dict[str, tuple[T, float]] = {}
-        """With the time of its last use."""
+        """Open versions with the time of their last use."""
         self._opening: dict[str, asyncio.Task[T]] = {}
         self._latest = ""
-        """The last version that was current and could be opened."""
+        """Last version that was current and could be opened."""
         self._refused: tuple[str, float] = ("", 0.0)
-        """A version that could not be opened, and when that was."""
+        """Version that could not be opened, and the time of the attempt."""
 
     async def current(self) -> T:
-        """For a new caller. While a new version is being opened, and when it cannot be opened, this is the previous
-        one. Raises CorpusError when there is none."""
+        """Return the current version for a new caller, or the previous version while the new version is being
+        opened or cannot be opened. Raises CorpusError if there is none."""
         name = self._name()
         if not name and self._look is not None:
             await asyncio.to_thread(self._look)
@@ -77,7 +76,7 @@ class VersionCache(Generic[T]):
         return opened
 
     async def at(self, version: str) -> T:
-        """A version by its name. Raises CorpusError when it has been removed."""
+        """Return a version by name. Raises CorpusError if it has been removed."""
         opened = self._open.get(version)
         if opened is None:
             opened = await asyncio.shield(self._start_opening(version))
@@ -89,18 +88,18 @@ class VersionCache(Generic[T]):
         return self._name() in self._open
 
     def open_current(self) -> None:
-        """Starts opening the current version, so that it is open before it is needed."""
+        """Start opening the current version, so that it is open before it is needed."""
         name = self._name()
         if name and name not in self._open:
             self._prepare(name)
 
     async def aclose(self) -> None:
-        """Waits for versions that are being opened, and drops all."""
+        """Wait for versions that are being opened, and release all versions."""
         await self.wait_until_open()
         self._kept.clear()
 
     async def wait_until_open(self) -> None:
-        """Waits until no version is being opened."""
+        """Wait until no version is being opened."""
         await asyncio.gather(*self._opening.values(), return_exceptions=True)
 
     def _prepare(self, name: str) -> None:
@@ -126,7 +125,7 @@ class VersionCache(Generic[T]):
         return task
 
     def _opening_ended(self, version: str, task: "asyncio.Task[T]") -> None:
-        """Reads its error: if its callers were cancelled, nobody else does."""
+        """Finish opening a version and retrieve its exception, as its callers may have been cancelled."""
         del self._opening[version]
         if not task.cancelled():
             task.exception()
@@ -137,12 +136,12 @@ class VersionCache(Generic[T]):
 
     def _evict_idle(self) -> None:
         last = self._clock() - self._idle_seconds
-        for version in [one for one, (_, asked) in self._kept.items() if asked < last and one != self._latest]:
+        for version in [item for item, (_, asked) in self._kept.items() if asked < last and item != self._latest]:
             del self._kept[version]
 
 
 class CorpusVersionCache(VersionCache[Corpus]):
-    """The versions of the corpus in a directory, whole or in shards."""
+    """Cache of the versions of the corpus in a directory, sharded or not."""
 
     def __init__(
         self,
@@ -154,7 +153,7 @@ class CorpusVersionCache(VersionCache[Corpus]):
         device: Device = "cpu",
         origin: CorpusOrigin | None = None,
     ) -> None:
-        """`origin` where the versions come from elsewhere into the directory."""
+        """Create a cache; `origin` is set if the versions come into the directory from elsewhere."""
         given = origin or FolderOrigin(directory)
 
         def opened(version: str) -> Corpus:

@@ -1,4 +1,4 @@
-"""Nearest viewpoints: exact search while they are few, a small-world graph (HNSW) beyond, so that the cost of an idea
+"""Nearest viewpoints: exact search while they are few, a small-world graph (HNSW) beyond, so that the cost per idea
 does not grow with the graph."""
 
 from pathlib import Path
@@ -11,19 +11,17 @@ from assayer.methods.grapheval.ports import NearestViewpoints
 from assayer.ports import Vectors
 from index.faiss_build import load_faiss
 
-__all__ = ["FaissNeighbours"]
-
 EXACT_UP_TO = 20_000
-"""Rows that are searched exactly."""
+"""Maximum rows that are searched exactly."""
 _LINKS, _BUILD_BREADTH, _SEARCH_BREADTH = 32, 40, 96
-"""Of HNSW: links a row, candidates kept while adding and while searching. With vectors of 16 bits they find 97.8 % of
-the ten nearest among 24,000 invented viewpoints; 80 and 128 with 32 bits find 98.8 % and take 2.5 times as long to
-build, twice as long to search (benchmarks.graph's vectors, processor time)."""
+"""HNSW parameters: links per row, and candidates kept while adding and while searching. With 16-bit vectors they find
+97.8 % of the ten nearest among 24,000 invented viewpoints; 80 and 128 with 32 bits find 98.8 %, take 2.5 times as long
+to build and twice as long to search (vectors of `benchmarks/graph` at commit ec3f1495, processor time)."""
 
 
 class FaissNeighbours:
-    """`assayer.methods.grapheval.ports.NeighbourIndex`; not for use by two threads at once. The first vectors decide
-    how many dimensions there are."""
+    """Implements `assayer.methods.grapheval.ports.NeighbourIndex`; not thread-safe. The first vectors determine the
+    number of dimensions."""
 
     def __init__(self, exact_up_to: int = EXACT_UP_TO) -> None:
         self._exact_up_to = exact_up_to
@@ -64,7 +62,7 @@ class FaissNeighbours:
         return NearestViewpoints(rows.astype(np.int64), np.where(rows >= 0, cosines, -np.inf).astype(np.float32))
 
     def save(self, path: Path) -> None:
-        """Replaces the file atomically. Does nothing for an empty index."""
+        """Save the index, replacing the file atomically. Does nothing for an empty index."""
         if self._index is None:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -73,8 +71,8 @@ class FaissNeighbours:
         unfinished.replace(path)
 
     def restore(self, path: Path) -> None:
-        """Loads what was saved; starts empty where there is nothing readable. The file must be our own: FAISS does not
-        validate what it reads."""
+        """Load a saved index, or start empty if there is no readable file. The file must be written by this
+        program: FAISS does not validate what it reads."""
         self.clear()
         if not path.is_file():
             return

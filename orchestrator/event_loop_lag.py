@@ -1,4 +1,4 @@
-"""How late a process's event loop comes round: whatever holds it makes every request and heartbeat beside it wait."""
+"""Lag of a process's event loop: a task that blocks it delays every request and heartbeat."""
 
 import asyncio
 import logging
@@ -19,7 +19,7 @@ LAG = Histogram(
 
 
 async def watch_event_loop() -> None:
-    """Measures until it is cancelled. Lags of a second and more are logged too."""
+    """Measure the lag of the event loop until cancelled; lags of a second or more are also logged."""
     loop = asyncio.get_running_loop()
     while True:
         due = loop.time() + _EVERY_SECONDS

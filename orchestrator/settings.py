@@ -10,94 +10,84 @@ from pydantic import Field, SecretStr, model_validator
 
 from assayer.models import Frozen
 
-__all__ = [
-    "AccessSettings",
-    "ApiKeySettings",
-    "ApiSettings",
-    "BatchSettings",
-    "DatabaseSettings",
-    "ExecutionSettings",
-    "IdentityProviderSettings",
-    "MailDeliverySettings",
-    "QueueSettings",
-    "RedeliverySettings",
-    "RetentionSettings",
-    "RewardSettings",
-    "WebhookDeliverySettings",
-]
-
 
 class DatabaseSettings(Frozen):
     url: SecretStr | None = None
-    """`postgresql://user:password@host:5432/name`; without it the embedded server is used."""
+    """Database URL, such as `postgresql://user:password@host:5432/name`; if it is not set, the embedded server is
+    used."""
     direct_url: SecretStr | None = None
-    """For the one connection that listens, past a pooler by transaction, in which notifications are lost; None: as all
-    others."""
+    """Direct URL for the connection that listens for notifications, bypassing a transaction pooler, in which
+    notifications are lost; None: same URL as all others."""
     max_connections: int = Field(default=8, ge=1, le=500)
-    """Of this process. One that does jobs needs at least 2: its chores hold one as a lock."""
+    """Pool size of this process. A process that runs jobs has two more connections: a listener, and a connection
+    that holds locks."""
     connect_seconds: float = Field(default=5.0, gt=0)
-    """For one connection, and for a configured server to answer at the start."""
+    """Timeout for a connection, and for a configured server to respond at startup."""
     command_seconds: float = Field(default=30.0, gt=0)
-    """For one statement."""
+    """Timeout for a statement."""
     patience_seconds: float = Field(default=60.0, gt=0)
-    """How long work waits for a lost server, or for a free connection, before it fails."""
+    """Seconds that work waits for an unreachable server, or for a free connection, before it fails."""
     migration_seconds: float = Field(default=7_200.0, gt=0)
-    """How long the first start of a new version may take to bring the tables of an earlier one up to date."""
+    """Maximum seconds for the first start of a new version to migrate the tables of an earlier version."""
 
 
 class ApiKeySettings(Frozen):
     requests_per_minute: int = Field(default=600, ge=1)
-    """Of a key that has no limit of its own."""
+    """Rate limit of a key that has no limit of its own."""
     requests_per_minute_per_tenant: int = Field(default=6_000, ge=1)
-    """Of all keys of a tenant together, however many it makes and whatever limits it gives them."""
+    """Rate limit of all keys of a tenant together, regardless of how many keys it creates and of their own limits."""
     burst_seconds: float = Field(default=10.0, ge=0)
-    """A key, or a tenant, may send at once as many requests as its rate allows in so long."""
+    """Burst size: a key or tenant may send at once as many requests as its rate allows in this many seconds."""
 
 
 ProviderName = Annotated[str, Field(pattern=r"^[a-z0-9_]{1,40}$")]
 
 
 class IdentityProviderSettings(Frozen):
-    """An OpenID Connect provider whose accounts open the console of one tenant."""
+    """An OpenID Connect provider whose accounts can sign in to the console of one tenant."""
 
     issuer: str = Field(pattern=r"^https://[^\s?#]{1,500}$|^http://(localhost|127\.0\.0\.1)(:\d{1,5})?[^\s?#]{0,300}$")
-    """`https://login.example.org/realms/agency`; without TLS on this machine alone."""
+    """Issuer URL, such as `https://login.example.org/realms/agency`; unencrypted `http` is allowed only for this
+    machine."""
     client_id: str = Field(min_length=1, max_length=500)
-    """Under which this service is registered there, with the address `ASSAYER_ACCESS__URL` and `/console/callback`."""
+    """Client id under which this service is registered with the provider, with the redirect URL
+    `ASSAYER_ACCESS__URL` followed by `/console/callback`."""
     client_secret: SecretStr | None = None
-    """None: registered as a public client."""
+    """Client secret; None if the service is registered as a public client."""
     tenant: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")
-    """Whose people it signs in. Nobody else's, whatever it says."""
+    """Tenant whose members it signs in. It never signs in members of another tenant, whatever its tokens state."""
     label: str = Field(default="your organisation's account", max_length=100)
-    """On the button: Sign in with …"""
+    """Label on the button after "Sign in with"."""
     scopes: tuple[str, ...] = ("openid", "profile", "email")
     groups_claim: str = "groups"
-    """Which claim lists somebody's groups."""
+    """Name of the claim that lists a person's groups."""
     roles: dict[str, Literal["owner", "officer", "reviewer", "auditor"]] = Field(default_factory=dict)
-    """By group. Whoever is in one comes in without an invitation; of several roles the highest counts."""
+    """Roles by group. Members of a listed group are admitted without an invitation; the highest of several roles
+    counts."""
     trust_email: bool = False
-    """Take addresses for verified where the provider does not say: only where people cannot choose theirs."""
+    """Whether addresses count as verified if the provider does not state it; enable only if people cannot choose
+    their addresses."""
 
 
 class AccessSettings(Frozen):
-    """Of people in a browser."""
+    """Settings for people who use a browser."""
 
     url: str | None = Field(default=None, pattern=r"^https?://[A-Za-z0-9.:\[\]-]{1,253}$")
-    """Where people find the service: `https://assayer.example.org`. Needed behind a proxy that ends TLS, and for an
-    identity provider."""
+    """Public URL of the service, such as `https://assayer.example.org`. Required behind a proxy that terminates
+    TLS, and for an identity provider."""
     session_seconds: float = Field(default=43_200.0, gt=0)
-    """Then one signs in again, whatever one does: half a day."""
+    """Maximum duration of a session in seconds, regardless of activity; the default is half a day."""
     idle_seconds: float = Field(default=3_600.0, ge=120)
-    """Or after so long without a request."""
+    """Seconds without a request after which a session ends."""
     requests_per_minute: int = Field(default=1_200, ge=1)
-    """Of one person, in all their sessions together. Stylesheets, scripts and what a stream goes on to send count
-    nothing."""
+    """Rate limit of a person over all their sessions. Stylesheets, scripts and the data that a stream continues to
+    send do not count."""
     burst_seconds: float = Field(default=30.0, ge=0)
-    """Somebody may send at once as many requests as their rate allows in so long."""
+    """Burst size: a person may send at once as many requests as their rate allows in this many seconds."""
     attempt_seconds: float = Field(default=600.0, gt=0)
-    """How long signing in with an identity provider may take."""
+    """Timeout for signing in with an identity provider."""
     providers: dict[ProviderName, IdentityProviderSettings] = Field(default_factory=dict)
-    """By a name of one's own, which stands in addresses."""
+    """Identity providers, by a name that you choose and that appears in URLs."""
 
     @model_validator(mode="after")
     def _address_is_known(self) -> Self:
@@ -108,170 +98,175 @@ class AccessSettings(Frozen):
 
 class QueueSettings(Frozen):
     lease_seconds: float = Field(default=30.0, gt=0)
-    """A lease that is not renewed for so long has expired. It is renewed every third of this."""
+    """Seconds after which a lease that was not renewed expires; leases are renewed every third of this time."""
     max_failures: int = Field(default=3, ge=1)
-    """Attempts that failed for a reason that may be temporary; then the job is dead."""
+    """Number of attempts failed for a possibly temporary reason after which the job fails."""
     max_losses: int = Field(default=6, ge=1)
-    """Leases that expired, or ended because the worker died or had to stop; then it is dead."""
+    """Number of lost leases after which the job fails: leases that expired, or ended because the worker died or had
+    to stop."""
     max_outages: int = Field(default=100, ge=1)
-    """Attempts put off because something that every job needs was out of reach; then it is dead."""
+    """Number of attempts postponed because a dependency of every job was unreachable after which the job fails."""
     suspect_losses: int = Field(default=3, ge=1)
-    """A job that lost so many leases may be what kills its workers: of such jobs one runs at a time, so that those
-    that merely ran beside it are cleared."""
+    """Number of lost leases from which a job is suspected of killing its workers. Only one such job runs at a time,
+    to clear those that merely ran beside the cause."""
     head_start: float = Field(default=20.0, ge=0)
-    """Turns (of weight 1) for which a tenant's interactive jobs precede batch jobs of tenants that have had less."""
+    """Number of turns (of weight 1) for which a tenant's interactive jobs precede batch jobs of tenants that have
+    had fewer turns."""
     max_usd: float | None = Field(default=None, gt=0)
-    """The most that a job without a limit of its own may cost."""
+    """Maximum cost in US dollars of a job without a limit of its own."""
 
 
 class ExecutionSettings(Frozen):
     progress_seconds: float = Field(default=1.0, gt=0)
-    """Between two progress events of one job."""
+    """Seconds between two progress events of a job."""
     poll_seconds: float = Field(default=5.0, gt=0)
-    """How long a worker relies on notifications before it polls."""
+    """Seconds that a worker relies on notifications before it polls."""
     expire_seconds: float = Field(default=5.0, gt=0)
-    """Between two searches for expired leases."""
+    """Seconds between two searches for expired leases."""
     purge_seconds: float = Field(default=86_400.0, gt=0)
-    """Between two deletions of jobs past their retention."""
+    """Seconds between two deletions of jobs past their retention period."""
     interactive_places: int = Field(default=1, ge=0)
-    """Of each worker, kept free for interactive jobs, as long as one is left for the others."""
+    """Places of each worker reserved for interactive jobs, as long as at least one remains for other jobs."""
     longest_pause_seconds: float = Field(default=10.0, gt=0)
-    """Between two attempts while the database is out of reach."""
+    """Maximum seconds between two attempts while the database is unreachable."""
     settling_seconds: float = Field(default=600.0, gt=0)
-    """How long storing the outcome of a job is retried while the database is out of reach; then the job is run
-    again."""
+    """Seconds for which storing the outcome of a job is retried while the database is unreachable; the job is then
+    run again."""
     drain_seconds: float = Field(default=30.0, ge=0)
-    """How long running jobs may take to end once the process is told to stop; the rest go back to the queue."""
+    """Seconds that running jobs may take to end once the process is asked to stop; the rest return to the queue."""
 
 
 class RetentionSettings(Frozen):
-    """How long what grows is kept; of tables in months, whole months are dropped at once. How long jobs are kept is a
-    tenant's own."""
+    """Retention periods of growing data. The retention of jobs is set per tenant."""
 
     ledger_months: int | None = Field(default=None, ge=1)
-    """Whole months before the current one for which calls of language models stay in the ledger, and longer while any
-    job is stored that was accepted before their end. None: for ever."""
+    """Number of whole months before the current month for which calls of language models stay in the ledger; longer
+    while any job accepted before their end is stored. None: forever."""
     event_months: int | None = Field(default=None, ge=1)
-    """The same of events of jobs that have ended: what their progress was. The jobs and their results stay. None: as
-    long as the job."""
+    """Number of whole months for which progress events of ended jobs are kept; the jobs and their results remain.
+    None: as long as the job."""
     tombstone_days: int | None = Field(default=None, ge=1)
-    """For how long after something was deleted whoever asks for it is told so; from then on it is as if it had never
-    been. None: as long as its tenant."""
+    """Days during which requests for something deleted state that it was deleted; afterwards it is treated as if it
+    never existed. None: as long as its tenant exists."""
 
 
 class BatchSettings(Frozen):
     rows: int = Field(default=10_000, ge=1)
     row_characters: int = Field(default=2_000_000, gt=0)
-    """Of one line of JSONL, or one row of a CSV file."""
+    """Maximum characters of a line of JSONL or a row of a CSV file."""
     lines: int = Field(default=1_000_000, gt=0)
-    """Of one request, in all its files of rows together, blank ones included."""
+    """Maximum lines of a request, over all its files of rows, including blank lines."""
     file_bytes: int = Field(default=50_000_000, gt=0)
-    """Of one file among several."""
+    """Maximum bytes of each file in a request with several files."""
     archive_bytes: int = Field(default=128_000_000, gt=0)
-    """Of all files of a ZIP archive, unpacked."""
+    """Maximum total bytes of the unpacked files of ZIP archives in a request."""
     at_once: int = Field(default=2, ge=1)
-    """Batches that one process parses at once; further ones wait. One tenant's take all places but one."""
+    """Maximum number of batches that a process parses concurrently; further batches wait. A single tenant's batches
+    can take all places but one."""
     reading_seconds: float = Field(default=60.0, gt=0)
-    """How long the ideas of one body may take to be read; then it is refused."""
+    """Maximum seconds for reading the ideas of a body; the body is then refused."""
     documents: str = ""
-    """Where documents of jobs lie until they are read: an fsspec URL (`s3://bucket/submissions`) that every process of
-    the service reaches. Empty: `submissions/` in the data directory with the embedded database, the rows of the jobs
-    with another one."""
+    """Location of job documents until they are read: an fsspec URL (`s3://bucket/submissions`) that every process
+    of the service can reach. Empty: `submissions/` in the data directory with the embedded database, or the rows of
+    the jobs with another database."""
     abandoned_seconds: float = Field(default=900.0, gt=0)
-    """After which a document that was stored, and whose job never came, is deleted: the process that took it died.
-    Longer than any body takes to be stored."""
+    """Seconds after which a stored document without a job is deleted, because the process that received it died;
+    longer than storing any body takes."""
     document_days: int = Field(default=30, ge=0)
-    """How long a document stays whose evaluation ended without a result, so that it can be run again. 0: it goes with
-    the end of its evaluation, as all do whose evaluation is done."""
+    """Retention of a document whose evaluation ended without a result, so that it can be rerun. 0: it is deleted
+    when its evaluation ends, as are all documents whose evaluation succeeded."""
     uploads: int = Field(default=16, ge=1)
-    """Bodies of batches that one process receives at once, onto its disk; further ones are told to come later."""
+    """Maximum number of batch bodies that a process receives concurrently, onto its disk; further uploads are
+    refused and may be retried later."""
 
 
 class RewardSettings(Frozen):
     concurrency: int = Field(default=24, ge=1, le=4_096)
-    """Items of one job that are judged at once."""
+    """Maximum number of items of a job that are judged concurrently."""
     max_usd: float | None = Field(default=None, gt=0)
-    """What one job may spend on all of its items."""
+    """Maximum spending of a job on all of its items."""
     max_prompt_tokens: int | None = Field(default=None, gt=0)
     group_seconds: float = Field(default=60.0, gt=0, le=86_400)
-    """How long the members of a group that are there wait for the next one."""
+    """Seconds that the members of a group wait for the next member."""
 
 
 class RedeliverySettings(Frozen):
-    """When what was not taken is sent again."""
+    """Settings for retrying failed deliveries."""
 
     tries: int = Field(default=8, ge=1)
-    """Then it is given up. With the waits below, after a little more than a day."""
+    """Number of attempts before delivery is abandoned; with the waits below, after a little more than a day."""
     first_seconds: float = Field(default=5.0, gt=0)
-    """Before the second attempt; each further wait is `factor` times as long."""
+    """Seconds before the second attempt; each further wait is `factor` times as long."""
     factor: float = Field(default=5.0, ge=1)
     jitter: float = Field(default=0.2, ge=0, lt=1)
-    """Waits are longer or shorter by up to this share, so that not all messages reach a receiver at once when it is
-    back."""
+    """Maximum random change of each wait, as a fraction, so that messages do not all reach a recovered receiver at
+    once."""
 
 
 class WebhookDeliverySettings(RedeliverySettings):
     deadline_seconds: float = Field(default=15.0, gt=0)
-    """For one attempt: name, connection, request and answer."""
+    """Timeout for one attempt: name lookup, connection, request and response."""
     at_once: int = Field(default=32, ge=1)
-    """Deliveries in flight in this process."""
+    """Maximum number of deliveries in flight in this process."""
     at_once_per_webhook: int = Field(default=4, ge=1)
-    """So that a receiver that hangs does not hold up the others."""
+    """Maximum number of deliveries in flight for a webhook, so that a hanging receiver does not delay the others."""
     poll_seconds: float = Field(default=5.0, gt=0)
-    """How long the sender relies on notifications before it polls."""
+    """Seconds that the sender relies on notifications before it polls."""
 
 
 class MailDeliverySettings(RedeliverySettings):
     tries: int = Field(default=9, ge=1)
-    """Then the mail is given up. With the waits below, after a little more than a day."""
+    """Number of attempts before the mail is abandoned; with the waits below, after a little more than a day."""
     first_seconds: float = Field(default=30.0, gt=0)
-    """Before the second attempt; each further wait is `factor` times as long."""
+    """Seconds before the second attempt; each further wait is `factor` times as long."""
     factor: float = Field(default=3.0, ge=1)
     in_a_row: int = Field(default=10, ge=1)
-    """Mails that one process sends over one connection, one after the other."""
+    """Maximum number of mails that a process sends in sequence over one connection."""
     poll_seconds: float = Field(default=5.0, gt=0)
-    """Between two looks for mails that are due."""
+    """Seconds between two searches for mails that are due."""
 
 
 class ApiSettings(Frozen):
     fonts: tuple[Path, ...] = ()
-    """Folders with more fonts for PDFs, for scripts that neither this machine's fonts nor those of Typst have."""
+    """Folders with additional fonts for PDFs, for scripts that neither this machine's fonts nor those of Typst
+    cover."""
     max_body_bytes: int = Field(default=2_000_000, ge=1_000)
-    """Of a JSON request: an idea has at most 400,000 characters."""
+    """Maximum bytes of a JSON request; an idea has at most 400,000 characters."""
     max_upload_bytes: int = Field(default=64_000_000, ge=1_000)
-    """Of a request that carries many ideas: a batch, a ranking."""
+    """Maximum bytes of a request that carries many ideas: a batch, a ranking."""
     max_json_values: int = Field(default=2_000_000, ge=1_000)
-    """Commas in a body of JSON: millions of tiny values take seconds to read and gigabytes to hold, in one piece."""
+    """Maximum number of array elements and object members in a JSON body, counted by commas: millions of tiny values
+    take seconds to read and gigabytes to hold."""
     linger_seconds: float = Field(default=5.0, gt=0)
-    """How long the rest of a refused body is still read, so that its sender receives the answer."""
+    """Seconds for which the rest of a refused body is still read, so that its sender receives the response."""
     body_seconds: float = Field(default=20.0, gt=0)
-    """How long a body may keep the process waiting, and a second more for each `least_body_rate` bytes that came."""
+    """Seconds that a body may keep the process waiting, plus a second for each `least_body_rate` bytes received."""
     least_body_rate: int = Field(default=10_000, ge=1)
     """Bytes a second."""
     max_bodies_per_tenant: int = Field(default=64, ge=1)
-    """On their way to this process at once."""
+    """Maximum concurrent uploads of a tenant to this process; callers without an API key count as one tenant."""
     max_requests: int = Field(default=256, ge=1)
-    """At once in this process; further ones are answered 503 unread."""
+    """Maximum concurrent requests in this process; further ones get a 503 without being read."""
     max_requests_per_tenant: int = Field(default=4, ge=1)
-    """Worked on at once in this process; further ones wait for their turn, so that others need not wait for them."""
+    """Maximum number of a tenant's requests processed concurrently in this process; further requests wait, so that
+    other tenants are not delayed."""
     max_waiting_per_tenant: int = Field(default=192, ge=1)
-    """With those that are worked on and held open; further ones are answered 429."""
+    """Maximum requests of a tenant, including those in progress and held open; further ones get a 429."""
     refusal_seconds: float = Field(default=1.0, ge=0)
-    """After so long a 429 is answered: whoever asks again at once would cost as much as if nothing were refused."""
+    """Seconds of delay before a 429 response, because clients that retry immediately would otherwise cost as much
+    as if nothing were refused."""
     max_streams: int = Field(default=512, ge=1)
     """Event streams and waiting requests held open at once in this process. They are not counted as requests."""
     max_streams_per_tenant: int = Field(default=128, ge=1)
     max_wait_seconds: float = Field(default=60.0, gt=0)
-    """The longest time that `Prefer: wait=N` waits."""
+    """Maximum seconds that `Prefer: wait=N` waits."""
     stream_seconds: float = Field(default=3_600.0, gt=0)
-    """Then an event stream ends and the client resumes it, so that a revoked key does not read for ever."""
+    """Seconds after which an event stream ends and the client resumes it, so that a revoked key cannot read forever."""
     heartbeat_seconds: float = Field(default=15.0, gt=0)
-    """Between comments in a silent event stream, which keep proxies from closing it."""
+    """Seconds between comments in an idle event stream, which keep proxies from closing it."""
     poll_seconds: float = Field(default=5.0, gt=0)
-    """How long a stream relies on notifications before it polls."""
-    retry_seconds: int = Field(default=5, ge=1)
-    """`Retry-After` of a 503."""
+    """Seconds that a stream relies on notifications before it polls."""
     ready_seconds: float = Field(default=2.0, ge=0)
-    """How long what `/readyz` found is told to others who ask; nobody needs a key for it."""
+    """Seconds for which a result of `/readyz` is reused for other callers; it requires no key."""
     open_metrics: bool = False
     """Whether `/metrics`, which names every tenant, is served without an `admin` key: for closed networks."""

@@ -39,7 +39,7 @@ Attributes: TypeAlias = Mapping[str, str | int | float]
 _LOG = logging.getLogger(__name__)
 _JOBS_AT_ONCE = 20
 _SPANS_AT_ONCE = 512
-"""In one request to the collector."""
+"""Maximum spans in one request to the collector."""
 _PROPAGATOR = TraceContextTextMapPropagator()
 
 
@@ -49,9 +49,9 @@ class FinishedSpan(NamedTuple):
     end: dt.datetime
     attributes: Attributes
     error: str | None = None
-    """Its kind (`error.type`), where it failed."""
+    """Kind of the error (`error.type`), if the span failed."""
     is_call: bool = False
-    """A call of an external service."""
+    """Whether the span is a call of an external service."""
 
 
 class Trace(NamedTuple):
@@ -75,7 +75,7 @@ def _job_span(job: Job, end: dt.datetime) -> FinishedSpan:
         "assayer.job.priority": job.priority,
         "assayer.job.attempts": job.attempt,
         "assayer.tenant.id": job.tenant,
-        "assayer.run.run.id": job.run_id,
+        "assayer.run.id": job.run_id,
         "assayer.batch.id": job.batch,
         "assayer.batch.row": job.row,
         "assayer.cost_usd": job.cost_usd,
@@ -85,12 +85,12 @@ def _job_span(job: Job, end: dt.datetime) -> FinishedSpan:
 
 
 def _step_span(span: Span) -> FinishedSpan:
-    error = None if span.kind == "wait" or span.outcome == "done" else "unfinished"
+    error = None if span.kind == "wait" or span.outcome == "succeeded" else "unfinished"
     return FinishedSpan(span.name, span.start, span.end, {"assayer.step.kind": span.kind}, error)
 
 
 def _call_span(row: LedgerRow) -> FinishedSpan:
-    """The ledger records a call when it is over. An answer from the cache took no time and no tokens."""
+    """Return the span of a call; the ledger records a call when it ends. A cached answer took no time and no tokens."""
     record = row.record
     attributes: dict[str, str | int | float] = {
         "gen_ai.operation.name": "chat",
@@ -122,12 +122,12 @@ def _fault_kind(row: LedgerRow) -> str | None:
 
 class FinishedJobSource(Protocol):
     async def claim(self, most: int) -> list[FinishedJob]:
-        """Jobs that ended lately and that nobody has claimed before. Raises StorageError."""
+        """Claim jobs that ended recently and were not claimed before. Raises StorageError."""
         ...
 
 
 class TraceExporter:
-    """Sampler, limits and resource names are set by OpenTelemetry's own environment variables."""
+    """Exporter of traces; OpenTelemetry's own environment variables set sampler, limits and resource names."""
 
     def __init__(self, archive: FinishedJobSource, exporter: SpanExporter) -> None:
         own = Resource({"service.name": "assayer", "service.version": __version__})
@@ -137,7 +137,7 @@ class TraceExporter:
         self._exporter = exporter
 
     async def send(self) -> None:
-        """Exports all finished jobs that are waiting, or until some are lost. Raises StorageError."""
+        """Export all waiting finished jobs, stopping if any are lost. Raises StorageError."""
         while ended := await self._archive.claim(_JOBS_AT_ONCE):
             lost = await asyncio.to_thread(self._export, ended)
             if lost:
@@ -148,9 +148,9 @@ class TraceExporter:
                 return
 
     def _export(self, ended: Sequence[FinishedJob]) -> int:
-        """How many were lost. After a failed request the collector is not sent the rest."""
-        for number, one in enumerate(ended):
-            spans = _otel_spans(self._tracer, trace_of(one))
+        """Export the jobs and return how many were lost; after a failed request, the rest is not sent."""
+        for number, item in enumerate(ended):
+            spans = _otel_spans(self._tracer, trace_of(item))
             for first in range(0, len(spans), _SPANS_AT_ONCE):
                 if self._exporter.export(spans[first : first + _SPANS_AT_ONCE]) is not SpanExportResult.SUCCESS:
                     return len(ended) - number
@@ -158,10 +158,10 @@ class TraceExporter:
 
 
 def _otel_spans(tracer: Tracer, trace: Trace) -> list[ReadableSpan]:
-    """Empty where the sampler, or the caller's `traceparent`, wants no trace."""
+    """Return the spans of a trace; empty if the sampler, or the caller's `traceparent`, requests no trace."""
     carrier = {} if trace.traceparent is None else {"traceparent": trace.traceparent}
     job_span, context = _otel_span(tracer, trace.job, _PROPAGATOR.extract(carrier, Context()))
-    spans = [job_span, *(_otel_span(tracer, one, context)[0] for one in trace.steps)]
+    spans = [job_span, *(_otel_span(tracer, step, context)[0] for step in trace.steps)]
     return [span for span in spans if isinstance(span, ReadableSpan)]
 
 

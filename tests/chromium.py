@@ -47,7 +47,7 @@ def executable() -> Path:
 
 
 def launch_options() -> dict[str, Any]:
-    """For Playwright. Chromium refuses to start its sandbox as root."""
+    """Return launch options for Playwright; as root the sandbox is off, because Chromium refuses to start it."""
     return {"executable_path": executable(), "chromium_sandbox": os.geteuid() != 0}
 
 

@@ -1,8 +1,9 @@
-"""What holds for every test."""
+"""Setup for every test."""
 
 import atexit
 import gc
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +26,16 @@ settings.load_profile("repeatable")
 
 def pytest_configure(config: pytest.Config) -> None:
     open_run_folder(config)
+
+
+_WHOLLY_SLOW = re.compile(r"^pytestmark = \[?\s*pytest\.mark\.slow\b", re.MULTILINE)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files that are slow as a whole before they are imported: pytest would import them and deselect all."""
+    if config.option.markexpr != "not slow" or not collection_path.match("test_*.py"):
+        return None
+    return True if _WHOLLY_SLOW.search(collection_path.read_text("utf-8")) else None
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -82,7 +82,7 @@ OFF_FIELD = (
 
 def write_jsonl(path: Path, records: Iterable[dict[str, Any]] | Sequence[str]) -> Path:
     """Plain or gzipped, by the suffix; strings are written as they are."""
-    lines = [one if isinstance(one, str) else json.dumps(one) for one in records]
+    lines = [item if isinstance(item, str) else json.dumps(item) for item in records]
     data = "".join(line + "\n" for line in lines).encode()
     path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
     return path

@@ -13,7 +13,7 @@ _SENDING = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
 
 
 class Outbound:
-    """What tried to leave this process. Children of it are watched by nobody."""
+    """Attempts to leave this process over the network; child processes are not watched."""
 
     def __init__(self) -> None:
         self.attempts: list[str] = []

@@ -7,10 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import boto3
 import pytest
-from moto.server import ThreadedMotoServer
-from s3fs import S3FileSystem
 
 __all__ = ["KINDS", "ObjectStore", "empty_address", "object_store"]
 
@@ -24,6 +21,8 @@ class ObjectStore:
     port = 0
 
     def start(self) -> None:
+        from moto.server import ThreadedMotoServer
+
         logging.getLogger("werkzeug").setLevel(logging.ERROR)  # one line a request
         self._server = ThreadedMotoServer(ip_address="127.0.0.1", port=self.port, verbose=False)
         self._server.start()
@@ -31,7 +30,7 @@ class ObjectStore:
 
     @property
     def variables(self) -> dict[str, str]:
-        """Of the environment, by which it is found."""
+        """Environment variables by which clients find the store."""
         return {
             "AWS_ENDPOINT_URL": f"http://127.0.0.1:{self.port}",
             "AWS_ACCESS_KEY_ID": "testing",
@@ -41,6 +40,8 @@ class ObjectStore:
 
     def new_bucket(self) -> str:
         """Its address."""
+        import boto3
+
         name = f"corpus-{os.getpid()}-{next(_NUMBERS)}"
         found = self.variables
         boto3.client(
@@ -59,6 +60,8 @@ class ObjectStore:
 @contextmanager
 def object_store() -> Iterator[ObjectStore]:
     """Its variables are set meanwhile, for this process and those that it starts."""
+    from s3fs import S3FileSystem
+
     store = ObjectStore()
     store.start()
     with pytest.MonkeyPatch.context() as patch:
@@ -73,7 +76,7 @@ def object_store() -> Iterator[ObjectStore]:
 
 
 def empty_address(kind: str, folder: Path, store: ObjectStore) -> str:
-    """Of a place for a corpus."""
+    """Return the address of an empty place for a corpus."""
     if kind == "file":
         return (folder / "bucket").as_uri()
     if kind == "memory":

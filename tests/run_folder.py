@@ -1,4 +1,4 @@
-"""What the workers of one test run share: a folder, and in it things that are made once, by whoever comes first."""
+"""Folder shared by the workers of a test run; its contents are made once, by the worker that comes first."""
 
 import fcntl
 import os
@@ -16,8 +16,9 @@ _SHARED_AS = "run_folder"
 
 
 def open_run_folder(config: pytest.Config) -> None:
-    """In a worker the folder of the process that started it. Not pytest's own temporary directory: as root, servers of
-    PostgreSQL run as a user who may not pass through that."""
+    """Open the folder of the run; in a worker, use that of the process that started it.
+
+    It is not pytest's temporary directory: as root, PostgreSQL servers run as a user who may not traverse that."""
     given: dict[str, str] | None = getattr(config, "workerinput", None)
     folder = Path(given[_SHARED_AS] if given is not None else tempfile.mkdtemp(prefix="assayer-tests-"))
     folder.chmod(0o711)

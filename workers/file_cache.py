@@ -1,4 +1,4 @@
-"""A cache of what was read outside, kept as files, so that a second run reads it here and requests nothing."""
+"""Cache of data fetched from outside, kept as files, so that a second run sends no requests."""
 
 import datetime as dt
 import gzip
@@ -13,8 +13,6 @@ from assayer.models import Absent, Frozen
 from assayer.ports import Clock
 from workers.file_storage import FileStorage
 
-__all__ = ["FileCache"]
-
 Thing = TypeVar("Thing", bound=Frozen)
 
 
@@ -25,8 +23,8 @@ class _CacheEntry(Frozen, Generic[Thing]):
 
 
 class FileCache(Generic[Thing]):
-    """One file for each key, written whole, so that any number of processes may share the folder. A damaged file counts
-    as missing, and so does what another version of assayer has read: it may have read it otherwise."""
+    """Cache with one file per key, written atomically, so that any number of processes may share the folder. A
+    damaged file, or one written by another version of assayer, counts as missing."""
 
     def __init__(
         self,
@@ -37,13 +35,13 @@ class FileCache(Generic[Thing]):
         keep: dt.timedelta,
         retry: dt.timedelta,
     ) -> None:
-        """What was found is cached for `keep`, that nothing could be had for `retry`."""
+        """Create a cache that keeps values for `keep`, and keeps the fact that nothing was available for `retry`."""
         self._storage, self._folder, self._clock = storage, folder, clock
         self._record: type[_CacheEntry[Thing]] = _CacheEntry[value_type]  # type: ignore[valid-type]  # known to pydantic when it runs
         self._keep, self._retry = keep, retry
 
     async def get(self, key: str) -> Thing | Absent | None:
-        """None for what is not cached, or no longer. Raises FullTextError when the storage fails."""
+        """Return the cached value, or None if it is missing or expired. Raises FullTextError when the storage fails."""
         data = await self._storage.read(self._name(key))
         if data is None:
             return None

@@ -1,10 +1,11 @@
-"""Small files anywhere fsspec reaches. A file is there whole or not at all, however many processes write it."""
+"""Storage of small files in any location that fsspec supports. Writes are atomic, however many processes write a
+file."""
 
 import asyncio
 import os
 import secrets
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,13 +14,12 @@ from fsspec.implementations.local import LocalFileSystem
 
 from assayer.errors import ConfigurationError, FullTextError
 
-__all__ = ["FileStorage"]
-
 Out = TypeVar("Out")
 
 
 class FileStorage:
-    """Names are relative, with `/` between folders. All raise FullTextError when the storage fails."""
+    """Storage of files under relative names with `/` between folders. All methods raise FullTextError when the
+    storage fails."""
 
     def __init__(self, url: str) -> None:
         try:
@@ -30,7 +30,7 @@ class FileStorage:
         self.url = url
 
     async def read(self, name: str) -> bytes | None:
-        """None when there is no such file."""
+        """Return the file's content, or None if it does not exist."""
         return await self._in_thread(lambda: self._read(self._path(name)))
 
     async def write(self, name: str, data: bytes) -> None:
@@ -44,11 +44,11 @@ class FileStorage:
         return await self._in_thread(lambda: bool(self._files.exists(self._path(name))))
 
     async def delete(self, name: str) -> None:
-        """One that is not there is no error."""
+        """Delete a file. A missing file is not an error."""
         await self._in_thread(lambda: self._delete(self._path(name)))
 
     async def names(self, folder: str) -> list[str]:
-        """Of the files in a folder, without it; none when there is no such folder."""
+        """Return the names of the files in a folder, without the folder's path; empty if there is no such folder."""
         return await self._in_thread(lambda: self._names(self._path(folder)))
 
     def _path(self, name: str) -> str:
@@ -68,20 +68,12 @@ class FileStorage:
             return None
 
     def _write(self, path: str, data: bytes) -> None:
-        """Object stores put a file whole; a local one is written beside its place and moved into it."""
+        """Write a file atomically. Object stores do so themselves; a local file is written beside its final
+        path and moved there."""
         if not self._local:
             self._files.pipe_file(path, data)
             return
-        with self._part(Path(path), data) as part:
-            part.replace(path)
-
-    def _delete(self, path: str) -> None:
-        with suppress(FileNotFoundError):
-            self._files.rm_file(path)
-
-    @contextmanager
-    def _part(self, place: Path, data: bytes) -> Iterator[Path]:
-        """The whole of a file, beside its place."""
+        place = Path(path)
         place.parent.mkdir(parents=True, exist_ok=True)
         part = place.with_name(f".{place.name}.{secrets.token_hex(6)}")
         try:
@@ -89,13 +81,17 @@ class FileStorage:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            yield part
+            part.replace(place)
         finally:
             part.unlink(missing_ok=True)
+
+    def _delete(self, path: str) -> None:
+        with suppress(FileNotFoundError):
+            self._files.rm_file(path)
 
     def _names(self, path: str) -> list[str]:
         try:
             found: list[Any] = self._files.ls(path, detail=False)
         except FileNotFoundError:
             return []
-        return sorted(str(one).rsplit("/", 1)[-1] for one in found)
+        return sorted(str(item).rsplit("/", 1)[-1] for item in found)

@@ -1,9 +1,9 @@
-"""How FlagEmbedding is loaded: quietly, and with what it swallows or leaves to chance refused in words.
+"""Loading of FlagEmbedding without its log output, with explicit errors for what it swallows or leaves to chance.
 
 Only its classes are used: they load a model, its heads and its tokenizer. Its `encode` and `compute_score` are never
-called: they pad a text by its company, so that its last bits change, try smaller batches whatever the model raised, and
-start processes (docs/adr/0040-flagembedding-loads-we-compute.md). Importing this module imports neither it nor torch.
-"""
+called: they pad a text according to the other texts in its batch, which changes its last bits, retry with smaller
+batches whatever the model raised, and start processes (docs/adr/0040). Importing this module imports neither
+FlagEmbedding nor torch."""
 
 import logging
 import sys
@@ -18,22 +18,20 @@ from typing import Any
 from assayer.errors import ConfigurationError
 from workers.torch_runtime import first_line, import_torch
 
-__all__ = ["INSTALL_BGE", "import_flag_embedding", "load_model", "model_folder", "require_flag_embedding"]
-
 INSTALL_BGE = "Install it with: pip install 'assayer[bge]'"
 _REMOVED = "transformers.modeling_attn_mask_utils"
 _NEVER_NEEDED = ("*.msgpack", "*.h5", "*.ot", "onnx/*", "openvino/*", "imgs/*")
-"""Of a model's repository: the same weights for other libraries, 2.3 GB of bge-m3's."""
+"""Files of a model's repository that are never needed: the same weights for other libraries, 2.3 GB for bge-m3."""
 
 
 def require_flag_embedding(work: str) -> None:
-    """Imports nothing. Raises ConfigurationError that says which `work` needs it."""
+    """Raise ConfigurationError, naming the `work` that needs it, unless FlagEmbedding is installed. Imports nothing."""
     if find_spec("FlagEmbedding") is None:
         raise ConfigurationError(f"{work} needs FlagEmbedding, which is not installed.", INSTALL_BGE)
 
 
 def import_flag_embedding(work: str, threads: int | None) -> tuple[Any, Any]:
-    """torch and FlagEmbedding. Raises ConfigurationError that says which `work` needs them."""
+    """Import torch and FlagEmbedding. Raises ConfigurationError, naming the `work` that needs them."""
     require_flag_embedding(work)
     torch, _ = import_torch(work, "transformers", threads=threads)
     try:
@@ -50,8 +48,9 @@ def import_flag_embedding(work: str, threads: int | None) -> tuple[Any, Any]:
 
 @contextmanager
 def _removed_module() -> Iterator[None]:
-    """FlagEmbedding 1.4.2 imports, for layer-wise rerankers, functions that transformers 5.24 has no more. Those
-    rerankers cannot be loaded with any transformers 5; without these names no other model could be either."""
+    """Substitute a module removed from transformers 5.24 that FlagEmbedding 1.4.2 imports for layer-wise rerankers.
+    Those rerankers cannot be loaded with any transformers 5, but without the module no other model could be loaded
+    either."""
     if _REMOVED in sys.modules or find_spec(_REMOVED) is not None:
         yield
         return
@@ -75,7 +74,8 @@ def _removed(*_: object, **__: object) -> None:
 
 
 def load_model(name: str, setting: str, make: Callable[[], Any]) -> Any:
-    """What `make` makes of the model called `name`, without its log. Raises ConfigurationError naming the `setting`."""
+    """Return the result of `make` for the model called `name`, without its log output. Raises ConfigurationError
+    naming the `setting`."""
     log = logging.getLogger("FlagEmbedding")
     level = log.level
     log.setLevel(logging.WARNING)
@@ -93,7 +93,8 @@ def load_model(name: str, setting: str, make: Callable[[], Any]) -> Any:
 
 
 def model_folder(name: str, setting: str) -> Path:
-    """The folder itself, or a repository's copy, of which what is missing is fetched. Raises ConfigurationError."""
+    """Return the model's folder: `name` itself if it is a folder, else a copy of the repository, downloading
+    missing files. Raises ConfigurationError."""
     folder = Path(name).expanduser()
     if folder.is_dir():
         return folder

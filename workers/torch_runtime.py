@@ -1,4 +1,5 @@
-"""How torch is loaded and where it runs, for all models on this machine. Importing this module imports no torch."""
+"""Loading of torch and choice of device, for all models on this machine. Importing this module does not import
+torch."""
 
 import os
 from importlib import import_module
@@ -8,30 +9,19 @@ from typing import Any, Literal
 
 from assayer.errors import ConfigurationError
 
-__all__ = [
-    "INSTALL",
-    "Device",
-    "Precision",
-    "choose_device",
-    "choose_dtype",
-    "first_line",
-    "import_torch",
-    "import_torch_geometric",
-]
-
 Device = Literal["auto", "cpu", "cuda", "mps"]
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
-"""`auto` is bfloat16 where the processor computes in it, on older GPUs float16, else float32."""
+"""Floating-point precision. `auto`: bfloat16 where the processor supports it, float16 on older GPUs, else float32."""
 
 INSTALL = "Install it with: pip install 'assayer[local]'"
 
 _BFLOAT16 = {"amx_bf16", "avx512_bf16"}
-"""Processors with either are three times as fast in bfloat16 as in float32; eight-bit integers are no faster there (ADR
-15)."""
+"""CPU features with which bfloat16 is three times as fast as float32; 8-bit integers are no faster there (ADR 15)."""
 
 
 def import_torch(work: str, *names: str, threads: int | None = None) -> tuple[Any, ...]:
-    """torch and the others named, quiet. Raises ConfigurationError that says which `work` needs them."""
+    """Import torch and the other named libraries without their log output. Raises ConfigurationError, naming the
+    `work` that needs them."""
     _let_waiting_threads_sleep()
     try:
         torch, *others = map(import_module, ("torch", *names))
@@ -46,7 +36,7 @@ def import_torch(work: str, *names: str, threads: int | None = None) -> tuple[An
 
 
 def import_torch_geometric(threads: int) -> Any:
-    """torch, limited to `threads` threads. Raises ConfigurationError without the extra `gnn`."""
+    """Import torch, limited to `threads` threads. Raises ConfigurationError without the extra `gnn`."""
     for library in ("torch", "torch_geometric", "safetensors"):
         if find_spec(library) is None:
             raise ConfigurationError(
@@ -60,12 +50,13 @@ def import_torch_geometric(threads: int) -> Any:
 
 
 def _let_waiting_threads_sleep() -> None:
-    """Threads that spin while they wait make everything twenty times slower once a core is busy otherwise."""
+    """Make waiting OpenMP threads sleep. Threads that spin while waiting make everything twenty times slower once
+    another task uses a core."""
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
 def choose_device(device: Device, torch: Any) -> str:
-    """`auto` is a GPU where there is one."""
+    """Return the device; `auto` selects a GPU if there is one."""
     if device != "auto":
         return device
     return "cuda" if torch.cuda.is_available() else "cpu"

@@ -1,1 +1,1 @@
-"""Blind mode: an idea without what says whose it is."""
+"""Blind mode: removes text that identifies an idea's authors."""

@@ -1,4 +1,4 @@
-"""The lines between an idea's title and its text: who wrote it, where, and how to reach them."""
+"""Lines between an idea's title and its text that name the authors, their institutions and contact details."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,8 +8,6 @@ from assayer.blinding.block_lines import KINDS, BlockLine, LineSort, is_address,
 from assayer.blinding.names import is_list_of_people
 from assayer.text.headings import Heading
 from assayer.text.section_titles import is_known_title
-
-__all__ = ["author_block"]
 
 _MOST_LINES = 60
 _MOST_CHARACTERS = 5_000
@@ -29,8 +27,8 @@ class _HeadLine(NamedTuple):
 
 
 def author_block(text: str, title: str, headings: Sequence[Heading]) -> Iterator[BlockLine]:
-    """Whole lines. A line of capitalised words is one of names only if something says so: a known given name, a
-    footnote mark, or an institution, a role or an address of mail beside it."""
+    """Yield whole lines of the author block. A line of capitalised words counts as names only with further
+    evidence: a known first name, a footnote mark, or an adjacent institution, role or email address."""
     lines = _head_lines(text, title, headings)
     sure = [number for number, line in enumerate(lines) if line.sort in ("place", "reached", "role")]
     for number, line in enumerate(lines):
@@ -49,7 +47,7 @@ def author_block(text: str, title: str, headings: Sequence[Heading]) -> Iterator
 
 
 def _head_lines(text: str, title: str, headings: Sequence[Heading]) -> list[_HeadLine]:
-    """Up to the first heading of the text proper or its first sentence, without blank lines and the title."""
+    """Return the lines up to the first body heading or the first sentence, without blank lines and the title."""
     stop = _first_section(text, title, headings)
     words_of_title = _words(title.rstrip("…"))
     found: list[_HeadLine] = []

@@ -1,13 +1,13 @@
-"""Takes out of an idea what says whose it is, before any model or search sees it."""
+"""Mask text that identifies an idea's authors before any model or search sees it."""
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from assayer.blinding.author_block import author_block
-from assayer.blinding.fundings import fundings
+from assayer.blinding.funding_mentions import funding_mentions
 from assayer.blinding.identifiers import contacts
-from assayer.blinding.identifying_sections import identifying_sections, reference_lists
+from assayer.blinding.identifying_sections import identifying_sections
 from assayer.blinding.institution_patterns import affiliations, names_institution
 from assayer.blinding.labelled_lines import labelled_lines
 from assayer.blinding.mentions import mentions
@@ -16,31 +16,33 @@ from assayer.blinding.people import introduced_people, people_with_known_names
 from assayer.blinding.personal_pages import personal_pages
 from assayer.blinding.roles import roles
 from assayer.blinding.signatures import signatures
-from assayer.blinding.spans import PLACEHOLDERS, MaskSpan, apply, disjoint, moved, moved_place
+from assayer.blinding.spans import PLACEHOLDERS, MaskSpan, apply, clip_spans, disjoint, map_offset
 from assayer.errors import InputError
+from assayer.ideas.documents import read_sections
 from assayer.ideas.parsing import FEWEST_WORDS
-from assayer.models import Blinding, Idea, MaskedText, Section, UnblindedWords
+from assayer.models import Blinding, Idea, MaskedText, ReadingRecord, Section, UnblindedWords
 from assayer.text.headings import find_headings
 
-__all__ = ["RULES", "blinded", "spans_to_mask"]
-
 RULES = 2
-"""Version of the rules: others may mask other words, so that an evaluation under them is another one."""
+"""Version of the masking rules. Other rules may mask other words, so an evaluation under them is a different one."""
 _WORD = re.compile(r"[぀-ヿ㐀-鿿가-힣]|[^\W_぀-ヿ㐀-鿿가-힣]++")
 _PLACEHOLDER = re.compile("|".join(map(re.escape, PLACEHOLDERS.values())))
 
 
 def blinded(idea: Idea) -> Idea:
-    """The idea as models may see it, with a record of what was masked. Its id stays that of the words it came with.
-    Raises InputError when masking leaves too little to be judged."""
+    """Return the idea as models may see it, with a record of the masked text. Its id remains that of the original
+    text. Raises InputError if masking leaves too little text to evaluate."""
     spans, people = spans_to_mask(idea.text, idea.title)
     in_title = _spans_of_title(idea.title, people)
+    title, sections = apply(idea.title, in_title), tuple(_sections(idea, spans, people))
     masked = idea.model_copy(
         update={
-            "title": apply(idea.title, in_title),
+            "title": title,
             "text": apply(idea.text, spans),
-            "sections": tuple(_sections(idea, spans, people)),
-            "flags": tuple(flag.model_copy(update={"offset": moved_place(flag.offset, spans)}) for flag in idea.flags),
+            "sections": sections,
+            "reading": _masked_reading(idea.reading, title, sections),
+            "reference_list": _masked_list(idea.reference_list, people),
+            "flags": tuple(flag.model_copy(update={"offset": map_offset(flag.offset, spans)}) for flag in idea.flags),
             "blinding": Blinding(rules=RULES, masked=_masked(idea, spans, in_title)),
             "unblinded": UnblindedWords(title=idea.title, text=idea.text),
         }
@@ -50,8 +52,14 @@ def blinded(idea: Idea) -> Idea:
     return masked
 
 
+def _masked_reading(reading: ReadingRecord | None, title: str, sections: Sequence[Section]) -> ReadingRecord | None:
+    if reading is None:
+        return None
+    return reading.model_copy(update={"title": title, "sections": read_sections(sections)})
+
+
 def _check_words_left(masked: Idea, came_in: Idea) -> None:
-    """Raises InputError for a text of which less than half and too few words to be an idea are left, titles aside."""
+    """Raise InputError if less than half of the text is left and too few words remain for an idea, titles excluded."""
     left = _count_words(masked.text, masked.title)
     if left < FEWEST_WORDS and 2 * left < _count_words(came_in.text, came_in.title):
         raise InputError(
@@ -66,13 +74,13 @@ def _count_words(text: str, title: str) -> int:
 
 
 def spans_to_mask(text: str, title: str = "") -> tuple[list[MaskSpan], list[Person]]:
-    """Disjoint and in order; and the persons that they name, who are masked wherever else they occur."""
+    """Return disjoint spans in order, and the people they name, who are masked wherever else they occur."""
     headings = find_headings(text)
     above = list(author_block(text, title, headings))
     block = [*above, *signatures(text)]
     labelled = list(labelled_lines(text, block_end=max((line.end for line in above), default=0)))
     introduced = list(introduced_people(text))
-    sections = list(identifying_sections(text, headings, [one.span for one in introduced]))
+    sections = list(identifying_sections(text, headings, [item.span for item in introduced]))
     cut = [
         *(section.span for section in sections if section.whole),
         *(MaskSpan(line.start, line.end, line.kind, cut=True) for line in block),
@@ -81,51 +89,56 @@ def spans_to_mask(text: str, title: str = "") -> tuple[list[MaskSpan], list[Pers
     for section in sections:
         if not section.whole:
             introduced += people_with_known_names(text, section.span.start, section.span.end)
-    people = [one for line in block if line.kind == "name" for one in people_in(line.text)]
-    people += [one for line in block if line.kind in ("affiliation", "email") for one in _heading_person(line.text)]
-    people += [one for line in labelled if line.kind == "name" for one in people_in(line.value.split("(", 1)[0])]
-    people += [one.person for one in introduced_people(title)]
-    people += [one.person for one in introduced]
-    inline = _inline(text, [one.span for one in introduced], people, reference_lists(text, headings))
+    people = [person for line in block if line.kind == "name" for person in people_in(line.text)]
+    people += [item for line in block if line.kind in ("affiliation", "email") for item in _heading_person(line.text)]
+    people += [person for line in labelled if line.kind == "name" for person in people_in(line.value.split("(", 1)[0])]
+    people += [introduced_person.person for introduced_person in introduced_people(title)]
+    people += [item.person for item in introduced]
+    inline = _inline(text, [item.span for item in introduced], people)
     return disjoint([*cut, *inline]), people
 
 
-def _inline(
-    text: str, named: Sequence[MaskSpan], people: Sequence[Person], reference_lists: Sequence[tuple[int, int]] = ()
-) -> Iterator[MaskSpan]:
-    """What is replaced within lines. `named`: where the text brings people in. In lists of references only people and
-    addresses are masked, as publishers are called like universities."""
+def _inline(text: str, named: Sequence[MaskSpan], people: Sequence[Person]) -> Iterator[MaskSpan]:
+    """Yield the spans to replace within lines. `named` holds the places where the text introduces people."""
     names = [*named, *mentions(text, people)]
     yield from names
     yield from contacts(text)
     yield from personal_pages(text, people)
-    for span in (*affiliations(text, names), *roles(text, names), *fundings(text)):
-        if not any(start <= span.start < end for start, end in reference_lists):
-            yield span
+    yield from affiliations(text, names)
+    yield from roles(text, names)
+    yield from funding_mentions(text)
+
+
+def _masked_list(text: str, people: Sequence[Person]) -> str:
+    """Return a reference list without its proposers and contact details; its publishers are named like institutions and
+    stay."""
+    return apply(text, disjoint([*mentions(text, people), *contacts(text), *personal_pages(text, people)]))
 
 
 def _heading_person(line: str) -> list[Person]:
-    """Who stands at the head of a line of affiliations: `Jane Roe, University of X`."""
+    """Return the person at the start of an affiliation line, such as `Jane Roe, University of X`; an empty list if
+    there is none."""
     first = people_in(line.split("(", 1)[0])[:1]
     return [
-        one
-        for one in first
-        if not names_institution(one.full) and line.lstrip("*_ ").find(one.family) < len(one.full) + 5
+        item
+        for item in first
+        if not names_institution(item.full) and line.lstrip("*_ ").find(item.family) < len(item.full) + 5
     ]
 
 
 def _spans_of_title(title: str, people: Sequence[Person]) -> list[MaskSpan]:
-    return disjoint(_inline(title, [one.span for one in introduced_people(title)], people))
+    return disjoint(_inline(title, [introduced_person.span for introduced_person in introduced_people(title)], people))
 
 
 def _sections(idea: Idea, spans: Sequence[MaskSpan], people: Sequence[Person]) -> Iterator[Section]:
-    """Those with text left. A section that does not stand in the text word for word is masked on its own."""
+    """Yield the masked sections that still have text. A section that does not occur verbatim in the text is masked
+    on its own."""
     place = 0
     for section in idea.sections:
         start = idea.text.find(section.text, place)
         if start >= 0:
             place = start + len(section.text)
-            inside = moved(spans, start, place)
+            inside = clip_spans(spans, start, place)
         else:
             inside = disjoint([*spans_to_mask(section.text)[0], *mentions(section.text, people)])
         if text := apply(section.text, inside):
@@ -133,7 +146,7 @@ def _sections(idea: Idea, spans: Sequence[MaskSpan], people: Sequence[Person]) -
 
 
 def _masked(idea: Idea, spans: Sequence[MaskSpan], in_title: Sequence[MaskSpan]) -> tuple[MaskedText, ...]:
-    """In full, each on one line."""
+    """Return the masked texts in full, each on one line, with the number of occurrences."""
     found = Counter((span.kind, " ".join(idea.title[span.start : span.end].split())) for span in in_title)
     found.update((span.kind, " ".join(idea.text[span.start : span.end].split())) for span in spans)
     return tuple(MaskedText(kind=kind, text=text, times=times) for (kind, text), times in found.items() if text)

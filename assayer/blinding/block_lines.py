@@ -1,4 +1,4 @@
-"""What sort of line a short line near a title or a signature is: of people, of a place, of a role, of an address."""
+"""Classify short lines near a title or signature: people, place, role or address."""
 
 import re
 from typing import Literal, NamedTuple
@@ -7,8 +7,6 @@ from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
 from assayer.blinding.names import ROLE_WORDS, UPPER
 from assayer.models.blinding import MaskedKind
-
-__all__ = ["KINDS", "BlockLine", "LineSort", "is_address", "is_prose", "sort_of"]
 
 _MOST_WORDS = 30
 _VERBS = re.compile(
@@ -36,7 +34,7 @@ LineSort = Literal["people", "place", "reached", "role", "address", "unclear"]
 class BlockLine(NamedTuple):
     start: int
     end: int
-    """Past the line's end mark."""
+    """Offset after the line break."""
     kind: MaskedKind
     text: str
 
@@ -51,7 +49,8 @@ KINDS: dict[LineSort, MaskedKind] = {
 
 
 def is_address(line: str) -> bool:
-    """`Cambridge, MA 02139, USA`, which is one only under an institution."""
+    """Return whether the line has the form of an address, such as `Cambridge, MA 02139, USA`. It counts as an
+    address only under an institution."""
     return _ADDRESS.match(line) is not None and _PLACE.search(line) is not None
 
 

@@ -1,11 +1,9 @@
-"""What identifies people by its form: addresses of mail, ORCID iDs, telephone numbers."""
+"""Find identifiers recognisable by their form: email addresses, ORCID iDs, telephone numbers."""
 
 import re
 from collections.abc import Iterator
 
 from assayer.blinding.spans import MaskSpan
-
-__all__ = ["CONTACT", "contacts"]
 
 _DOT = r"(?:\.|\s?[\[({]\s?(?:dot|\.)\s?[\])}]\s?| dot )"
 _AT_SIGN = re.compile(
@@ -18,7 +16,8 @@ _BACKWARDS_DOT = r"(?:\.|\s?[\])}]\s?(?:tod|\.)\s?[\[({]\s?| tod )"
 _BACKWARDS_MAILBOX = re.compile(
     rf"\}}[\w.,; +-]{{1,120}}\{{|[\w.+-]{{1,130}}(?:{_BACKWARDS_DOT}[\w+-]{{1,40}}){{0,3}}", re.I
 )
-"""Read from its end: looked for from the left, every `@` costs a look at each of the characters before it."""
+"""Pattern for a reversed mailbox name, matched from its end. Matching from the left would scan all preceding characters
+for every `@`."""
 _LONGEST_MAILBOX = 130
 _DOMAIN = re.compile(rf"[\w-]{{1,63}}(?:{_DOT}[\w-]{{1,63}}){{1,6}}", re.I)
 _ORCID = re.compile(
@@ -30,7 +29,7 @@ _PHONE = re.compile(
     r"(?:(?:tel|phone|fax|mobile)\.?:?\s?)?(?<![\w+])\+\d{1,3}[ (./-]{1,2}\d[\d ()./-]{6,18}\d(?!\w)", re.I
 )
 CONTACT = re.compile(rf"[\w.+}}-]@[\w-]{{1,63}}\.[^\W\d_]|{_ORCID.pattern}", re.I)
-"""Whether there is an address of mail or an ORCID iD; not where it begins."""
+"""Cheap test for an email address or ORCID iD; it does not locate where the address begins."""
 
 
 def contacts(text: str) -> Iterator[MaskSpan]:
@@ -47,6 +46,7 @@ def contacts(text: str) -> Iterator[MaskSpan]:
 
 
 def _is_address(mailbox: str, sign: str, domain: str) -> bool:
-    """Not a measure (`Acc@0.5`), nor what can be found at an address of the web (`available at x.edu`)."""
+    """Return whether the match is an email address, and not a metric (`Acc@0.5`) or a reference to a website
+    (`available at x.edu`)."""
     said = sign.strip().lower() == "at" and " dot " not in domain.lower()
     return domain[-1].isalpha() and not (said and "." not in mailbox)

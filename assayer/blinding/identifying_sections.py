@@ -1,20 +1,17 @@
-"""Sections that are about people and not about the idea: acknowledgements, biographies, the team, own funding."""
+"""Sections about people and not the idea: acknowledgements, biographies, the team, the authors' funding."""
 
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from assayer.blinding.fundings import fundings
+from assayer.blinding.funding_mentions import funding_mentions
 from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
 from assayer.blinding.names import NAME, ROLE_WORDS, has_given_name, has_titled_person, person_of
 from assayer.blinding.spans import MaskSpan
 from assayer.models.blinding import MaskedKind
 from assayer.text.headings import Heading
-from assayer.text.section_titles import is_known_title
-
-__all__ = ["IdentifyingSection", "identifying_sections", "reference_lists"]
 
 _THANKS = (
     r"(?:acknowledge?ments?|thanks|danksagung|remerciements|agradecimientos|conflicts? of interests?|"
@@ -52,11 +49,6 @@ _TITLE = re.compile(
     r"[ \t]{0,2}(?:\*\*|__)?[ \t]{0,2}(?P<mark>[:.–—-])?(?:\*\*|__)?[ \t]{0,3}(?P<rest>[^\n]*)$",
     re.I | re.M,
 )
-_REFERENCES = re.compile(
-    r"^[ \t]{0,3}(?P<marks>#{1,6}[ \t])?(?:\d{1,2}[.)]?[ \t])?(?:\*\*|__)?(?:references|bibliography|literature cited|"
-    r"works cited)(?:\*\*|__)?:?[ \t]*$",
-    re.I | re.M,
-)
 _KINDS: dict[str, MaskedKind] = {
     "thanks": "acknowledgement",
     "paid": "funding",
@@ -73,7 +65,8 @@ _LONGEST: dict[str, int] = {
     "contact": 8_000,
     "around": 8_000,
 }
-"""Characters; longer ones end where a paragraph does, as the heading that follows was not recognised."""
+"""Maximum characters of a section by kind. A longer section ends at a paragraph break, because its following heading
+was not recognised."""
 _NAME = re.compile(NAME)
 _LONGEST_CARD = 400
 _STATION = re.compile(
@@ -81,10 +74,7 @@ _STATION = re.compile(
     r"Professor|Lecturer|Fellow|Award|Prize)",
     re.M,
 )
-"""A line of a curriculum vitae: `2012 PhD in physics`."""
-_NUMBER = re.compile(r"\s{0,3}(?:\d|[IVX]{1,5}[.)])")
-_MARKDOWN_LEVELS = 6
-_ANY_LEVEL = 99
+"""Pattern for a line of a curriculum vitae, such as `2012 PhD in physics`."""
 _HEADING_LIKE = re.compile(
     r"^[ \t]{0,3}(?:#{1,6}[ \t]|\*\*[^*\n]{2,80}\*\*:?[ \t]*$|\d{1,2}(?:\.\d{1,2}){0,2}[.)]?[ \t]+[A-Z])", re.M
 )
@@ -92,43 +82,21 @@ _HEADING_LIKE = re.compile(
 
 class IdentifyingSection(NamedTuple):
     span: MaskSpan
-    """With its heading."""
+    """Span of the section, including its heading."""
     whole: bool
-    """To be taken out; otherwise only whom it names is masked, as the rest may be about the work."""
-
-
-def reference_lists(text: str, headings: Sequence[Heading]) -> list[tuple[int, int]]:
-    """Start and end of each, in order: from its heading to the next one that is not within it."""
-    ends = sorted(
-        [(heading.start, heading.level) for heading in headings if _ends_list(text, heading)]
-        + [(match.start(), 0) for match in _TITLE.finditer(text) if not match["rest"].strip()]
-    )
-    places = [place for place, _ in ends]
-    found: list[tuple[int, int]] = []
-    for match in _REFERENCES.finditer(text):
-        if found and match.start() < found[-1][1]:
-            continue
-        level = len(match["marks"].strip()) if match["marks"] else _ANY_LEVEL
-        following = (ends[place] for place in range(bisect_left(places, match.end()), len(ends)))
-        end = next((start for start, depth in following if depth <= level or level == _ANY_LEVEL), len(text))
-        found.append((match.start(), end))
-    return found
-
-
-def _ends_list(text: str, heading: Heading) -> bool:
-    """Not a numbered entry of the list, which looks like a numbered heading."""
-    return heading.level <= _MARKDOWN_LEVELS or is_known_title(heading.title) or not _NUMBER.match(text, heading.start)
+    """Whether to remove the whole section. Otherwise only the people it names are masked, because the rest may be
+    about the work."""
 
 
 def identifying_sections(
     text: str, headings: Sequence[Heading], named: Sequence[MaskSpan]
 ) -> Iterator[IdentifyingSection]:
-    """Sections that may as well be about the work count only where they name people; `named`: where the text does."""
+    """Yield sections that identify people. Sections that may be about the work count only if they contain a span of
+    `named`, the places where the text names people."""
     people = sorted(span.start for span in named)
     starts = sorted(
         {heading.start for heading in headings if heading.level <= 11}
         | {m.start() for m in _HEADING_LIKE.finditer(text)}
-        | {m.start() for m in _REFERENCES.finditer(text)}
     )
     place = 0
     for match in _TITLE.finditer(text):
@@ -151,7 +119,7 @@ def _is_about_people(group: str, text: str, somebody: bool) -> bool:
         case "thanks" | "life":
             return True
         case "paid":
-            return _names_people(text) or next(fundings(text), None) is not None
+            return _names_people(text) or next(funding_mentions(text), None) is not None
         case "contact":
             short = len(text) <= _LONGEST_CARD and _names_people(text)
             return short or _STATION.search(text) is not None or CONTACT.search(text) is not None
@@ -162,7 +130,7 @@ def _is_about_people(group: str, text: str, somebody: bool) -> bool:
 
 
 def _runs_in(match: "re.Match[str]", group: str, rest: str) -> bool:
-    """Whether the section's text begins on the line of its title: `Acknowledgements. We thank …`."""
+    """Return whether the section's text begins on its title line, as in `Acknowledgements. We thank …`."""
     if group == "thanks":
         return bool(match["mark"] or match["bold"]) and len(rest.split()) > 2
     return group == "life" and match["mark"] == ":" and _names_people(rest)
@@ -190,5 +158,5 @@ def _section_end(text: str, match: "re.Match[str]", starts: Sequence[int], longe
 def _names_people(text: str) -> bool:
     if has_titled_person(text) or CONTACT.search(text):
         return True
-    people = sum(1 for match in _NAME.finditer(text) if (one := person_of(match[0])) and has_given_name(one))
+    people = sum(1 for match in _NAME.finditer(text) if (person := person_of(match[0])) and has_given_name(person))
     return people > 1 or (people == 1 and bool(ROLE_WORDS.search(text) or names_institution(text)))

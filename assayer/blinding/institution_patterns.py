@@ -1,4 +1,4 @@
-"""Institutions as texts write them: `the University of X`, `Department of Y, Z University`, `at MIT`."""
+"""Patterns for institutions as texts write them: `the University of X`, `Department of Y, Z University`, `at MIT`."""
 
 import re
 from bisect import bisect_right
@@ -8,8 +8,6 @@ from functools import cache
 from assayer.blinding.names import ROLE, UPPER
 from assayer.blinding.spans import MaskSpan
 from assayer.blinding.word_lists import institutions
-
-__all__ = ["affiliations", "institution_places", "names_institution"]
 
 _WORD = rf"(?:(?:St\. )?[{UPPER}][\w'’&-]{{1,25}})"
 _NOT_FIRST = (
@@ -56,11 +54,11 @@ _INSTRUMENT = re.compile(
     r"archive|collection|dictionary|parser|catalog(?:ue)?|ranking|students?' t)\b",
     re.I,
 )
-"""What makes of an institution's name that of a data set or a tool."""
+"""Words after an institution's name that make it the name of a data set or tool."""
 _NUMBERED = re.compile(r"[ -]?(?:\d|[A-Z]{2}|[\w-]{0,20}(?:CoreNLP|Net|Bench|GPT|BERT))")
 
 _RAISED = re.compile(r"[¹²³⁴⁵⁶⁷⁸⁹⁰ᵃᵇᶜᵈ]")
-"""Footnote marks, which count as letters of the word that they stand before."""
+"""Footnote marks, which regular expressions treat as letters of the adjacent word."""
 
 _THERE = (
     r"(?:groups?|labs?|laborator(?:y|ies)|teams?|students?|candidates?|professors?|post-?docs?|researchers?|"
@@ -82,7 +80,7 @@ _SELF = re.compile(
 )
 _HEADED = re.compile(r"\n#{1,6} [^\n.!?]{1,60} at (?:the )?$")
 _OPENING = re.compile(r"[^\n.!?]{1,60} at (?:the )?$")
-"""In a heading, and in the first words of a title."""
+"""Text up to `at` at the start of a title; `_HEADED` matches the same in a heading."""
 _AFTER_NAME = re.compile(r"(?:,|\)|['’]s (?:lab|group|team))? ?(?:\(|of |at |from )?(?:the )?")
 _OUR = re.compile(r"\b(?:[Oo]ur|[Mm]y) $")
 _OURS_THERE = re.compile(
@@ -104,20 +102,20 @@ def _anywhere() -> re.Pattern[str]:
 
 
 def names_institution(line: str) -> bool:
-    """Whether a line of an author block is one of an institution."""
+    """Return whether a line of an author block names an institution."""
     line = _RAISED.sub(" ", line)
     return INSTITUTION.search(line) is not None or _anywhere().search(line) is not None
 
 
 def institution_places(text: str) -> Iterator[int]:
-    """Where something that may be an institution begins."""
+    """Yield the offsets at which a possible institution begins."""
     for pattern in (INSTITUTION, _bare()):
         yield from (match.start() for match in pattern.finditer(text))
 
 
 def affiliations(text: str, names: list[MaskSpan]) -> Iterator[MaskSpan]:
-    """Universities wherever they are named, unless a data set or a tool bears the name; other institutions where the
-    text says that somebody is there."""
+    """Yield mentions of affiliations. Universities count anywhere unless a data set or tool has the name; other
+    institutions count where the text places a person there."""
     taken: list[tuple[int, int]] = []
     people = sorted(span.end for span in names)
     ends = set(people)
@@ -136,7 +134,8 @@ def affiliations(text: str, names: list[MaskSpan]) -> Iterator[MaskSpan]:
 
 
 def _after_name(text: str, people: Sequence[int], start: int, end: int) -> int:
-    """Where an institution begins that was found together with a name: `Roe of National Institute of X`."""
+    """Return where an institution begins if it was matched together with a person's name, as in `Roe of National
+    Institute of X`."""
     place = bisect_right(people, end - 1) - 1
     if place < 0 or people[place] <= start:
         return start
@@ -145,7 +144,7 @@ def _after_name(text: str, people: Sequence[int], start: int, end: int) -> int:
 
 
 def _is_somebodys(text: str, start: int, end: int, ends: Container[int], unit: bool) -> bool:
-    """Whether the text says that somebody is there, and no data set or tool bears the name."""
+    """Return whether the text places a person at the institution and no data set or tool has its name."""
     before = text[max(0, start - _LOOK_BACK) : start]
     if _OUR.search(before) and (unit or _OURS_THERE.match(text, end)):
         return True
@@ -155,11 +154,12 @@ def _is_somebodys(text: str, start: int, end: int, ends: Container[int], unit: b
 
 
 def _with_article(text: str, start: int) -> int:
-    """An article is masked with its institution, as some have one and others none."""
+    """Return where the masked span starts, including a preceding article. Articles are masked because some
+    institutions have an article and others do not."""
     return start - 4 if text[max(0, start - 4) : start].lower() == "the " else start
 
 
 def _covered(stretches: Sequence[tuple[int, int]], place: int) -> bool:
-    """Whether an offset lies in one of the stretches, which come in order."""
+    """Return whether an offset lies in any of the spans, which must be in order."""
     before = bisect_right(stretches, (place, len(stretches) and stretches[-1][1])) - 1
     return before >= 0 and place < stretches[before][1]

@@ -1,4 +1,4 @@
-"""Lines that say what they hold: `Principal investigator: …`, `Host institution: …`, `Grant no.: …`."""
+"""Lines with a label for their content: `Principal investigator: …`, `Host institution: …`, `Grant no.: …`."""
 
 import re
 from bisect import bisect_left
@@ -10,13 +10,11 @@ from assayer.blinding.institution_patterns import names_institution
 from assayer.blinding.names import ROLE, UPPER, has_given_name, has_titled_person, people_in
 from assayer.models.blinding import MaskedKind
 
-__all__ = ["LabelledLine", "labelled_lines"]
-
 
 class LabelledLine(NamedTuple):
     start: int
     end: int
-    """Past the line's end mark."""
+    """Offset after the line break."""
     kind: MaskedKind
     value: str
 
@@ -102,13 +100,13 @@ _PAYS = re.compile(rf"^[{UPPER}]{{2}}|[Ff]oundation|[Cc]ouncil")
 _MOST_SMALL_WORDS = 3
 _MOST_WORDS_OF_PLACE = 6
 _NEAR = 300
-"""Characters between somebody's line and that of a place which is then theirs."""
+"""Maximum distance in characters between a person's line and the line of an institution attributed to that person."""
 _REACHES = re.compile(r"\d{3}|https?://|www\.|\w@\w|[\[( ](?:at|dot)[\]) ]", re.I)
 
 
 def labelled_lines(text: str, block_end: int = 0) -> Iterator[LabelledLine]:
-    """Whole lines, label included. What stands after `Institution:` is one before `block_end`, where a block of authors
-    ends, and beside the line of a person; elsewhere it has to look like one."""
+    """Yield whole labelled lines, including the label. A value after `Institution:` is accepted before `block_end`,
+    the end of the author block, and beside a person's line; elsewhere it must look like an institution."""
     lines = [_Line(match, *_label(match)) for match in _LINE.finditer(text)]
     lines = [line for line in lines if len(line.value.split()) <= _MOST_WORDS[line.group]]
     people = [
@@ -125,7 +123,7 @@ def labelled_lines(text: str, block_end: int = 0) -> Iterator[LabelledLine]:
 
 
 def _label(match: "re.Match[str]") -> tuple[str, str]:
-    """The group of the label, and the value."""
+    """Return the group of the label and its value."""
     return next(name for name in _MOST_WORDS if match[name]), match["value"].strip(" *_|\t")
 
 
@@ -134,7 +132,8 @@ def _kind(group: str, value: str) -> MaskedKind:
 
 
 def _fits(group: str, value: str, beside_people: bool) -> bool:
-    """Whether the value is of the kind that the label may announce, unlike in `Position: relative, not absolute`."""
+    """Return whether the value is of the kind that the label announces, unlike in `Position: relative, not
+    absolute`."""
     starts_small = value[:1].islower()
     match group:
         case "people":

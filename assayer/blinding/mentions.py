@@ -1,4 +1,4 @@
-"""Every place of a text where a person that is known by name stands: whole, by surname, in a citation."""
+"""Find every mention of a known person in a text: by full name, by surname, or in a citation."""
 
 import re
 from collections.abc import Container, Iterable, Iterator
@@ -8,10 +8,8 @@ from assayer.blinding.names import PARTICLES, PERSONAL_TITLE, UNSPACED_NAME, UPP
 from assayer.blinding.spans import MaskSpan
 from assayer.blinding.word_lists import eponyms, words_of
 
-__all__ = ["SMALL_WORD", "has_small_word", "mentions"]
-
 SMALL_WORD = re.compile(r"(?<![^\W\d_])(?<![^\W\d_]-)[a-zà-ÿ]{2,20}(?![^\W\d_])")
-"""A word in small letters, which is none of a name: not `woo` in `Ji-woo`."""
+"""Pattern for a lower-case word that is not part of a name, unlike `woo` in `Ji-woo`."""
 _WORD = re.compile(rf"(?:[DO]['’](?=[{UPPER}]))?[{UPPER}][^\W\d_]{{1,24}}(?:[-'’](?!s\b)[^\W\d_]{{1,24}}){{0,3}}")
 _BEFORE = re.compile(r"[^\s()\[\],;:]{1,30}[ ]")
 _INITIALS_OR_TITLE = re.compile(rf"^(?:(?:[{UPPER}]\.-?)+|{PERSONAL_TITLE})$")
@@ -41,7 +39,7 @@ _TERM_AFTER = re.compile(
 _CAPITAL_NEXT = re.compile(rf" [{UPPER}]")
 _MOST_UNSPACED = 50
 _METHODS = words_of("adam lasso elo metropolis student")
-"""Surnames that are names of methods without a word after them."""
+"""Surnames that are also method names without a following noun."""
 _NO_NOUN_AFTER = re.compile(
     r"\s{0,2}(?:[.,;:!?)\]\n]|$)|\s(?:and|or|too|also|as|in|on|at|to|with|by|for|from|then|who|would|can|could|may|"
     r"might|must|should|did|does|had|were|are|now|first)\b"
@@ -59,56 +57,57 @@ _ELEMENTS = {
     "bi": "bismuth",
     "co": "cobalt",
 }
-"""Surnames that are also symbols, in texts that name the element."""
+"""Surnames that are also element symbols, by element; they count as symbols in texts that name the element."""
 _FUNCTION_WORDS = words_of("an as at be by can do he her his in it long may my no of on or she so to us we will you")
-"""Names that begin a sentence as words too."""
+"""Names that are also function words, which may begin a sentence."""
 _AMOUNT = re.compile(r"\d\s?$")
 
 
 def has_small_word(person: Person, small: Container[str]) -> bool:
-    """Whether a part of a name, particles aside, is also a word in small letters."""
+    """Return whether a part of the person's name, particles excluded, also occurs as a lower-case word."""
     return any(word.lower() in small for word in re.findall(r"\w+", person.full) if word not in PARTICLES)
 
 
-def folded(name: str) -> str:
-    """Without regard to capitals; of dotless and dotted i too, which capitals do not tell apart."""
+def _folded(name: str) -> str:
+    """Fold case, and also treat dotted and dotless i as equal, because their capitals may look the same."""
     return name.casefold().replace("ı", "i").replace("\u0307", "")
 
 
 class _Known(NamedTuple):
-    """Whom this text names, casefolded, and its words in small letters: those are not names."""
+    """Names of the people in this text, casefolded, and the text's lower-case words, which are not names."""
 
     families: frozenset[str]
     givens: frozenset[str]
     small: frozenset[str]
 
     def is_given(self, word: str) -> bool:
-        return folded(word) in self.givens or is_given_name(word) or is_given_name(word.partition("-")[0])
+        return _folded(word) in self.givens or is_given_name(word) or is_given_name(word.partition("-")[0])
 
     def is_word(self, surname: str) -> bool:
-        """Whether it is also a word or a symbol of this text."""
-        low = folded(surname)
+        """Return whether the surname is also a word or a symbol in this text."""
+        low = _folded(surname)
         return low in self.small or low in _FUNCTION_WORDS or _ELEMENTS.get(low, "") in self.small or low in _METHODS
 
 
 def mentions(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
-    """In capitals or not. A surname that is also the name of a method (`Nash equilibrium`) is left where it is one."""
+    """Yield mentions of the people, ignoring case. A surname that is part of a method's name (`Nash equilibrium`)
+    is not masked there."""
     people = list(people)
     yield from _unspaced(text, people)
     known = _Known(
-        families=frozenset(folded(one.family.split(" ")[-1]) for one in people if len(one.family) > 1),
+        families=frozenset(_folded(person.family.split(" ")[-1]) for person in people if len(person.family) > 1),
         givens=frozenset(
-            folded(part)
-            for one in people
-            for part in one.given.split(" ")
-            if len(part) > 1 and folded(part) not in PARTICLES
+            _folded(part)
+            for person in people
+            for part in person.given.split(" ")
+            if len(part) > 1 and _folded(part) not in PARTICLES
         ),
         small=frozenset(SMALL_WORD.findall(text)),
     )
     if not known.families:
         return
     for match in _WORD.finditer(text):
-        word = folded(match[0])
+        word = _folded(match[0])
         if word in known.families:
             yield from _surname_at(text, match.start(), match.end(), known)
         elif word in known.givens and not known.is_word(match[0]) and _is_alone(text, match.end(), match[0]):
@@ -116,12 +115,12 @@ def mentions(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
 
 
 def _unspaced(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
-    """Names in scripts without spaces, particles after them or not."""
+    """Yield mentions of names in scripts without spaces, with or without a following particle."""
     forms = dict.fromkeys(
         form
-        for one in people
-        if UNSPACED_NAME.match(one.family + one.given)
-        for form in ((rf"{one.family}[ \u3000]?{one.given}", one.family) if one.given else (one.family,))
+        for person in people
+        if UNSPACED_NAME.match(person.family + person.given)
+        for form in ((rf"{person.family}[ \u3000]?{person.given}", person.family) if person.given else (person.family,))
         if len(form) > 1
     )
     for form in list(forms)[:_MOST_UNSPACED]:
@@ -130,7 +129,8 @@ def _unspaced(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
 
 
 def _is_alone(text: str, end: int, word: str) -> bool:
-    """Whether a given name stands for its bearer: no method is called so, and no other surname follows."""
+    """Return whether a first name on its own refers to the person: no method has that name, and no other surname
+    follows."""
     return (
         word.capitalize() not in eponyms()
         and not (word.isupper() and len(word) <= _LONGEST_ABBREVIATION)
@@ -154,25 +154,26 @@ def _surname_at(text: str, start: int, end: int, known: _Known) -> Iterator[Mask
 
 
 def _is_something_else(text: str, start: int, end: int, known: _Known) -> bool:
-    """Whether a surname that stands alone may be an abbreviation, a unit, a word or the name of a method."""
+    """Return whether a surname on its own may be an abbreviation, a unit, a word or a method's name."""
     word = text[start:end]
     if word.isupper() and len(word) <= _LONGEST_ABBREVIATION:
         return True
-    if _CITED_AFTER.match(text, end) or (_ACTS_AFTER.match(text, end) and folded(word) not in _FUNCTION_WORDS):
+    if _CITED_AFTER.match(text, end) or (_ACTS_AFTER.match(text, end) and _folded(word) not in _FUNCTION_WORDS):
         return False
     after_number = _AMOUNT.search(text, max(0, start - 2), start) is not None
     return after_number or known.is_word(word) or _is_of_method(text, start, end)
 
 
 def _is_of_method(text: str, start: int, end: int) -> bool:
-    """Whether a surname after which methods are called may stand for one: before a noun, or as half of a pair."""
+    """Return whether a surname that also names methods is used as a method's name: before a noun, or as half of a
+    pair."""
     if text[start:end].capitalize() not in eponyms():
         return False
     return text[max(0, start - 1) : start] in ("-", "–", "/") or _NO_NOUN_AFTER.match(text, end) is None
 
 
 def _with_given_names(text: str, start: int, known: _Known) -> int:
-    """Where a name begins whose surname begins at `start`: at its titles, given names and initials, if it has any."""
+    """Return where the name with its surname at `start` begins, including any titles, first names and initials."""
     begin = start
     for match in reversed(list(_BEFORE.finditer(text, max(0, start - _LONGEST_GIVEN), start))):
         word = match[0].rstrip()

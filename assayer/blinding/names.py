@@ -1,28 +1,9 @@
-"""What a person's name looks like, and the persons that a stretch of text names."""
+"""Patterns for personal names, and extraction of the people named in a span of text."""
 
 import re
 from typing import NamedTuple
 
 from assayer.blinding.word_lists import given_names, words_of
-
-__all__ = [
-    "NAME",
-    "NO_SURNAMES",
-    "PARTICLES",
-    "PERSONAL_TITLE",
-    "ROLE",
-    "ROLE_WORDS",
-    "UNSPACED_NAME",
-    "UPPER",
-    "Person",
-    "has_given_name",
-    "has_titled_person",
-    "is_given_name",
-    "is_list_of_people",
-    "is_sure_title",
-    "people_in",
-    "person_of",
-]
 
 UPPER = "A-ZÀ-ÖØ-ÞĀĂĄĆĈĊČĎĐĒĔĖĘĚĜĞĠĢĤĦĨĪĬĮİĴĶĹĻĽĿŁŃŅŇŊŌŎŐŒŔŖŘŚŜŞŠŢŤŦŨŪŬŮŰŲŴŶŸŹŻŽȘȚḌḤṢṬẒΑ-ΩА-Я"
 _WORD = (
@@ -34,7 +15,7 @@ _PARTICLE = (
     r"ter|zu)"
 )
 NAME = rf"(?:{_WORD}|{_INITIAL})(?:[ \t]{{1,2}}(?:{_PARTICLE}[ \t])?(?:{_WORD}|{_INITIAL})){{1,3}}"
-"""Two to four capitalised words or initials on one line, particles between them."""
+"""Pattern for a name: two to four capitalised words or initials on one line, with optional particles between them."""
 
 PERSONAL_TITLE = (
     r"(?:(?:(?:Assistant|Associate|Adjunct|Full|Distinguished|Visiting)[ ])?(?:Professors?|Profs?\.?|Drs?\.?|Doctor)|"
@@ -56,7 +37,7 @@ ROLE = (
 ROLE_WORDS = re.compile(rf"\b{ROLE}\b", re.I)
 PARTICLES = words_of("van von der den de la del della di da dos du le bin ibn al el ten ter zu")
 _WEAK_TITLES = words_of("PD Miss Ms Ms. Doctor Ing Ing.")
-"""Words of other meanings too, and words that begin invented names: alone they make nobody of what follows."""
+"""Ambiguous titles: words with other meanings or that also begin other names. Alone they do not identify a person."""
 _TITLED = re.compile(rf"\b(?P<title>{PERSONAL_TITLE}) (?P<name>{NAME}|[{UPPER}])")
 
 _MARKS = re.compile(r"[\d*†‡§¶#,;∗⋆^{}$\\()✉\s¹²³⁴⁵⁶⁷⁸⁹⁰ᵃᵇᶜᵈ]+$")
@@ -70,12 +51,12 @@ _REVERSED = re.compile(
 )
 _UNSPACED = "㐀-鿿々가-힣ぁ-ヿ"
 UNSPACED_NAME = re.compile(rf"^[{_UNSPACED}]{{2,6}}$")
-"""A name in a script that sets no spaces within one: Chinese, Japanese, Korean."""
+"""Pattern for a name in a script without spaces within a name: Chinese, Japanese, Korean."""
 _IN_UNSPACED_SCRIPT = re.compile(
     rf"^(?=..)(?P<family>[{_UNSPACED}]{{1,6}})(?:[ \u3000](?P<given>[{_UNSPACED}]{{1,4}}))?$"
 )
 _UNSPACED_WORDS = words_of("摘要 引言 背景 方法 目的 结论 要旨 概要 序論 はじめに 초록 서론 배경 방법 결론 목적 요약")
-"""Headings as short as a name."""
+"""Headings that are as short as a name in an unspaced script."""
 _LONGEST_LIST = 600
 NO_SURNAMES = words_of(
     """
@@ -94,7 +75,7 @@ NO_SURNAMES = words_of(
 
 class Person(NamedTuple):
     given: str
-    """Possibly initials; empty where only the surname is known."""
+    """First names or initials; empty if only the surname is known."""
     family: str
 
     @property
@@ -103,7 +84,7 @@ class Person(NamedTuple):
 
 
 def person_of(text: str) -> Person | None:
-    """Of one name with its titles, degrees and footnote marks; None when it does not look like one."""
+    """Parse one name with titles, degrees and footnote marks; return None if it does not look like a name."""
     bare = _DEGREE.sub("", _MARKS.sub("", _TITLES.sub("", text.strip(" *_\t")))).strip(" ,*_")
     bare = _MARKS.sub("", bare)
     if reverse := _REVERSED.match(bare):
@@ -123,7 +104,7 @@ def person_of(text: str) -> Person | None:
 
 
 def people_in(text: str) -> list[Person]:
-    """The persons of a byline or a labelled line, in order."""
+    """Return the people named in a byline or a labelled line, in order."""
     items = [item for item in _SEPARATOR.split(text[:_LONGEST_LIST]) if item.strip()]
     whole = person_of(text) if text.count(",") == 1 and ";" not in text else None
     if whole is not None and len(items) == 2 and all(" " not in item.strip() for item in items):
@@ -132,7 +113,7 @@ def people_in(text: str) -> list[Person]:
 
 
 def is_given_name(word: str) -> bool:
-    """Whether it is a known one, in capitals too."""
+    """Return whether the word is a known first name, also if written in capitals."""
     return word in given_names() or (word.isupper() and len(word) > 1 and word.capitalize() in given_names())
 
 
@@ -141,20 +122,20 @@ def has_given_name(person: Person) -> bool:
 
 
 def is_sure_title(titles: str) -> bool:
-    """Whether one of the titles before a name makes a person of it: `Prof. Roe`, not `PD Control` or `Miss Rate`."""
+    """Return whether any of the titles identifies a person: `Prof. Roe` does, `PD Control` or `Miss Rate` does not."""
     return any(word not in _WEAK_TITLES for word in titles.split())
 
 
 def has_titled_person(text: str) -> bool:
     return any(
-        is_sure_title(match["title"]) or ((one := person_of(match["name"])) is not None and has_given_name(one))
+        is_sure_title(match["title"]) or ((person := person_of(match["name"])) is not None and has_given_name(person))
         for match in _TITLED.finditer(text)
     )
 
 
 def is_list_of_people(line: str, confirmed: bool) -> bool:
-    """Whether a line holds names and nothing else. Not `confirmed` by what stands around it, one of the given names has
-    to be a known one, or a footnote mark has to hang on a name."""
+    """Return whether a line contains only names. Unless `confirmed` by the surrounding lines, a known first name or
+    a footnote mark on a name is required."""
     text = line[:_LONGEST_LIST]
     items = [item for item in _SEPARATOR.split(text) if _MARKS.sub("", item).strip(" *_")]
     people = [person_of(item) for item in items]

@@ -1,4 +1,4 @@
-"""Persons whom the text brings in: by a title, as who leads, advises or applies, by citing its own work."""
+"""People introduced by the text: by a title, by leading, advising or applying, or by citing their own work."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -22,8 +22,6 @@ from assayer.blinding.names import (
 from assayer.blinding.spans import MaskSpan
 from assayer.blinding.word_lists import words_of
 
-__all__ = ["NamedPerson", "introduced_people", "people_with_known_names"]
-
 _SURNAME = (
     rf"(?:(?:van der|van den|von der|de la|van|von|de|del|di|da|dos|bin|ibn|"
     rf"al) )?(?:[{UPPER}]\.[ -]?){{0,3}}(?:[DO]['’](?=[{UPPER}]))?[{UPPER}][^\W\d_]{{1,20}}"
@@ -38,9 +36,12 @@ _NOT_AFTER_TITLE = words_of(
     of in for at and the Thesis Theses Degree Programme Program Program's Student Students Candidate School Of
     """
 )
+_FIRST_PERSON = (
+    r"(?:propose|plan|will|would|am|have|hereby|intend|want|aim|seek|apply|submit|request|study|argue|declare|confirm)"
+)
 _SURE = re.compile(
-    rf"\b(?:[Mm]y name is|I am called|I, (?=[{UPPER}][\w .'-]{{3,40}}, )|under the (?:supervision|guidance|"
-    rf"mentorship|direction|leadership) of|"
+    rf"\b(?:[Mm]y name is|I am called|I,(?=[ ]{{1,2}}[{UPPER}][\w .'’-]{{3,40}}, {_FIRST_PERSON}\b)|"
+    r"under the (?:supervision|guidance|mentorship|direction|leadership) of|"
     rf"(?:submitted|written|prepared|authored|proposed) by|(?:the )?(?:principal investigator|co-?investigator|"
     rf"applicant|PI|co-?PI|supervisor|project leader|lead author|first author),?)[ ]{{1,2}}"
     rf"\(?(?:{PERSONAL_TITLE} ){{0,2}}(?P<name>{NAME})"
@@ -48,17 +49,19 @@ _SURE = re.compile(
 _LIKELY = re.compile(
     r"\b(?:led|headed|supervised|co-?supervised|advised|mentored|directed|coordinated|conducted|carried out|"
     r"co-?led|managed|guided|chaired|overseen|developed|designed|run|performed) "
-    r"(?:jointly )?by |\b(?:[Cc]ollaborat\w{1,6}|[Tt]ogether|[Jj]ointly|[Dd]iscussions|[Aa]dvice|[Ss]upport|"
+    r"(?:jointly )?by |\bI(?: a|['’])m |\b[Ww]e, |"
+    r"\b(?:[Cc]ollaborat\w{1,6}|[Tt]ogether|[Jj]ointly|[Dd]iscussions|[Aa]dvice|[Ss]upport|"
     r"[Hh]elp|[Mm]entorship|[Gg]uidance|[Ss]upervision|[Tt]hank|[Tt]hanks to|[Gg]rateful to|[Tt]eam of|"
     r"[Gg]roup of|[Ll]ab(?:oratory)? of) (?:with |from |by |of )?"
 )
 _LEADS = re.compile(r"\b(?:led|headed|co-?led|chaired|advised|mentored) (?:jointly )?by ")
 _RELATED = re.compile(
     r"\b(?:[Mm]y|[Oo]ur) (?:[a-z-]{2,20} ){0,2}(?:advis[eo]rs?|supervisors?|mentors?|colleagues?|collaborators?|"
-    r"co-?authors?|co-?workers?|students?|post-?docs?|professors?|(?:co-?)?PIs?|partners?|lab ?mates?|group leader|"
-    r"head|teachers?|team members?),? |\b[Mm]y (?:Ph\.?D\.?|doctorate|thesis|post-?doc|studies)\b[^.!?\n]{0,80}? with "
+    r"co-?authors?|co-?workers?|students?|post-?docs?(?! with )|professors?|(?:co-?)?PIs?|partners?|lab ?mates?|"
+    r"group leader|head|teachers?|team members?),? |"
+    r"\b[Mm]y (?:Ph\.?D\.?|doctorate|thesis|post-?doc|studies)\b[^.!?\n]{0,80}? with "
 )
-"""Only people do so, or are somebody's."""
+"""Phrases that only apply to people, or that express a relation to a person."""
 _IN_ITS_SCRIPT = re.compile(r" ?[(（](?P<name>[^\x00-\u2fff()（）]{2,6})[)）]")
 _NAME = re.compile(rf"(?:{PERSONAL_TITLE} ){{0,2}}(?P<name>{NAME})")
 _NAME_WITH_ROLE = re.compile(
@@ -71,7 +74,7 @@ _NAME_BEFORE_PLACE = re.compile(
 _SURE_LINKS = frozenset(
     (" (", "'s lab at ", "’s lab at ", "'s group at ", "’s group at ", "'s team at ", "’s team at ")
 )
-"""After which a place makes a person even of an unknown name."""
+"""Links between a name and an institution that identify a person even if the name is unknown."""
 _LONGEST_NAME = 90
 _ROLE_WITH_NAME = re.compile(rf"\b(?i:{ROLE}) (?P<name>{NAME})")
 _OWN_WORK = re.compile(
@@ -127,16 +130,17 @@ def _named(match: "re.Match[str]", group: str = "name") -> NamedPerson | None:
 
 
 def _is_surname(words: Sequence[str]) -> bool:
-    """One word, or particles before it."""
+    """Return whether the words form a surname: a single word, optionally with particles before it."""
     return PARTICLES.issuperset(words[:-1]) and len(words[-1]) > 1 and words[-1] not in NO_SURNAMES
 
 
 def introduced_people(text: str) -> Iterator[NamedPerson]:
-    """With their titles, in no order; `Li Wei (李伟)` is both names."""
+    """Yield the people that the text introduces, in no particular order. Titles are recognised, and `Li Wei (李伟)`
+    yields both forms of the name."""
     small = frozenset(SMALL_WORD.findall(text))
-    for one in chain(_titled(text, small), _at_work(text, small), _beside_role_or_place(text, small)):
-        yield one
-        if (written := _IN_ITS_SCRIPT.match(text, one.span.end)) and (other := person_of(written["name"])):
+    for item in chain(_titled(text, small), _at_work(text, small), _beside_role_or_place(text, small)):
+        yield item
+        if (written := _IN_ITS_SCRIPT.match(text, item.span.end)) and (other := person_of(written["name"])):
             yield NamedPerson(MaskSpan(*written.span("name"), "name"), other)
     for pattern in (_OWN_WORK, *_SELF_CITED):
         for match in pattern.finditer(text):
@@ -153,7 +157,7 @@ def _titled(text: str, small: frozenset[str]) -> Iterator[NamedPerson]:
 
 
 def _at_work(text: str, small: frozenset[str]) -> Iterator[NamedPerson]:
-    """Who leads, advises, applies, helps."""
+    """Yield people named by what they do: lead, advise, apply, help."""
     for match in _SURE.finditer(text):
         found = _named(match)
         if found is not None and (has_given_name(found.person) or (match[0][0] in "MmIus" and "PI" not in match[0])):
@@ -189,7 +193,7 @@ def _is_person(person: Person, likely: bool, small: frozenset[str]) -> bool:
 
 
 def people_with_known_names(text: str, start: int, end: int) -> Iterator[NamedPerson]:
-    """Whoever is named between two offsets with a known given name, where a stretch is known to be about people."""
+    """Yield the people with a known first name between two offsets of a span that is known to be about people."""
     for match in _NAME.finditer(text, start, end):
         found = _named(match)
         if found is not None and has_given_name(found.person):
@@ -197,8 +201,9 @@ def people_with_known_names(text: str, start: int, end: int) -> Iterator[NamedPe
 
 
 def _known_people_from(text: str, place: int, small: frozenset[str] | None = None) -> Iterator[NamedPerson]:
-    """`Jane Roe, Li Wei and Tom Poe`, as long as the given names are known; with the text's words in small letters, as
-    long as no part of a name is among them."""
+    """Yield the people of a list such as `Jane Roe, Li Wei and Tom Poe`, as long as their first names are known. If
+    `small`, the lower-case words of the text, is passed, a name with an unknown first name also counts if it shares
+    no word with it."""
     for _ in range(12):
         match = _NAME.match(text, place)
         found = _named(match) if match else None

@@ -1,4 +1,4 @@
-"""Addresses of the web that are somebody's own: a page at a university, a profile, an account where code is kept."""
+"""Personal web addresses: a university home page, a profile, or an account on a code host."""
 
 import re
 import unicodedata
@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator
 from assayer.blinding.names import Person, is_given_name
 from assayer.blinding.spans import MaskSpan
 from assayer.blinding.word_lists import words_of
-
-__all__ = ["personal_pages"]
 
 _PAGE = re.compile(
     r"(?<![\w./-])(?:https?://)?(?:www\.)?(?:[\w-]{1,40}\.){1,4}(?:edu|ac\.\w\w)/(?:~|people/|staff/|"
@@ -31,14 +29,14 @@ _OURS = re.compile(
 )
 _LOOK_BACK = 120
 _SHORTEST_PART = 4
-"""Letters of a surname that may stand within the name of an account."""
+"""Minimum letters of a surname for a match within an account name."""
 _OF_MANY = words_of("ai lab labs ml nlp research data models model group team code net gpt org dev io project")
 
 
 def personal_pages(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
-    """`people`: whom the text names. An account counts that bears such a name or a known given name, or that is said to
-    be the writer's."""
-    families = {_letters(one.family.split(" ")[-1]) for one in people}
+    """Yield personal pages. An account counts if it contains the surname of one of the `people` or a known first
+    name, or if the text attributes it to the author."""
+    families = {_letters(person.family.split(" ")[-1]) for person in people}
     for match in _PAGE.finditer(text):
         yield MaskSpan(*match.span(), "contact")
     for match in _ACCOUNT.finditer(text):
@@ -61,6 +59,6 @@ def _is_named_after(owner: str, families: set[str]) -> bool:
 
 
 def _letters(name: str) -> str:
-    """As in the name of an account: small, without accents."""
+    """Return the letters of a name as in an account name: lower case, without accents."""
     decomposed = unicodedata.normalize("NFKD", name.lower().replace("ı", "i").replace("ø", "o").replace("ł", "l"))
     return "".join(letter for letter in decomposed if letter.isascii() and letter.isalpha())

@@ -1,12 +1,10 @@
-"""Seniority, where it is somebody's in this text: the writer's own, or beside a name."""
+"""Find mentions of seniority that belong to a person: the author's own, or a role beside a name."""
 
 import re
 from collections.abc import Iterator, Sequence
 
 from assayer.blinding.names import ROLE, UPPER
 from assayer.blinding.spans import MaskSpan
-
-__all__ = ["roles"]
 
 _FIRST_PERSON_ROLE = re.compile(
     rf"\b(?:I am|I'm|I’m|I work as|[Aa]s(?= an? [\w -]{{3,50}}, (?:I|we|my|our)\b)|we are|[Tt]he (?:applicant|"
@@ -23,7 +21,7 @@ _ROLE_AT = re.compile(
 
 
 def roles(text: str, names: Sequence[MaskSpan]) -> Iterator[MaskSpan]:
-    """`names`: where somebody is named."""
+    """Yield roles. `names` are the spans at which people are named."""
     for pattern in (_FIRST_PERSON_ROLE, _ROLE_AT):
         for match in pattern.finditer(text):
             yield MaskSpan(*match.span("role"), "role")

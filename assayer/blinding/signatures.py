@@ -1,4 +1,4 @@
-"""Lines with which somebody signs in the middle or at the end of a text: a name, and under it a role or a place."""
+"""Signature lines in the middle or at the end of a text: a name with a role or an institution under it."""
 
 import re
 from collections.abc import Iterator
@@ -7,8 +7,6 @@ from assayer.blinding.block_lines import KINDS, BlockLine, LineSort, is_address,
 from assayer.blinding.institution_patterns import names_institution
 from assayer.blinding.mentions import SMALL_WORD, has_small_word
 from assayer.blinding.names import ROLE, UPPER, has_given_name, is_list_of_people, people_in
-
-__all__ = ["signatures"]
 
 _LONGEST = 120
 _MOST_WORDS = 14
@@ -26,7 +24,8 @@ _REGARDS = re.compile(
 
 
 def signatures(text: str) -> Iterator[BlockLine]:
-    """Whole lines. `Jane Roe` counts with `PhD student` or `University of X` under it, `PhD student, MIT` alone."""
+    """Yield whole signature lines. `Jane Roe` counts with `PhD student` or `University of X` under it; `PhD
+    student, MIT` counts alone."""
     small = frozenset(SMALL_WORD.findall(text))
     above: BlockLine | None = None
     under = 0
@@ -53,7 +52,8 @@ def signatures(text: str) -> Iterator[BlockLine]:
 
 
 def _sort(line: str, signed: bool) -> LineSort | None:
-    """None for a line that is no part of a signature; `signed`: under a name or another line of one."""
+    """Return the kind of a signature line, or None for other lines. `signed` is true under a name or another
+    signature line."""
     if len(line) > _LONGEST or len(line.split()) > _MOST_WORDS or line[-1] in ".?!:;" or line[0] in "#|>-•":
         return None
     sort = sort_of(line)
@@ -69,4 +69,4 @@ def _sort(line: str, signed: bool) -> LineSort | None:
 def _names(line: str, small: frozenset[str]) -> bool:
     if len(line) > _LONGEST or line[0] in "#|>-•" or not is_list_of_people(line, confirmed=True):
         return False
-    return all(has_given_name(one) or not has_small_word(one, small) for one in people_in(line))
+    return all(has_given_name(person) or not has_small_word(person, small) for person in people_in(line))

@@ -1,12 +1,10 @@
-"""Stretches of text to be masked: which of two that overlap wins, and the text without them."""
+"""Spans of text to be masked: resolution of overlaps, and application to the text."""
 
 import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from assayer.models.blinding import MaskedKind
-
-__all__ = ["PLACEHOLDERS", "MaskSpan", "apply", "disjoint", "moved", "moved_place"]
 
 PLACEHOLDERS: dict[MaskedKind, str] = {
     "name": "[name]",
@@ -19,13 +17,14 @@ PLACEHOLDERS: dict[MaskedKind, str] = {
     "acknowledgement": "[acknowledgement]",
     "biography": "[biography]",
 }
-"""One a kind, whatever stood there: how long a name was, or of how many parts, must not be seen."""
+"""Placeholder for each kind of masked text. It is the same for every span, so that neither the length of a name nor its
+number of parts is visible."""
 
 _REPEATED = re.compile(
     r"(?P<first>\[(?:name|institution|role|funding)\])"
     r"(?:(?:\s{0,2}[,;/&]\s{0,2}(?:and\s)?|\s{1,2}(?:and\s|&\s|at\s(?:the\s)?|of\s(?:the\s)?)?)(?P=first)){1,30}"
 )
-"""Placeholders of one kind in a row."""
+"""Pattern for consecutive placeholders of the same kind."""
 _BLANK_LINES = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
 
 
@@ -34,12 +33,14 @@ class MaskSpan(NamedTuple):
     end: int
     kind: MaskedKind
     cut: bool = False
-    """Taken out without a trace, as lines and sections are; otherwise a placeholder of its kind takes its place."""
+    """Whether to remove the span without a trace, as for lines and sections; otherwise a placeholder of its kind
+    replaces it."""
 
 
 def disjoint(spans: Iterable[MaskSpan]) -> list[MaskSpan]:
-    """In the text's order. Of two that overlap, what is cut wins over what is replaced, then the longer one."""
-    ordered = sorted(spans, key=lambda one: (one.start, not one.cut, -one.end))
+    """Return non-overlapping spans in text order. Where two overlap, a cut wins over a replacement, then the longer
+    span wins."""
+    ordered = sorted(spans, key=lambda item: (item.start, not item.cut, -item.end))
     chosen: list[MaskSpan] = []
     for span in ordered:
         if span.start >= span.end:
@@ -59,7 +60,7 @@ def disjoint(spans: Iterable[MaskSpan]) -> list[MaskSpan]:
 
 
 def apply(text: str, spans: Sequence[MaskSpan]) -> str:
-    """The text with placeholders; `spans` are disjoint and in order."""
+    """Return the text with placeholders. `spans` must be disjoint and in order."""
     pieces, place = [], 0
     for span in spans:
         pieces += [text[place : span.start], "" if span.cut else PLACEHOLDERS[span.kind]]
@@ -68,8 +69,8 @@ def apply(text: str, spans: Sequence[MaskSpan]) -> str:
     return _BLANK_LINES.sub("\n\n", masked).strip() if spans else text
 
 
-def moved(spans: Sequence[MaskSpan], start: int, end: int) -> list[MaskSpan]:
-    """Those parts of the spans that lie in a stretch of the text, counted from its start."""
+def clip_spans(spans: Sequence[MaskSpan], start: int, end: int) -> list[MaskSpan]:
+    """Return the parts of the spans inside the range from `start` to `end`, with offsets relative to `start`."""
     return [
         span._replace(start=max(span.start, start) - start, end=min(span.end, end) - start)
         for span in spans
@@ -77,8 +78,8 @@ def moved(spans: Sequence[MaskSpan], start: int, end: int) -> list[MaskSpan]:
     ]
 
 
-def moved_place(place: int, spans: Sequence[MaskSpan]) -> int:
-    """Where a place of the text lies in the masked one, but for blank lines that were drawn together."""
+def map_offset(place: int, spans: Sequence[MaskSpan]) -> int:
+    """Map an offset of the text to its offset in the masked text, ignoring blank lines that were joined."""
     shift = 0
     for span in spans:
         if span.start >= place:

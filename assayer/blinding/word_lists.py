@@ -1,9 +1,7 @@
-"""Lists of words that the rules look things up in, one file a list."""
+"""Word lists used by the blinding rules, one file per list."""
 
 from functools import cache
 from importlib.resources import files
-
-__all__ = ["eponyms", "given_names", "institutions", "words_of"]
 
 
 def _lines(name: str) -> list[str]:
@@ -22,11 +20,11 @@ def given_names() -> frozenset[str]:
 
 @cache
 def eponyms() -> frozenset[str]:
-    """Surnames that are also names of methods, laws and units."""
+    """Return the surnames that are also names of methods, laws and units."""
     return frozenset(name for line in _lines("eponyms.txt") for name in line.split())
 
 
 @cache
 def institutions() -> tuple[str, ...]:
-    """Those whose name does not say what they are; the longest first."""
+    """Return the institutions whose names do not show that they are institutions, longest first."""
     return tuple(sorted(_lines("institutions.txt"), key=len, reverse=True))

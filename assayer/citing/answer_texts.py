@@ -1,4 +1,4 @@
-"""Every text of a model's answer: cleaned, held against what was given, and struck where it cites anything else.
+"""Every text of a model's answer: cleaned, held against what was given, and redacted where it cites anything else.
 
 Texts are found by walking the answer's fields, so that a field that nobody thought of is prose, and prose may cite
 nothing. What a field may hold beyond that is said by a `TextRole` in its annotation.
@@ -20,46 +20,36 @@ from assayer.text.lookalikes import words_of
 from assayer.text.sanitise import clean_answer
 from assayer.text.sentences import sentence_spans
 
-__all__ = [
-    "STRUCK",
-    "STRUCK_REASON",
-    "Given",
-    "StruckAnswer",
-    "TextRole",
-    "cleaned",
-    "foreign_complaints",
-    "struck",
-    "text_fields",
-    "without_foreign_citations",
-]
-
 Out = TypeVar("Out", bound=BaseModel)
 
-STRUCK = "Left out: it named a work that was not given."
-"""Stands where nothing is left of a text that there has to be."""
-STRUCK_REASON = "cited what was not among the evidence, even when asked again"
+REDACTED = "Left out: it named a work that was not given."
+"""Replacement for a required text of which nothing is left after redaction."""
+REDACTED_REASON = "cited what was not among the evidence, even when asked again"
 
 
 class TextRole(Enum):
     CITES = "cites"
-    """May cite the labels given."""
+    """Text that may cite the labels shown in the prompt."""
     RESTATES = "restates"
-    """Says again what the idea or a paper says; citations that stand there are taken out without a complaint."""
+    """Text that restates the idea or a paper; citations in it are removed without a complaint."""
     COPIED = "copied"
-    """Words of a source, which are held against it elsewhere."""
+    """Words copied from a source, which are checked against the source elsewhere."""
+    NAMED = "named"
+    """Title of a work from memory, which is looked up and marked elsewhere."""
     QUERY = "query"
-    """Goes to a search and into no report."""
+    """Search query; it does not appear in any report."""
     PROSE = "prose"
-    """May cite nothing; labels of papers that were given are taken out without a complaint. What is not annotated."""
+    """Text that may not cite anything; labels of shown papers are removed without a complaint. This is the default
+    for fields without an annotation."""
     LABEL = "label"
-    """Held to a pattern, so that it can be nothing but a label."""
+    """Text restricted to a pattern, so that it can only be a label."""
 
 
 _LABEL_FIELDS = ("label", "labels")
 
 
 class Given:
-    """What a question showed: all of its texts, and the labels of papers."""
+    """Texts shown in a question, and the labels of the papers in it."""
 
     def __init__(self, question: BaseModel) -> None:
         self._texts = list(_strings(question))
@@ -82,18 +72,19 @@ def _strings(value: object, name: str = "") -> Iterator[tuple[str, str]]:
         for field in type(value).model_fields:
             yield from _strings(getattr(value, field), field)
     elif isinstance(value, Mapping):
-        for key, one in value.items():
-            yield from _strings(one, str(key))
+        for key, item in value.items():
+            yield from _strings(item, str(key))
     elif isinstance(value, Sequence):
-        for one in value:
-            yield from _strings(one, name)
+        for item in value:
+            yield from _strings(item, name)
 
 
 # Fields
 
 
 class _Shape(NamedTuple):
-    """What may stand in a field, as far as it holds text."""
+    """Shape of a field as far as it holds text: the role of the text, the shape of list items, whether it is
+    optional."""
 
     role: TextRole | None = None
     items: "_Shape | None" = None
@@ -108,9 +99,9 @@ def _shapes(model: type[BaseModel]) -> dict[str, _Shape]:
 
 
 def _shape(annotation: Any, metadata: tuple[object, ...], role: TextRole) -> _Shape:
-    """The innermost role counts."""
-    for one in metadata:
-        parts = one.metadata if isinstance(one, FieldInfo) else [one]
+    """Return the shape of an annotation. The innermost role applies."""
+    for item in metadata:
+        parts = item.metadata if isinstance(item, FieldInfo) else [item]
         role = next((part for part in parts if isinstance(part, TextRole)), role)
         if any(getattr(part, "pattern", None) for part in parts):
             role = TextRole.LABEL
@@ -118,10 +109,10 @@ def _shape(annotation: Any, metadata: tuple[object, ...], role: TextRole) -> _Sh
     if origin is Annotated:
         return _shape(arguments[0], arguments[1:], role)
     if origin in (Union, UnionType):
-        shapes = [_shape(one, (), role) for one in arguments]
+        shapes = [_shape(argument, (), role) for argument in arguments]
         return _Shape(
-            next((one.role for one in shapes if one.role), None),
-            next((one.items for one in shapes if one.items), None),
+            next((shape.role for shape in shapes if shape.role), None),
+            next((shape.items for shape in shapes if shape.items), None),
             type(None) in arguments,
         )
     if origin in (list, tuple, Sequence):
@@ -130,7 +121,7 @@ def _shape(annotation: Any, metadata: tuple[object, ...], role: TextRole) -> _Sh
 
 
 def text_fields(model: type[BaseModel]) -> dict[str, TextRole]:
-    """Every field of an answer that holds text, by its path (`claims.text`), and what it may hold."""
+    """Return every text field of an answer by its path (`claims.text`), with its role."""
     found: dict[str, TextRole] = {}
     for name, info in model.model_fields.items():
         shape: _Shape | None = _shapes(model)[name]
@@ -146,8 +137,8 @@ def text_fields(model: type[BaseModel]) -> dict[str, TextRole]:
 def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
-    for one in get_args(annotation):
-        yield from _models_in(one)
+    for item in get_args(annotation):
+        yield from _models_in(item)
 
 
 _GONE: Any = object()
@@ -155,7 +146,8 @@ Rewriter = Callable[[str, TextRole], Any]
 
 
 def _rewritten(value: Any, shape: _Shape | None, rewrite: Rewriter) -> Any:
-    """As plain data; what the rewriter gave up is `_GONE`, and so is an object whose only text that was."""
+    """Rewrite a value as plain data. A text that the rewriter drops becomes `_GONE`, and so does an object whose
+    only text was dropped."""
     if isinstance(value, str):
         return rewrite(value, shape.role) if shape is not None and shape.role is not None else value
     if isinstance(value, BaseModel):
@@ -163,25 +155,26 @@ def _rewritten(value: Any, shape: _Shape | None, rewrite: Rewriter) -> Any:
         data = {name: _rewritten(getattr(value, name), shapes[name], rewrite) for name in shapes}
         return _without_gaps(data, type(value))
     if isinstance(value, list | tuple):
-        items = [_rewritten(one, shape.items if shape is not None else None, rewrite) for one in value]
-        return [one for one in items if one is not _GONE]
+        items = [_rewritten(item, shape.items if shape is not None else None, rewrite) for item in value]
+        return [item for item in items if item is not _GONE]
     return value
 
 
 def _without_gaps(data: dict[str, Any], model: type[BaseModel]) -> Any:
-    """Nothing is left of an object that has no other text; elsewhere the gap is named, or null where it may be."""
-    gone = [name for name, one in data.items() if one is _GONE]
+    """Fill the gaps left by dropped texts. An object without other text is dropped, an optional field becomes null,
+    and any other field gets a notice."""
+    gone = [name for name, datum in data.items() if datum is _GONE]
     if gone and sum(role in _CHECKED for role in text_fields(model).values()) == 1:
         return _GONE
-    gaps = {name: None if _shapes(model)[name].optional else STRUCK for name in gone}
-    return {model.model_fields[name].alias or name: one for name, one in (data | gaps).items()}
+    gaps = {name: None if _shapes(model)[name].optional else REDACTED for name in gone}
+    return {model.model_fields[name].alias or name: datum for name, datum in (data | gaps).items()}
 
 
 _CHECKED = (TextRole.CITES, TextRole.RESTATES, TextRole.PROSE)
 
 
 def _rebuilt(answer: Out, rewrite: Rewriter) -> Out | None:
-    """None where the answer's schema does not allow what is left."""
+    """Rebuild the answer with rewritten texts. Returns None if the answer's schema does not allow the result."""
     data = _rewritten(answer, None, rewrite)
     if data is _GONE:
         return None
@@ -195,97 +188,97 @@ def _rebuilt(answer: Out, rewrite: Rewriter) -> Out | None:
 
 
 def _foreign(text: str, role: TextRole, given: Given) -> list[ForeignCitation]:
-    """What has to be complained about; not what may simply be taken out."""
+    """Return the foreign citations that need a complaint, leaving out those that can simply be removed."""
     if role not in _CHECKED:
         return []
     labels = [
-        one
-        for one in foreign_labels(text, given.labels, lambda: given.text)
-        if role is TextRole.CITES or one.kind == UNKNOWN_LABEL
+        foreign_label
+        for foreign_label in foreign_labels(text, given.labels, lambda: given.text)
+        if role is TextRole.CITES or foreign_label.kind == UNKNOWN_LABEL
     ]
     cited = [
-        one
-        for one in foreign_citations(without_labels(text), lambda: given.words)
-        if role is not TextRole.RESTATES or text[one.start : one.end] not in given.text
+        foreign_citation
+        for foreign_citation in foreign_citations(without_labels(text), lambda: given.words)
+        if role is not TextRole.RESTATES or text[foreign_citation.start : foreign_citation.end] not in given.text
     ]
     return sorted([*labels, *cited])
 
 
 def _taken_out(text: str, found: Sequence[ForeignCitation]) -> str:
-    """The text reads on without them as well as it can; within quotation marks an ellipsis stands for them."""
+    """Remove the citations and keep the text readable. Within quotation marks, an ellipsis replaces each citation."""
     pieces, done = [], 0
-    for one in sorted(found):
-        if one.start < done:
+    for item in sorted(found):
+        if item.start < done:
             continue
-        before = text[done : one.start]
-        if _is_quoted(text, one):
+        before = text[done : item.start]
+        if _is_quoted(text, item):
             pieces += [before, "…"]
         else:
-            pieces += [before.rstrip(" ") if one.bracketed and not _is_label(one) else before, _instead_of(one)]
-        done = one.end
+            pieces += [before.rstrip(" ") if item.bracketed and not _is_label(item) else before, _instead_of(item)]
+        done = item.end
     return "".join(pieces) + text[done:]
 
 
-def _is_quoted(text: str, one: ForeignCitation) -> bool:
-    """Whether it stands between quotation marks, where nothing may be put that its source does not say."""
-    return text.rfind("“", 0, one.start) > text.rfind("”", 0, one.start) and "”" in text[one.end :]
+def _is_quoted(text: str, foreign_citation: ForeignCitation) -> bool:
+    """Return whether the citation stands between quotation marks, where no words may be inserted that the source
+    does not contain."""
+    return (
+        text.rfind("“", 0, foreign_citation.start) > text.rfind("”", 0, foreign_citation.start)
+        and "”" in text[foreign_citation.end :]
+    )
 
 
-def _is_label(one: ForeignCitation) -> bool:
-    return one.kind in (UNKNOWN_LABEL, WRONG_FORM)
+def _is_label(foreign_citation: ForeignCitation) -> bool:
+    return foreign_citation.kind in (UNKNOWN_LABEL, WRONG_FORM)
 
 
-def _instead_of(one: ForeignCitation) -> str:
-    if _is_label(one):
-        return "(another paper)" if one.bracketed else "another paper"
-    if one.bracketed:
+def _instead_of(foreign_citation: ForeignCitation) -> str:
+    if _is_label(foreign_citation):
+        return "(another paper)" if foreign_citation.bracketed else "another paper"
+    if foreign_citation.bracketed:
         return ""
-    return "(link removed)" if one.kind in ("an address", "an identifier") else "earlier work"
+    return "(link removed)" if foreign_citation.kind in ("an address", "an identifier") else "earlier work"
 
 
 def _cleaned(text: str, role: TextRole, given: Given) -> str:
     text = clean_answer(text)
     if role is TextRole.RESTATES:
         cited = foreign_citations(without_labels(text), lambda: given.words)
-        text = _taken_out(text, [one for one in cited if text[one.start : one.end] in given.text])
+        text = _taken_out(text, [item for item in cited if text[item.start : item.end] in given.text])
     if role in (TextRole.RESTATES, TextRole.PROSE):
         text = LABEL.sub(lambda match: match[0] if _unknown(match[1], given) else "(another paper)", text)
-        meant = [one for one in foreign_labels(text, given.labels, lambda: given.text) if one.kind == WRONG_FORM]
+        meant = [
+            foreign_label
+            for foreign_label in foreign_labels(text, given.labels, lambda: given.text)
+            if foreign_label.kind == WRONG_FORM
+        ]
         text = _taken_out(text, meant)
     return text
 
 
 def _unknown(group: str, given: Given) -> bool:
-    return not {one.strip() for one in group.replace(";", ",").split(",")} <= set(given.labels)
+    return not {part.strip() for part in group.replace(";", ",").split(",")} <= set(given.labels)
 
 
 # Answers
 
 
 def cleaned(answer: Out, given: Given) -> Out | None:
-    """Nothing unseen is left in it, and what a field may not hold is taken out where that needs no complaint. None
-    where the schema does not allow what can be seen of it."""
+    """Remove unseen characters, and content that a field may not hold and that needs no complaint. Returns None if
+    the schema does not allow the result."""
     return _rebuilt(answer, lambda text, role: _cleaned(text, role, given))
 
 
-def without_foreign_citations(answer: Out, given: Given) -> Out | None:
-    """For an answer that was put together from the sources' own words: their citations are taken out."""
-
-    def rewrite(text: str, role: TextRole) -> str:
-        return _taken_out(text, _foreign(text, role, given)) if role in _CHECKED else text
-
-    visible = cleaned(answer, given)
-    return None if visible is None else _rebuilt(visible, rewrite)
-
-
 def foreign_complaints(answer: BaseModel, given: Given) -> list[str]:
-    """In words for the model; one for each text."""
+    """Return complaints about foreign citations, worded for the model, one complaint per text."""
     complaints: list[str] = []
 
     def complain(text: str, role: TextRole) -> str:
         found = _foreign(text, role, given)
         if found:
-            named = ", ".join(dict.fromkeys(f"{text[one.start : one.end][:60]!r} is {one.kind}" for one in found[:4]))
+            named = ", ".join(
+                dict.fromkeys(f"{text[item.start : item.end][:60]!r} is {item.kind}" for item in found[:4])
+            )
             complaints.append(f"In {text[:80]!r}: {named}. {_ADVICE[role]}")
         return text
 
@@ -300,41 +293,41 @@ _ADVICE = {
 }
 
 
-class StruckAnswer(NamedTuple):
+class RedactedAnswer(NamedTuple):
     value: Any
     sentences: int
-    """How many are left out."""
+    """Number of sentences removed."""
 
 
-def struck(answer: Out, given: Given, check: Callable[[Out], Sequence[str]]) -> StruckAnswer | None:
-    """The answer without the sentences that cite what was not given; None where too little of it is left for its
-    check, or for its schema."""
+def redacted(answer: Out, given: Given, check: Callable[[Out], Sequence[str]]) -> RedactedAnswer | None:
+    """Return the answer without the sentences that cite papers that were not shown, or None if the rest fails its
+    check or its schema."""
     for emptied in ("item", "text", "touched item"):
         sentences = 0
 
         def strike(text: str, role: TextRole, emptied: Literal["item", "text", "touched item"] = emptied) -> Any:
             nonlocal sentences
-            left, count = _struck_text(text, role, given)
+            left, count = _redacted_text(text, role, given)
             if not count or (left and emptied != "touched item"):
                 sentences += count
                 return left
             sentences += len(sentence_spans(text))
-            return STRUCK if emptied == "text" and role is not TextRole.CITES else _GONE
+            return REDACTED if emptied == "text" and role is not TextRole.CITES else _GONE
 
         value = _rebuilt(answer, strike)
         if value is not None and not check(value) and not foreign_complaints(value, given):
-            return StruckAnswer(value, sentences)
+            return RedactedAnswer(value, sentences)
     return None
 
 
-def _struck_text(text: str, role: TextRole, given: Given) -> tuple[str, int]:
+def _redacted_text(text: str, role: TextRole, given: Given) -> tuple[str, int]:
     found = _foreign(text, role, given)
     if not found:
         return text, 0
     whole = text
-    for one in found:  # no sentence ends inside a citation
-        whole = whole[: one.start] + "x" * (one.end - one.start) + whole[one.end :]
+    for item in found:  # no sentence ends inside a citation
+        whole = whole[: item.start] + "x" * (item.end - item.start) + whole[item.end :]
     spans = sentence_spans(whole)
-    kept = [(start, end) for start, end in spans if not any(one.start < end and start < one.end for one in found)]
+    kept = [(start, end) for start, end in spans if not any(item.start < end and start < item.end for item in found)]
     left = "".join(text[start:end] for start, end in kept).strip()
     return ("", len(spans)) if _foreign(left, role, given) else (left, len(spans) - len(kept))

@@ -14,15 +14,13 @@ from assayer.citing.labels import MARKER
 from assayer.models import PaperId
 from assayer.text.lookalikes import folded
 
-__all__ = ["KnownNumbers", "numbers_in"]
-
 _NUMBER = re.compile(
     r"(?<![0-9])(?P<digits>[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]{1,12})?|[0-9]{1,15}(?:\.[0-9]{1,12})?)"
     r"(?![0-9])(?P<unit>\s?(?:%|percent\b|per\scent\b)|\s?(?:thousand|million|billion|trillion)\b|[A-Za-z]{1,10}\b)?",
     re.IGNORECASE,
 )
 _APART = re.compile(r"(?<![0-9])[0-9]{1,3}(?: [0-9]{3}){1,4}(?![0-9])")
-"""Thousands apart, `12 000`."""
+"""Pattern for a number with thousands separated by spaces, such as `12 000`."""
 _COMMA = re.compile(r"(?<![0-9,.])[0-9]{1,9},[0-9]{1,2}(?![0-9,])")
 """A decimal comma."""
 _RAISED = re.compile("[¹²³⁰⁴-⁹₀-₉½¼¾]")
@@ -40,15 +38,16 @@ _WORDS = {
 _WORD = re.compile(r"[a-z]{3,7}")
 _ORDINAL = frozenset(("st", "nd", "rd", "th", "d"))
 _GLUED = re.compile(r"[A-Za-z][-–_]?$")
-"""Before a number that is part of a name, `GPT-4`."""
+"""Text before a number that is part of a name, as in `GPT-4`."""
 _COUNTED = re.compile(
     r"\b(?:table|figure|fig\.?|section|sec\.?|equation|eq\.?|appendix|chapter|algorithm|version|step|stage"
     r"|phase|level|type|part|layer|question|hypothesis|aim|claim|study|experiment|group|no\.?|method|dimension)\s$",
     re.IGNORECASE,
 )
-"""Before a number that counts things of their kind, `Table 2`."""
+"""Words before a number that labels an item of their kind, as in `Table 2`."""
 _LAST_COUNTED = 20
-"""`We study 5000 patients` and `we group 40 items` name nothing."""
+"""Largest number treated as a label after such a word: `We study 5000 patients` and `we group 40 items` are not labels.
+"""
 _NAME_LOOK_BACK = 14
 """Characters."""
 
@@ -56,22 +55,23 @@ _NAME_LOOK_BACK = 14
 class _Stated(NamedTuple):
     written: str
     readings: tuple[tuple[Decimal, ...], ...]
-    """It is known if all numbers of one of them are."""
+    """Possible readings of the number. The number is known if all values of any reading are known."""
 
 
 def numbers_in(text: str) -> frozenset[Decimal]:
-    """Every number of a text, in all the ways it may be told again."""
+    """Return every number of a text in all forms in which a claim may repeat it."""
     return _numbers_in(_read(text))
 
 
 def _read(text: str) -> str:
-    """As long as the text, in plain digits. What stands raised or lowered beside a number is a mark or a power."""
+    """Normalise a text to plain digits without changing its length. Superscripts and subscripts beside a number are
+    removed: they are marks or powers."""
     return folded(_RAISED.sub(" ", text))
 
 
 @lru_cache(maxsize=256)
 def _numbers_in(text: str) -> frozenset[Decimal]:
-    """Kept, as the same papers are cited by many claims."""
+    """Return the numbers of a text. Results are cached because many claims cite the same papers."""
     found = {value for match in _NUMBER.finditer(text) for value in _values(match)}
     found |= {Decimal(match[0].replace(" ", "")) for match in _APART.finditer(text)}
     found |= {Decimal(match[0].replace(",", ".")) for match in _COMMA.finditer(text)}
@@ -91,7 +91,7 @@ def _values(match: re.Match[str]) -> Iterator[Decimal]:
 
 
 def _rounded(value: Decimal) -> Iterator[Decimal]:
-    """With fewer decimals, as long as two digits that tell something are left."""
+    """Yield the value rounded to fewer decimals, as long as at least two significant digits remain."""
     exponent = value.as_tuple().exponent
     for places in range(-exponent if isinstance(exponent, int) else 0):
         rounded = value.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
@@ -100,33 +100,34 @@ def _rounded(value: Decimal) -> Iterator[Decimal]:
 
 
 class KnownNumbers(NamedTuple):
-    """What a claim may take its numbers from."""
+    """Numbers that a claim may use: those of the idea and of the papers it cites."""
 
     idea: Set[Decimal]
     papers: Mapping[PaperId, Set[Decimal]]
-    """Of each paper's text as it was shown, and its year."""
+    """Numbers of each paper's text as shown, and the paper's year."""
 
     def missing_from(self, claim: str, cited: Iterable[PaperId]) -> tuple[str, ...]:
-        """Numbers of the claim, as it writes them, that neither the idea nor a cited paper has; none where it cites
-        nothing that was shown. Number words are not looked for: they are mostly no figures."""
+        """Return the claim's numbers, as written, that neither the idea nor a cited paper contains; empty if it
+        cites no shown paper. Number words are ignored because they are mostly not figures."""
         papers = [paper for paper in cited if paper in self.papers]
         if not papers:
             return ()
         known = {Decimal(len(papers))}.union(self.idea, *(self.papers[paper] for paper in papers))
         missing = [
-            one.written
-            for one in _stated(MARKER.sub(" ", claim))
-            if not any(all(value in known for value in reading) for reading in one.readings)
+            item.written
+            for item in _stated(MARKER.sub(" ", claim))
+            if not any(all(value in known for value in reading) for reading in item.readings)
         ]
         return tuple(dict.fromkeys(missing))
 
 
 def _stated(claim: str) -> Iterator[_Stated]:
-    """In the claim's order but for those with spaces or commas in them, which come first."""
+    """Yield the numbers stated in a claim: first those that contain spaces or commas, then the others in the order
+    of the claim."""
     read = _read(claim)
     for pattern, mark, instead in ((_APART, " ", ""), (_COMMA, ",", ".")):
         for match in pattern.finditer(read):
-            pieces = tuple(Decimal(one).normalize() for one in match[0].split(mark))
+            pieces = tuple(Decimal(part).normalize() for part in match[0].split(mark))
             whole = Decimal(match[0].replace(mark, instead)).normalize()
             yield _Stated(claim[slice(*match.span())], ((whole,), pieces))
         read = pattern.sub(lambda match: " " * len(match[0]), read)

@@ -14,10 +14,8 @@ from assayer.citing.labels import LABEL, MARKER, paper_of
 from assayer.models import Citation, Frozen, FurtherQuote, PaperId, Point
 from assayer.text.content_words import content_words
 
-__all__ = ["GivenQuote", "PointKind", "Side", "given_by_points", "quoted_point"]
-
 Side = Literal["for", "against", "neither"]
-"""Of the idea."""
+"""Position of a quote on the idea: for, against or neither."""
 PointKind = Literal["support", "contradiction", "strength", "weakness", "suggestion"]
 
 _SIDES: dict[PointKind, Side] = {
@@ -28,16 +26,17 @@ _SIDES: dict[PointKind, Side] = {
     "suggestion": "neither",
 }
 LEAST_SHARED = 2
-"""Words of content in which a claim must agree with one of several statements to have its quote; with an only one, in
-one word."""
+"""Minimum content words that a claim must share with one of several statements to receive its quote. With a single
+statement, one word is enough."""
 REPEATED = 8
-"""Words of a quote that a claim repeats: then it says no more than the quote."""
+"""Number of words at the start of a quote that a claim must repeat to count as repeating the quote. The claim then says
+no more than the quote."""
 LEAST_REPEATED = 4
-"""Words of a shorter quote that may be found again."""
+"""Minimum words of a quote for the repetition test; repetition of a shorter quote is ignored."""
 
 
 class GivenQuote(Frozen):
-    """What was said of a paper, and the quote that was given for it."""
+    """Statement about a paper, with the quote offered for it."""
 
     paper: PaperId
     side: Side
@@ -55,20 +54,22 @@ def quoted_point(
     numbers: KnownNumbers | None = None,
     shown: Mapping[PaperId, Evidence] | None = None,
 ) -> Point:
-    """A point with one quote a paper to begin with: of what was said of it on the point's side what is nearest to the
-    point in words, those of its quote included where it was found; and any quote whose words the point itself repeats.
-    Beside a verified one stand at most two more that carry what it does not, from what was given or, where the papers'
-    texts are handed over, from what was `shown` of them."""
+    """Build a point with one quote per paper. It is the quote on the point's side whose statement and verified
+    words are nearest to the point; any quote whose words the point repeats is added. A verified quote gets at most
+    two further quotes that add missing content, taken from the available quotes or, if passed, from the texts in
+    `shown`."""
     by_paper: dict[PaperId, list[GivenQuote]] = {}
-    for one in given:
-        if _repeats(text, one.quoted) or one.side == _SIDES[kind] != "neither":
-            by_paper.setdefault(one.paper, []).append(one)
+    for item in given:
+        if _repeats(text, item.quoted) or item.side == _SIDES[kind] != "neither":
+            by_paper.setdefault(item.paper, []).append(item)
     nearest = {paper: _nearest(text, found) for paper, found in by_paper.items()}
-    quotes = {paper: one.quoted for paper, one in nearest.items() if one is not None and one.quoted is not None}
+    quotes = {paper: item.quoted for paper, item in nearest.items() if item is not None and item.quoted is not None}
     made = point(kind, text, papers, quotes, numbers)
     return made.model_copy(
         update={
-            "citations": tuple(_with_further(made.text, one, by_paper, shown or {}) for one in made.citations),
+            "citations": tuple(
+                _with_further(made.text, citation, by_paper, shown or {}) for citation in made.citations
+            ),
         }
     )
 
@@ -82,10 +83,10 @@ def _with_further(
     if citation.quote is None or citation.quote_state != "verified":
         return citation
     paper = paper_of(citation.label)
-    given = [quote for one in by_paper.get(paper, ()) for quote in (one.quoted, *one.further) if quote is not None]
+    given = [quote for item in by_paper.get(paper, ()) for quote in (item.quoted, *item.further) if quote is not None]
     found = further_quotes(claim, paper, citation.quote, given, shown.get(paper))
     return citation.model_copy(
-        update={"further": tuple(FurtherQuote(quote=one.words, place=one.place) for one in found)}
+        update={"further": tuple(FurtherQuote(quote=item.words, place=item.place) for item in found)}
     )
 
 
@@ -97,7 +98,7 @@ def _repeats(claim: str, quoted: Quoted | None) -> bool:
 
 
 def _stands_whole(words: str, text: str) -> bool:
-    """Whether they stand in the text without being part of longer words."""
+    """Return whether the words occur in the text as whole words."""
     at = text.find(words)
     while at >= 0:
         if not _in_word(text[max(0, at - 1) : at]) and not _in_word(text[at + len(words) : at + len(words) + 1]):
@@ -111,35 +112,36 @@ def _in_word(letter: str) -> bool:
 
 
 def _nearest(claim: str, found: Sequence[GivenQuote]) -> GivenQuote | None:
-    for one in found:
-        if _repeats(claim, one.quoted):
-            return one
+    for item in found:
+        if _repeats(claim, item.quoted):
+            return item
     if len(found) == 1 and (found[0].quoted is None or found[0].quoted.state != "verified"):
         return found[0]  # whatever it says: its words were looked for in vain
     said = content_words(LABEL.sub(" ", claim))
-    shared = [len(said & _words(one)) for one in found]
+    shared = [len(said & _words(item)) for item in found]
     best = max(shared)
     return found[shared.index(best)] if best >= min(LEAST_SHARED, len(found)) else None
 
 
-def _words(one: GivenQuote) -> frozenset[str]:
-    """Of what was said, and of the quote where it was found: others' words say nothing of the paper."""
-    own = one.quoted.words if one.quoted is not None and one.quoted.state == "verified" else ""
-    return frozenset(content_words(MARKER.sub(" ", f"{one.statement} {own}")))
+def _words(given_quote: GivenQuote) -> frozenset[str]:
+    """Return the content words of the statement and of its verified quote. An unverified quote is ignored: it says
+    nothing about the paper."""
+    own = given_quote.quoted.words if given_quote.quoted is not None and given_quote.quoted.state == "verified" else ""
+    return frozenset(content_words(MARKER.sub(" ", f"{given_quote.statement} {own}")))
 
 
 def given_by_points(points: Iterable[Point]) -> list[GivenQuote]:
-    """For claims that sum up points: they inherit the quotes of what they sum up."""
+    """Return the quotes of points, for claims that summarise these points and inherit their quotes."""
     return [
         GivenQuote(
             paper=paper_of(citation.label),
-            side=_SIDES[one.kind],
-            statement=one.text,
+            side=_SIDES[item.kind],
+            statement=item.text,
             quoted=_quoted(citation),
             further=_further(citation),
         )
-        for one in points
-        for citation in one.citations
+        for item in points
+        for citation in item.citations
     ]
 
 
@@ -150,4 +152,4 @@ def _quoted(citation: Citation) -> Quoted | None:
 
 
 def _further(citation: Citation) -> tuple[Quoted, ...]:
-    return tuple(Quoted(words=one.quote, state="verified", place=one.place) for one in citation.further)
+    return tuple(Quoted(words=item.quote, state="verified", place=item.place) for item in citation.further)

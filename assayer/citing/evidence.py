@@ -1,4 +1,4 @@
-"""Evidence that prompts show, the points that cite it, and whether what they quote stands in it."""
+"""Evidence shown in prompts, points that cite it, and verification of their quotes."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -9,69 +9,68 @@ from assayer.citing.claim_numbers import KnownNumbers, numbers_in
 from assayer.citing.foreign_citations import foreign_citations
 from assayer.citing.foreign_labels import without_labels
 from assayer.citing.labels import MARKER, canonical, marker, paper_of, plain
-from assayer.citing.quote_context import objection
 from assayer.citing.quotes import SourceSpan, find_quote, stands_in
-from assayer.models import Citation, Frozen, PaperId, Point
-
-__all__ = ["TITLE_ALONE", "Evidence", "Quoted", "ShownPlace", "check_quote", "citation_of", "evidence_batches", "point"]
+from assayer.citing.whole_sentences import whole_sentences, why_too_short
+from assayer.models import Citation, Frozen, PaperId, PlanQuote, Point
 
 EvidenceT = TypeVar("EvidenceT", bound="Evidence")
 
 _ENDS = re.compile(r"[.!?…。！？:*$}\])»”’\"']$|://|^www\.|@")
-"""How the last word of a whole text looks: with a mark that ends a sentence or closes something, or an address."""
+"""Typical end of the last word of a complete text: a mark that ends a sentence, a closing mark, or an address."""
 
 
 class ShownPlace(Frozen):
-    """Where a stretch of an evidence's text comes from; it runs up to the next one."""
+    """Origin of a span of the evidence's text; the span runs up to the start of the next one."""
 
     start: int
     """Offset in the text."""
     name: str
-    """`abstract`, `title`, the title of a section …"""
+    """Name of the place: `abstract`, `title`, a section title and so on."""
 
 
 class Evidence(Frozen):
-    """One paper as a prompt shows it."""
+    """Paper as shown in a prompt."""
 
     label: str
-    """`P3`, without brackets; unique within the prompt only."""
+    """Label such as `P3`, without brackets; unique only within the prompt."""
     paper_id: PaperId
     title: str
     year: int | None
     text: str
     """Abstract, passages and sections as the prompt shows them."""
     places: tuple[ShownPlace, ...] = ()
-    """What the stretches of the text are, in order; those that begin after its end were cut off."""
+    """Origins of the spans of the text, in order; spans that begin after the end of the text were cut off."""
     full_text: bool = False
     similarity: float | None = None
-    """Cosine of the paper with what it is held against; never shown to a model."""
+    """Cosine similarity between the paper and the text it is compared with; never shown to a model."""
 
     @property
     def shown(self) -> str:
-        """Everything of the paper that the prompt shows. Its quotes may come from the text, not from the title."""
+        """Title and text of the paper as shown in the prompt. Quotes may come from the text but not from the title."""
         return f"{self.title}\n\n{self.text}"
 
     @property
     def breaks_off(self) -> bool:
-        """Whether the text ends in the middle of a sentence: cut to fit, or handed on so by its source."""
+        """Whether the text ends in the middle of a sentence, because it was cut to fit or its source delivered
+        it that way."""
         last = self.text.split()[-1:]
         return bool(last) and not _ENDS.search(last[0])
 
     @property
     def numbers(self) -> frozenset[Decimal]:
-        """What a claim on the paper may take its numbers from: all that is shown, and the year."""
+        """Numbers that a claim about the paper may use: all numbers in the shown text, and the year."""
         return numbers_in(f"{self.shown}\n\n{self.year or ''}")
 
     def place_at(self, offset: int) -> str | None:
-        """Of a character of the text; None where nobody said."""
-        return next((one.name for one in reversed(self.places) if one.start <= offset), None)
+        """Return the name of the place that a character of the text comes from, or None if unknown."""
+        return next((place.name for place in reversed(self.places) if place.start <= offset), None)
 
 
 def evidence_batches(
     evidence: Sequence[EvidenceT], most: int, most_chars: int | None = None
 ) -> list[tuple[EvidenceT, ...]]:
-    """Splits evidence, in order, into calls of at most `most` items and about `most_chars` characters, and labels every
-    call from P1 again: a label means nothing outside its prompt."""
+    """Split evidence, in order, into calls of at most `most` items and about `most_chars` characters. Labels
+    restart at P1 in every call, because a label is valid only within its prompt."""
     batches: list[list[EvidenceT]] = []
     room = 0
     for item in evidence:
@@ -84,15 +83,15 @@ def evidence_batches(
 
 
 class Quoted(Frozen):
-    """A quote that an answer gave, and whether its source can be quoted so."""
+    """Quote from an answer, with the result of its verification against the source."""
 
     words: str
-    """Cut from the source when verified, else as the answer gave them."""
+    """Whole sentences of the source if verified, otherwise the words as the answer wrote them."""
     state: Literal["verified", "not_found"]
     place: str | None = None
-    """Where in the source a verified quote stands."""
+    """Place in the source of a verified quote."""
     objection: str | None = None
-    """Why words that do stand in the source are not verified, as it follows `not verified:`."""
+    """Reason for not verifying words that do occur in the source, worded to follow `not verified:`."""
 
 
 def point(
@@ -102,10 +101,10 @@ def point(
     quotes: Mapping[PaperId, Quoted],
     numbers: KnownNumbers | None = None,
 ) -> Point:
-    """A point with the quotes of the papers it cites; downgraded when it has quotes and none was found. Its numbers are
-    looked for where it is said which ones are known."""
+    """Build a point with the quotes of the papers it cites. The point is downgraded if it has quotes and none was
+    verified. Its numbers are checked only if `numbers` is passed."""
     text = canonical(text, papers)
-    cited = list(dict.fromkeys(paper_of(one) for one in MARKER.findall(text)))
+    cited = list(dict.fromkeys(paper_of(item) for item in MARKER.findall(text)))
     citations = tuple(citation_of(paper, quotes.get(paper)) for paper in cited)
     states = {citation.quote_state for citation in citations}
     return Point(
@@ -130,9 +129,9 @@ def citation_of(paper: PaperId, quoted: Quoted | None) -> Citation:
 
 
 def check_quote(quote: str, evidence: Evidence) -> Quoted | None:
-    """The quote as its source may be quoted: cut from the source, with its place; None when nothing is quoted.
+    """Return the sentences of the source in which the words stand, with their place; None if there are no words.
 
-    Words of the source are shown as they are, an address among them too: they are the paper's, not the model's.
+    An address in them is shown too: it is the paper's, not the model's.
     """
     words = " ".join(quote.strip().strip("\"'“”").split())
     if not words:
@@ -144,19 +143,37 @@ def check_quote(quote: str, evidence: Evidence) -> Quoted | None:
         if place == "title" or paragraph[0].strip() == place:
             continue
         for spans in find_quote(words, paragraph[0]):
-            found = objection(words, paragraph[0], spans) or _is_title(evidence.title, paragraph[0], spans)
-            if found is None:
-                return Quoted(words=_cut(paragraph[0], spans), state="verified", place=place)
-            against = against or found
+            objection = why_too_short(paragraph[0], spans) or _title_alone(evidence.title, paragraph[0], spans)
+            if objection is None:
+                sentences = whole_sentences(paragraph[0], spans)
+                return Quoted(words=_cut(paragraph[0], sentences), state="verified", place=place)
+            against = against or objection
     if against is None and stands_in(words, evidence.title):
         against = TITLE_ALONE
     return Quoted(words=plain(_without_citations(words)), state="not_found", objection=against)
 
 
+def plan_quote(words: str, plan: str) -> PlanQuote:
+    """Return the words as they occur in the plan, or unchanged if they are not found there."""
+    quoted = check_quote(words, Evidence(label="", paper_id=PaperId("plan"), title="", year=None, text=plan))
+    if quoted is None:
+        return PlanQuote(quote="", state="not_found")
+    line = " ".join(words.split())
+    is_unknown = quoted.state == "not_found" and quoted.objection is None
+    if is_unknown and len(line) >= _SHORTEST_QUOTE and line in " ".join(plan.split()):
+        return PlanQuote(quote=plain(line), state="verified")
+    return PlanQuote(quote=quoted.words, state=quoted.state, objection=quoted.objection)
+
+
+_SHORTEST_QUOTE = 12
+"""Characters from which words that a plan has exactly so count as a quote, such as a line of a list."""
+
+
 def _without_citations(words: str) -> str:
-    """What nobody found in a source is the model's own, and names no work that was not given."""
-    for one in reversed(foreign_citations(without_labels(words))):
-        words = f"{words[: one.start]}…{words[one.end :]}"
+    """Replace foreign citations in the words with `…`. Words not found in a source are the model's own, and must
+    not name a work that was not shown."""
+    for foreign_citation in reversed(foreign_citations(without_labels(words))):
+        words = f"{words[: foreign_citation.start]}…{words[foreign_citation.end :]}"
     return words
 
 
@@ -164,22 +181,17 @@ _PARAGRAPH = re.compile(r"(?:[^\n]+|\n(?!\n))+")
 TITLE_ALONE = "it is the title of the paper"
 
 
-def _is_title(title: str, source: str, spans: Sequence[SourceSpan]) -> str | None:
-    """A title that begins or repeats itself in a text is still one."""
+def _title_alone(title: str, source: str, spans: Sequence[SourceSpan]) -> str | None:
+    """Return an objection if the quote is only the paper's title, also if the title is repeated in the text."""
     words = _cut(source, spans)
-    return TITLE_ALONE if len(words) >= _SHARE_OFTITLE_ALONE * len(title) and stands_in(words, title) else None
+    return TITLE_ALONE if len(words) >= _TITLE_SHARE * len(title) and stands_in(words, title) else None
 
 
-_SHARE_OFTITLE_ALONE = 0.8
+_TITLE_SHARE = 0.8
 
 
 def _cut(source: str, spans: Sequence[SourceSpan]) -> str:
-    """The source's own words, on one line; an ellipsis stands for what the quote left out, after a full stop where it
-    leaves the sentence."""
-    pieces = [" ".join(source[one.start : one.end].split()) for one in spans]
-    stops = [_FULL_STOP.match(source, one.end) for one in spans[:-1]]
-    apart = (f"{piece}{stop[0] if stop else ''} … " for piece, stop in zip(pieces, stops, strict=False))
-    return f"{''.join(apart)}{pieces[-1]}"
-
-
-_FULL_STOP = re.compile(r"[.!?。！？](?=[\s\"'”’)\]]|$)")
+    """Return the source's own words on one line without the last full stop, with an ellipsis for what is left out
+    between the spans."""
+    words = " … ".join(" ".join(source[span.start : span.end].split()) for span in spans)
+    return words.removesuffix(".").removesuffix("。")

@@ -1,4 +1,5 @@
-"""Labels of evidence that an answer may not hold: those never given, and forms that only look like a label."""
+"""Evidence labels that an answer may not contain: labels that were never shown, and forms that only resemble a
+label."""
 
 import re
 from collections.abc import Callable, Collection, Iterator
@@ -6,8 +7,6 @@ from collections.abc import Callable, Collection, Iterator
 from assayer.citing.foreign_citations import ForeignCitation
 from assayer.models.assessment import LABEL
 from assayer.text.lookalikes import folded
-
-__all__ = ["UNKNOWN_LABEL", "WRONG_FORM", "foreign_labels", "without_labels"]
 
 UNKNOWN_LABEL = "no label given here"
 WRONG_FORM = "not how a label is written, [P3]"
@@ -26,23 +25,24 @@ _BETWEEN = frozenset(
     table tables tab figure figures fig figs appendix app eq equation theorem lemma chapter ch line lines footnote
     """.split()  # noqa: SIM905 - words are read as text, not as a list
 )
-"""Words that a citation may hold beside its labels: `[see P3, pp. 4 and 5]`. With any other, `[P450 enzymes]` is
-biology."""
+"""Words that a citation may contain beside its labels, as in `[see P3, pp. 4 and 5]`. Any other word, as in `[P450
+enzymes]`, means that the bracket is not a citation."""
 _LAST_TAKEN_FOR_ONE = 49
-"""P12 in running text can only be a label; P53, P95 and P300 are proteins, percentiles and waves of the brain."""
+"""Largest number treated as a label in running text. P12 can only be a label, whereas P53, P95 and P300 are proteins,
+percentiles and brain waves."""
 _ONE = re.compile(r"P\d+")
 
 
 def without_labels(text: str) -> str:
-    """As long as the text, with spaces where labels of ours stood."""
+    """Replace labels of the prompt with spaces, keeping the length of the text."""
     return LABEL.sub(lambda match: " " * len(match[0]), text)
 
 
 def foreign_labels(
     text: str, labels: Collection[str], shown: Callable[[], str] = lambda: ""
 ) -> Iterator[ForeignCitation]:
-    """In no order; of the kind `WRONG_FORM` where a paper is meant that was given. `shown` makes the text of everything
-    that was shown: the P300 of an idea about brain waves is none of our labels."""
+    """Yield foreign labels in no particular order; their kind is `WRONG_FORM` if they refer to a paper that was
+    shown. `shown` returns all text shown, so that the P300 of an idea about brain waves is not treated as a label."""
     for match in LABEL.finditer(text):
         if not set(_ONE.findall(match[1])) <= set(labels):
             yield ForeignCitation(*match.span(), UNKNOWN_LABEL, True)
@@ -67,24 +67,24 @@ def foreign_labels(
 
 
 def _kind_of(group: str, labels: Collection[str], shown: Callable[[], str]) -> str | None:
-    """Of a bracket; None when it speaks of no label."""
-    meant = [f"P{int(one)}" for one in _TOKEN.findall(_PAGE_AFTER.sub(" ", group[1:-1]))]
+    """Return what is wrong with the labels in a bracketed group, or None if the group holds no label."""
+    meant = [f"P{int(item)}" for item in _TOKEN.findall(_PAGE_AFTER.sub(" ", group[1:-1]))]
     square = group[0] == "["
     if not meant or (not square and _PAGE.search(group)):
         return None
     others = [word for word in _WORD.findall(_TOKEN.sub(" ", group)) if word.casefold() not in _BETWEEN]
-    if any(one in labels for one in meant):
-        kind = WRONG_FORM if all(one in labels for one in meant) else UNKNOWN_LABEL
+    if any(item in labels for item in meant):
+        kind = WRONG_FORM if all(item in labels for item in meant) else UNKNOWN_LABEL
         return kind if square or not others else None
     if others:
         begins = square and _TOKEN.match(group, 1) is not None
-        name = all(int(one[1:]) > _LAST_TAKEN_FOR_ONE for one in meant) or group in folded(shown())
+        name = all(int(item[1:]) > _LAST_TAKEN_FOR_ONE for item in meant) or group in folded(shown())
         return UNKNOWN_LABEL if begins and not name else None
-    if not square and any(_stands_bare(one, shown()) for one in meant):
+    if not square and any(_stands_bare(item, shown()) for item in meant):
         return None
     return UNKNOWN_LABEL
 
 
 def _stands_bare(label: str, shown: str) -> bool:
-    """Outside of brackets, where no label stands."""
+    """Return whether the label's characters occur in the shown text outside brackets, where labels do not occur."""
     return re.search(rf"(?<![\w\[(-]){label}(?![\w\])-])", shown) is not None

@@ -17,16 +17,14 @@ from assayer.models import PaperId
 from assayer.text.content_words import is_grammar
 from assayer.text.sentences import sentences
 
-__all__ = ["MOST_FURTHER", "further_quotes", "said_words"]
-
 MOST_FURTHER = 2
 """Quotes beside the first."""
 LEAST_GAINED = 3
-"""Words of the claim that a further quote brings; a number of several digits counts as two."""
+"""Minimum words of the claim that a further quote must add; a number of several digits counts as two."""
 LONGEST = 60
 """Words of a sentence."""
 _TRIED = 3
-"""Sentences that may turn out to be no quote before the search is given up."""
+"""Maximum candidate sentences that fail verification before the search stops."""
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]{3,}")
 
 
@@ -38,7 +36,8 @@ class _Sentence(NamedTuple):
 def further_quotes(
     claim: str, paper: PaperId, first: str, given: Sequence[Quoted], shown: Evidence | None
 ) -> tuple[Quoted, ...]:
-    """For a claim that cites by markers; `first` is its verified quote of the paper."""
+    """Return further quotes of a paper for a claim that cites by markers. `first` is the claim's verified quote of
+    the paper."""
     lacking = said_words(_said_of(claim, paper)) - said_words(first)
     found: list[Quoted] = []
     while len(found) < MOST_FURTHER:
@@ -52,38 +51,42 @@ def further_quotes(
 
 @lru_cache(maxsize=1_024)
 def said_words(text: str) -> frozenset[str]:
-    """Stems of its words of content, and its numbers. The same quotes are held against many claims."""
+    """Return the stems of the content words of a text, and its numbers. Results are cached because the same quotes
+    are compared with many claims."""
     return _stems(text)
 
 
 def _stems(text: str) -> frozenset[str]:
-    words = [one.replace(",", "") if one[0].isdigit() else one for one in _WORD.findall(text.casefold())]
-    return frozenset(_stemmer().stemWords([one for one in words if not is_grammar(one)]))
+    words = [item.replace(",", "") if item[0].isdigit() else item for item in _WORD.findall(text.casefold())]
+    return frozenset(_stemmer().stemWords([word for word in words if not is_grammar(word)]))
 
 
 def _said_of(claim: str, paper: PaperId) -> str:
-    """The sentences that cite the paper, without what stands for citations."""
+    """Return the sentences that cite the paper, without citation markers."""
     here = [
-        one for one in sentences(claim, min_words=1) if any(paper_of(found) == paper for found in MARKER.findall(one))
+        sentence
+        for sentence in sentences(claim, min_words=1)
+        if any(paper_of(found) == paper for found in MARKER.findall(sentence))
     ]
     return MARKER.sub(" ", " ".join(here) or claim)
 
 
 def _weight(words: Set[str]) -> int:
-    return sum(2 if one[0].isdigit() and len(one) > 1 else 1 for one in words)
+    return sum(2 if word[0].isdigit() and len(word) > 1 else 1 for word in words)
 
 
 def _best_given(given: Sequence[Quoted], lacking: Set[str]) -> Quoted | None:
-    verified = [one for one in given if one.state == "verified"]
-    best = max(verified, key=lambda one: _weight(lacking & said_words(one.words)), default=None)
+    verified = [item for item in given if item.state == "verified"]
+    best = max(verified, key=lambda item: _weight(lacking & said_words(item.words)), default=None)
     return best if best and _weight(lacking & said_words(best.words)) >= LEAST_GAINED else None
 
 
 def _best_shown(shown: Evidence, lacking: Set[str]) -> Quoted | None:
-    """As the paper may be quoted: not from under a negation, no title, not too short."""
-    weighed = ((_weight(lacking & one.words), one.text) for one in _sentences(shown.text))
-    worth = [(weight, text) for weight, text in weighed if weight >= LEAST_GAINED]
-    for _, text in sorted(worth, key=lambda one: -one[0])[:_TRIED]:
+    """Return the best quotable sentence of what was shown of the paper: not negated by its context, not a title,
+    not too short. None if there is none."""
+    weighted = ((_weight(lacking & sentence.words), sentence.text) for sentence in _sentences(shown.text))
+    worth = [(weight, text) for weight, text in weighted if weight >= LEAST_GAINED]
+    for _, text in sorted(worth, key=lambda item: -item[0])[:_TRIED]:
         quoted = check_quote(text, shown)
         if quoted is not None and quoted.state == "verified":
             return quoted
@@ -92,8 +95,10 @@ def _best_shown(shown: Evidence, lacking: Set[str]) -> Quoted | None:
 
 @lru_cache(maxsize=256)
 def _sentences(text: str) -> tuple[_Sentence, ...]:
-    """Kept, as the same papers are cited by many claims."""
-    return tuple(_Sentence(one, _stems(one)) for one in sentences(text) if len(one.split()) <= LONGEST)
+    """Split a text into sentences with their stems. Results are cached because many claims cite the same papers."""
+    return tuple(
+        _Sentence(sentence, _stems(sentence)) for sentence in sentences(text) if len(sentence.split()) <= LONGEST
+    )
 
 
 @cache

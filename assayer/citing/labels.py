@@ -34,7 +34,8 @@ __all__ = [
 MARKER = re.compile(r"\[@([^\[\]@\s]+)\]")
 _ONE = re.compile(r"P\d+")
 _BRACKET = re.compile(r"\[[^\[\]]{0,200}\bP\d{1,5}\b[^\[\]]{0,200}\]")
-"""Any bracket that speaks of a label: `[P3 and P4]`, `[P3-P5]`, `[P3, p. 4]` are not citations of ours either."""
+"""Pattern for any bracket that contains a label. Forms such as `[P3 and P4]`, `[P3-P5]` and `[P3, p. 4]` are not valid
+citations either."""
 _LINK = re.compile(
     r"(?:\b[a-z][a-z0-9+.-]{0,15}:)?//[^\s)\]>]+|\bwww\.[^\s)\]>]+|\bdoi:\s*10\.[^\s)\]>]+"
     r"|\b(?:[a-z0-9-]{1,63}\.){1,6}[a-z]{2,24}/[^\s)\]>]+",
@@ -43,20 +44,20 @@ _LINK = re.compile(
 
 
 def plain(text: str) -> str:
-    """Text that must not cite: links and markers are taken out, and labels, which would name another paper
-    outside the prompt they were written for."""
+    """Remove links, markers and labels from a text that must not cite. Outside their own prompt, labels would refer
+    to other papers."""
     text = LABEL.sub("(another paper)", text.replace("[@", "(@"))
     text = _BRACKET.sub("(another paper)", text)
     return " ".join(_LINK.sub("(link removed)", text).split())
 
 
 def uncited_complaints(texts: Iterable[str]) -> list[str]:
-    """Complaints about texts that cite no paper where they must."""
+    """Return complaints about texts that cite no paper although they must."""
     return [f"This claim cites no paper: {text[:80]!r}." for text in texts if not LABEL.search(text)]
 
 
 def marker(paper: PaperId) -> Label:
-    """What stands for a paper in texts and citations until the report is numbered."""
+    """Return the placeholder for a paper in texts and citations until the report is numbered."""
     return Label("@" + percent_encode(paper, safe=""))
 
 
@@ -66,23 +67,23 @@ def paper_of(label: str) -> PaperId:
 
 
 def canonical(text: str, papers: Mapping[str, PaperId]) -> str:
-    """Replaces `[P3]` by the marker of its paper, and takes out links. Labels must be known."""
+    """Replace each label such as `[P3]` by its paper's marker, and remove links. All labels must be known."""
     text = _LINK.sub("(link removed)", text.replace("[@", "(@"))
-    return LABEL.sub(lambda match: "".join(f"[{marker(papers[one])}]" for one in _ONE.findall(match[1])), text)
+    return LABEL.sub(lambda match: "".join(f"[{marker(papers[item])}]" for item in _ONE.findall(match[1])), text)
 
 
 def relabel(text: str, labels: Mapping[PaperId, str]) -> str:
-    """Replaces markers by the labels of another prompt."""
+    """Replace markers by the labels of another prompt."""
     return MARKER.sub(lambda match: f"[{labels[paper_of(match[1])]}]", text)
 
 
 def labelled(items: Iterable[PaperId]) -> dict[str, PaperId]:
-    """`P1`, `P2` … for papers in the order given."""
+    """Map the labels `P1`, `P2` … to the papers, in the order passed."""
     return {f"P{number}": paper for number, paper in enumerate(items, start=1)}
 
 
 def each_once(wanted: Sequence[str], got: Iterable[str], noun: str) -> list[str]:
-    """Complaints unless every wanted label was answered exactly once."""
+    """Return complaints unless every wanted label was answered exactly once."""
     counts = Counter(got)
     complaints = [f"There is no entry for {noun} {label}." for label in wanted if label not in counts]
     complaints += [f"{noun.capitalize()} {label} has {n} entries." for label, n in counts.items() if n > 1]
@@ -99,9 +100,9 @@ def segments(text: str, known: Container[Label]) -> Iterator[tuple[str, Label | 
     for match in LABEL.finditer(text):
         if match.start() > position:
             yield text[position : match.start()], None
-        for one in _ONE.findall(match[1]):
-            label = Label(one)
-            yield f"[{one}]", (label if label in known else None)
+        for item in _ONE.findall(match[1]):
+            label = Label(item)
+            yield f"[{item}]", (label if label in known else None)
         position = match.end()
     if position < len(text):
         yield text[position:], None
@@ -118,7 +119,7 @@ def point_labels(point: Point) -> Iterator[Label]:
 
 
 def cited_labels(assessment: Assessment) -> set[Label]:
-    """Every label that the assessment uses: in texts, citations and readings."""
+    """Return every label that the assessment uses in texts, citations and readings."""
     labels = set(_in_text(assessment.statement))
     for point in assessment.points:
         labels.update(point_labels(point))

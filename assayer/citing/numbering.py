@@ -1,4 +1,4 @@
-"""Numbers the papers of a finished report: markers become `[P1]`, `[P2]` … in reading order."""
+"""Number the papers of a finished report: markers become `[P1]`, `[P2]` … in reading order."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
@@ -9,16 +9,14 @@ from assayer.citing.labels import LABEL, MARKER, paper_of
 from assayer.models import Label, Paper, PaperId, Reference
 from assayer.text.sanitise import sanitise
 
-__all__ = ["Numbering"]
-
 Out = TypeVar("Out", bound=BaseModel)
 
 _OF_THE_SOURCE = frozenset(("quote", "place", "objection"))
-"""Fields whose words are a paper's own: what looks like a marker in them is none."""
+"""Fields that hold a paper's own words, in which text resembling a marker is not a marker."""
 
 
 class Numbering:
-    """Gives each paper a label when it is first met."""
+    """Assigns a label to each paper at its first mention."""
 
     def __init__(self) -> None:
         self._labels: dict[PaperId, Label] = {}
@@ -27,15 +25,15 @@ class Numbering:
         return self._labels.setdefault(paper, Label(f"P{len(self._labels) + 1}"))
 
     def apply(self, value: Out) -> Out:
-        """The same value with every marker, in texts and in labels, replaced by its number."""
+        """Return a copy of the value with every marker, in texts and label fields, replaced by its number."""
         return type(value).model_validate(self._walk(value.model_dump()))
 
     def papers(self, known: Mapping[PaperId, Paper]) -> tuple[Paper, ...]:
-        """The labelled papers, in order of their labels."""
+        """Return the labelled papers in the order of their labels."""
         return tuple(known[paper] for paper in self._labels)
 
     def references(self, papers: Sequence[Paper]) -> tuple[Reference, ...]:
-        """What the labels stand for; every field from the paper's own record."""
+        """Return the references for the labels; every field comes from the paper's own record."""
         return tuple(_reference(self.label(paper.id), paper) for paper in papers)
 
     def _walk(self, value: Any, field: str = "") -> Any:
@@ -44,13 +42,14 @@ class Numbering:
                 return value
             return self.label(paper_of(value)) if field == "label" else self._text(value)
         if isinstance(value, Mapping):
-            return {key: self._walk(one, key) for key, one in value.items()}
+            return {key: self._walk(item, key) for key, item in value.items()}
         if isinstance(value, Sequence):
-            return [self._walk(one) for one in value]
+            return [self._walk(item) for item in value]
         return value
 
     def _text(self, text: str) -> str:
-        """Only a marker becomes a label: what looks like one already was never given a number."""
+        """Replace markers by labels. Text that already resembles a label is put in parentheses, because it was
+        never assigned a number."""
         text = LABEL.sub(lambda match: f"({match[1]})", text)
         return MARKER.sub(lambda match: f"[{self.label(paper_of(match[1]))}]", text)
 
@@ -71,4 +70,5 @@ def _reference(label: Label, paper: Paper) -> Reference:
         source=paper.source,
         retraction=paper.retraction,
         origins=paper.origins,
+        other_records=tuple(map(_line, paper.other_records)),
     )

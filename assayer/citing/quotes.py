@@ -7,82 +7,81 @@ source itself: whoever shows a quote cuts it from there.
 """
 
 import re
-import sys
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import islice, pairwise
 from typing import NamedTuple
 
 from assayer.citing.slips import with_slips
 from assayer.citing.spelling import NEGATIONS, Letters, origins, places, spelled, unified
-from assayer.text.byte_bound_cache import byte_bound_cache
-
-__all__ = ["SourceSpan", "find_quote", "stands_in"]
 
 SHORTEST = 12
-"""Letters and digits of a quote, and of each piece of a quote with an ellipsis; less would be found anywhere."""
+"""Minimum letters and digits of a quote, and of each piece of a quote with an ellipsis; fewer would match anywhere."""
 MOST_PLACES = 8
-"""Where one quote is looked at in one source; words that stand in more places are hardly anybody's."""
-MOST_CACHED_BYTES = 32 * 2**20
-"""Of the spelled texts that are kept, and as many of where their letters stand: some 1,000 abstracts."""
-_BYTES_OF_A_PLACE = 32
+"""Maximum places checked for a quote in a source; words that occur in more places are too common to be a quote."""
+_CACHED_TEXTS = 256
+_CACHED_CHARACTERS = 8_000
+"""Maximum characters of a text whose letters are cached; this bounds the caches to about 60 MB."""
 NEAR_CUT = 3
-"""Words next to an ellipsis that it must not have taken out if they negate."""
+"""Words adjacent to an ellipsis within which omitted negations are detected."""
 _ELLIPSIS = re.compile(r"[\[(]?[^\S\n]?\.(?:\s?\.){2,}\s?[\])]?")
 
 
 class SourceSpan(NamedTuple):
-    """A stretch of a source, from `start` up to `end`."""
+    """Span of a source from `start` (inclusive) to `end` (exclusive)."""
 
     start: int
     end: int
 
 
 def stands_in(quote: str, source: str) -> bool:
-    """Whether the words of the quote stand in the source, and none was left out beside an ellipsis that negates."""
+    """Return whether the words of the quote occur in the source and no negation beside an ellipsis was omitted."""
     return any(not _negated(_letters(source), found) for found in _standing(quote, source))
 
 
 def find_quote(quote: str, source: str) -> Iterator[tuple[SourceSpan, ...]]:
-    """The places in the source where the words of the quote stand, at most a few. An ellipsis at the quote's ends is
-    nothing; one inside stands for words left out, and then there is a span for each piece, in order."""
+    """Yield at most `MOST_PLACES` places in the source where the words of the quote occur. An ellipsis at either
+    end of the quote is ignored; an ellipsis inside stands for omitted words and yields a span for each piece, in
+    order."""
     for found in islice(_standing(quote, source), MOST_PLACES):
         starts, ends = _origins(source)
         yield tuple(_whole(SourceSpan(starts[start], ends[end - 1]), source) for start, end in found)
 
 
 _Place = tuple[int, int]
-"""Start and end among the letters of a source."""
+"""Start and end offsets among the letters of a source."""
 
 
-def _bytes_of_letters(source: str, made: Letters) -> int:
-    # Of each gap a place, which its list of spaces shares, beside the two tables' own bytes.
-    tables = sys.getsizeof(made.gaps) + sys.getsizeof(made.stops) + _BYTES_OF_A_PLACE * len(made.gaps)
-    return sys.getsizeof(source) + sys.getsizeof(made.letters) + tables
-
-
-@byte_bound_cache(MOST_CACHED_BYTES, _bytes_of_letters)
 def _letters(source: str) -> Letters:
-    """Kept, since one paragraph is asked about many quotes, in each of the evaluations under way."""
+    """Return the letters of a source. Results are cached because a paragraph is checked against many quotes in each
+    running evaluation."""
+    return _cached_letters(source) if len(source) <= _CACHED_CHARACTERS else Letters.of(spelled(unified(source)))
+
+
+@lru_cache(maxsize=_CACHED_TEXTS)
+def _cached_letters(source: str) -> Letters:
     return Letters.of(spelled(unified(source)))
 
 
 class _Origins(NamedTuple):
-    """Of each letter where what it came from starts and ends in the source."""
+    """Start and end in the source of the text that each letter comes from."""
 
     starts: "array[int]"
     ends: "array[int]"
 
 
-def _bytes_of_origins(source: str, made: _Origins) -> int:
-    return sys.getsizeof(source) + sys.getsizeof(made.starts) + sys.getsizeof(made.ends)
-
-
-@byte_bound_cache(MOST_CACHED_BYTES, _bytes_of_origins)
 def _origins(source: str) -> _Origins:
+    return _cached_origins(source) if len(source) <= _CACHED_CHARACTERS else _origins_of(source)
+
+
+def _origins_of(source: str) -> _Origins:
     found = origins(source)
     return _Origins(array("I", [start for start, _ in found]), array("I", [end for _, end in found]))
+
+
+_cached_origins = lru_cache(maxsize=_CACHED_TEXTS)(_origins_of)
 
 
 def _standing(quote: str, source: str) -> Iterator[tuple[_Place, ...]]:
@@ -95,7 +94,7 @@ def _standing(quote: str, source: str) -> Iterator[tuple[_Place, ...]]:
     for place in _exact(exact, text, 0):
         found = True
         yield (place,)
-    pieces = [Letters.of(one) for piece in _ELLIPSIS.split(unified(quote)) if (one := spelled(piece))]
+    pieces = [Letters.of(letters) for piece in _ELLIPSIS.split(unified(quote)) if (letters := spelled(piece))]
     if found or any(_size(piece.letters) < SHORTEST for piece in pieces):
         return
     for first in _anywhere(pieces[0], text, 0):
@@ -127,7 +126,7 @@ def _anywhere(piece: Letters, source: Letters, since: int) -> Iterator[_Place]:
 
 
 def _exact(quote: Letters, source: Letters, since: int) -> Iterator[_Place]:
-    """Where the quote stands, hyphens aside."""
+    """Yield the places where the quote occurs, ignoring hyphens."""
     size = len(quote.letters)
     for at in places(quote.letters, source.letters, since):
         if source.starts(at) and source.stops_at(at + size) and quote.same_gaps(1, source, at + 1, size - 1):
@@ -135,7 +134,7 @@ def _exact(quote: Letters, source: Letters, since: int) -> Iterator[_Place]:
 
 
 def _negated(source: Letters, found: tuple[_Place, ...]) -> bool:
-    """Whether what an ellipsis left out begins or ends with a negation."""
+    """Return whether the words omitted at an ellipsis begin or end with a negation."""
     for (_, start), (end, _) in pairwise(found):
         inside = source.stops[bisect_right(source.stops, start) - 1 : bisect_right(source.stops, end)]
         words = [source.letters[left:right] for left, right in pairwise(inside)]
@@ -152,7 +151,8 @@ _CLOSED_BY = {"(": ")", "[": "]"}
 
 
 def _whole(span: SourceSpan, source: str) -> SourceSpan:
-    """With the marks that belong to its outermost words: a bracket whose other half is inside, emphasis."""
+    """Extend a span by the marks that belong to its outermost words: emphasis, and a bracket whose other half is
+    inside."""
     start, end = span
     while start and source[start - 1] == "*":
         start -= 1

@@ -11,14 +11,12 @@ from collections.abc import Iterator
 from assayer.citing.spelling import NEGATIONS, PREFIXES, Letters, places
 from assayer.text.scripts import unspaced_letters
 
-__all__ = ["with_slips"]
-
 WORDS_PER_SLIP = 8
-"""One word in so many may be slightly other; a quote shorter than this must be exact."""
+"""Number of words per permitted slip; a quote with fewer words must match exactly."""
 MOST_WORDS = 400
-"""A longer quote must be exact: bounds the search for slips."""
+"""Maximum words of a quote for which slips are searched; a longer quote must match exactly. This bounds the search."""
 MOST_HITS = 8
-"""Places looked at for one seed of that search."""
+"""Maximum places examined for each seed of the search for slips."""
 
 _BRITISH = [
     (re.compile(pattern), american)
@@ -37,12 +35,12 @@ _BRITISH = [
     )
 ]
 _CONFUSED = (("rn", "m"), ("cl", "d"), ("vv", "w"), ("l", "i"), ("c", "e"), ("n", "u"))
-"""What scanners take for each other."""
+"""Pairs of letters that optical character recognition confuses."""
 
 
 def with_slips(quote: Letters, source: Letters, since: int) -> tuple[int, int] | None:
-    """Where the quote stands with at most one slip in `WORDS_PER_SLIP` words. With so few, one of as many stretches of
-    the quote plus one is exact: the places of the stretches are the only ones to look at."""
+    """Return where the quote occurs with at most one slip per `WORDS_PER_SLIP` words, or None. With n slips at
+    least one of n + 1 segments of the quote matches exactly, so only the places of these segments are searched."""
     words = quote.words()
     most = len(words) // WORDS_PER_SLIP
     if not most or len(words) > MOST_WORDS:
@@ -55,7 +53,8 @@ def with_slips(quote: Letters, source: Letters, since: int) -> tuple[int, int] |
 
 
 def _candidates(quote: Letters, source: Letters, since: int, most: int) -> Iterator[int]:
-    """Starts of words where the quote may begin, judging by an exact stretch of it; each once."""
+    """Yield the word starts at which the quote may begin, derived from an exact match of one segment; each start
+    once."""
     words, seen = quote.words(), set[int]()
     for part in range(most + 1):
         first, last = part * len(words) // (most + 1), (part + 1) * len(words) // (most + 1) - 1
@@ -68,7 +67,8 @@ def _candidates(quote: Letters, source: Letters, since: int, most: int) -> Itera
 
 
 def _walk(quote: Letters, source: Letters, start: int, most: int) -> int | None:
-    """Compares word by word from a place in the source; the end of the quote there, None when it does not stand."""
+    """Compare word by word from a place in the source. Returns the end of the quote there, or None if it does not
+    match."""
     words, index, at = quote.words(), 0, start
     while index < len(words):
         left, right = words[index]
@@ -87,7 +87,8 @@ def _walk(quote: Letters, source: Letters, start: int, most: int) -> int | None:
 
 
 def _slip(quote: Letters, index: int, source: Letters, at: int, end: int) -> tuple[int, int] | None:
-    """The next word of the quote and the place in the source after one slip; None where the words are others."""
+    """Return the next word of the quote and the place in the source after one slip, or None if the words do not
+    match."""
     words = quote.words()
     left, right = words[index]
     word, other = quote.letters[left:right], source.letters[at:end]
@@ -102,7 +103,8 @@ def _slip(quote: Letters, index: int, source: Letters, at: int, end: int) -> tup
 
 
 def _is_joined(first: str, second: str, both: str) -> bool:
-    """`data set` and `dataset`; not `not able` and `notable`."""
+    """Return whether two words equal a joined spelling, as `data set` and `dataset`; `not able` and `notable` do
+    not count."""
     return (
         first + second == both
         and both.isalpha()
@@ -113,14 +115,15 @@ def _is_joined(first: str, second: str, both: str) -> bool:
     )
 
 
-def _is_variant(one: str, other: str) -> bool:
-    """Whether two words differ by spelling alone. No dictionary tells `addiction` from a slip of `addition`, so only
-    differences count that hardly ever lead to another word, and never one at a word's ends (`a-`, `un-`, `-s`)."""
-    if not (one.isalpha() and other.isalpha()) or min(len(one), len(other)) < 5:
+def _is_variant(text: str, other: str) -> bool:
+    """Return whether two words differ only in spelling. No dictionary distinguishes `addiction` from a slip of
+    `addition`, so only differences that rarely produce another word count, and none at a word's ends (`a-`, `un-`,
+    `-s`)."""
+    if not (text.isalpha() and other.isalpha()) or min(len(text), len(other)) < 5:
         return False
-    if unspaced_letters(one) or unspaced_letters(other):  # each letter is a word
+    if unspaced_letters(text) or unspaced_letters(other):  # each letter is a word
         return False
-    return _american(one) == _american(other) or _is_slip(one, other)
+    return _american(text) == _american(other) or _is_slip(text, other)
 
 
 def _american(word: str) -> str:
@@ -129,9 +132,9 @@ def _american(word: str) -> str:
     return word
 
 
-def _is_slip(one: str, other: str) -> bool:
-    shorter, longer = sorted((one, other), key=len)
-    if len(shorter) < 8 or len(longer) - len(shorter) > 1 or one[:2] != other[:2] or one[-2:] != other[-2:]:
+def _is_slip(text: str, other: str) -> bool:
+    shorter, longer = sorted((text, other), key=len)
+    if len(shorter) < 8 or len(longer) - len(shorter) > 1 or text[:2] != other[:2] or text[-2:] != other[-2:]:
         return False
     start = next((i for i, pair in enumerate(zip(shorter, longer, strict=False)) if pair[0] != pair[1]), len(shorter))
     left, right = shorter[start:], longer[start:]
@@ -145,7 +148,8 @@ def _is_slip(one: str, other: str) -> bool:
 
 
 def _is_confused_pair(shorter: str, longer: str, start: int) -> bool:
-    """A confusion whose letters are shared in part (`rnm` and `mm`) starts where the words first differ."""
+    """Return whether the words differ by one confused pair. A pair whose letters are partly shared (`rnm` and `mm`)
+    starts at the first difference."""
     return any(
         shorter[start:].startswith(b) and longer[start:] == a + shorter[start + len(b) :]
         for a, b in _CONFUSED

@@ -17,11 +17,10 @@ from typing import NamedTuple
 
 from assayer.text.scripts import MARKS, UNSPACED
 
-__all__ = ["NEGATIONS", "PREFIXES", "Letters", "origins", "places", "spelled", "unified"]
-
 HYPHEN, BROKEN, TIED, ELIDED = "\ue000", "\ue001", "\ue002", "\ue003"
-"""A hyphen in a word; a hyphen and then space, as at a line's end; a dash right before a digit (`GPT-4`, `2-15`),
-which is no gap at all; an apostrophe in a word."""
+"""Marks for hyphens, dashes and apostrophes. HYPHEN is a hyphen in a word; BROKEN a hyphen followed by a space, as at a
+line end; TIED a dash directly before a digit, as in `GPT-4` and `2-15`, which is not a gap; ELIDED an apostrophe in a
+word."""
 _SIGNS = "<>=≤≥≠≈≪≫±%‰+−"
 _BEFORE_NUMBER = frozenset("<>≤≥≠≈≪≫±+−")
 _AFTER_NUMBER = frozenset("%‰")
@@ -33,43 +32,44 @@ NEGATIONS = frozenset(
         "couldnt", "hasnt", "havent", "hadnt", "mustnt", "hardly", "barely", "scarcely", "rarely", "seldom",
     )
 )  # fmt: skip
-"""As they are spelled here."""
+"""Negating words, in the normalised spelling of this module."""
 PREFIXES = frozenset(("a", "an", "anti", "de", "dis", "il", "im", "in", "ir", "mis", "non", "un"))
-"""What, hyphenated, turns the word after it into its opposite."""
+"""Prefixes that, when hyphenated, negate the word after them."""
 _ARTICLES = frozenset(
     (
         "l", "d", "j", "m", "t", "s", "c", "qu", "jusqu", "lorsqu", "puisqu", "quoiqu", "quelqu", "un", "dell", "all",
         "nell", "sull", "dall", "coll", "quell", "quest", "bell", "sant", "anch", "com", "gl",
     )
 )  # fmt: skip
-"""What French, Italian and Catalan write with an apostrophe before a word that begins with a vowel. Not `n'`: it
+"""Elided words that French, Italian and Catalan write with an apostrophe before a vowel. `n'` is excluded because it
 negates."""
 _FIGURES = "0-9\u0e50-\u0e59〇零一二三四五六七八九十百千万萬億亿兆两兩"
 _IN_FIGURE = re.compile(
     rf"[{_FIGURES}点點之负負]\n[{_FIGURES}]|[{_FIGURES}]\n(?:[点點倍成割多余餘半]|分之)|分\n之[{_FIGURES}]"
     r"|(?:[至到]|から|マイナス|ลบ|ถึง)\n[0-9]"
 )
-"""Where a cut, here a line end, would leave another figure: 5|万, 二|十, 百分之|五, 负|5, 5 至|10."""
+"""Pattern for cuts, marked by a line end, that would change a number: 5|万, 二|十, 百分之|五, 负|5, 5 至|10."""
 _BESIDE_UNSPACED = re.compile(f"[{UNSPACED}]")
 _BETWEEN_UNSPACED = re.compile(
     rf"(?![เ-ไເ-ໄ])(?!.[{MARKS}ะาๅๆฯະາຯぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮー々ゝヽ])(?:[{UNSPACED}].|.[{UNSPACED}])"
 )
-"""Two letters, one of them at least of a script without spaces, that are not parts of one syllable."""
+"""Pattern for two letters that are not parts of one syllable, at least one of them from a script without spaces."""
 
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?")
 _INVISIBLE = re.compile(
     "[\xad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\ue000-\ue003\ufe00-\ufe0f\U000e0100-\U000e01ef]"
 )
 _RAISED = re.compile("(?<=[0-9])([²³¹⁰⁴-⁹⁺⁻₀-₉¼-¾⅐-⅞])")
-"""Compatibility forms would melt into the number before them: 10³ is not 103."""
+"""Pattern for raised or lowered digits after a digit. Their compatibility forms would merge with the number: 10³ is not
+103."""
 _MARKS_ON_LETTERS = "".join(
     chr(code) for code in (*range(0x300, 0x3100), 0xFF9E, 0xFF9F) if unicodedata.combining(chr(code)) or code > 0xFF00
 )
 _FORMS = re.compile(
     rf"[ᄀ-ᇿꥠ-꥿ힰ-퟿]+|.[{_MARKS_ON_LETTERS}]+|(?:[A-Z]+|[^\x00-\x7f]+)(?![{_MARKS_ON_LETTERS}])", re.DOTALL
 )
-"""What has other forms of the same: a letter with its marks, the parts of a Korean syllable, capitals, whatever is
-not ASCII."""
+"""Characters with several equivalent forms: a letter with its marks, the parts of a Korean syllable, capitals, and
+everything that is not ASCII."""
 _TYPOGRAPHY = {
     character: plain
     for characters, plain in (
@@ -84,7 +84,8 @@ _TYPOGRAPHY = {
 }
 _TYPOGRAPHIC = re.compile(f"[{''.join(_TYPOGRAPHY)}]")
 _ACUTE = re.compile("´")
-"""Has to be an apostrophe before other forms are sought: else it is a space and an accent."""
+"""Acute accent used as an apostrophe. It must be replaced before other forms are normalised, which turn it into a space
+and an accent."""
 _MIDDLE_DOT = re.compile(r"(?<=[0-9])·(?=[0-9])")
 _COMPOUND = re.compile(r"<=|>=|!=|\+/?-|\\(?:leq?|geq?|pm)(?![a-z])")
 _COMPOUND_SIGNS = {"<": "≤", ">": "≥", "!": "≠", "+": "±", "\\l": "≤", "\\g": "≥", "\\p": "±"}
@@ -95,15 +96,16 @@ _DASHES = re.compile(
     r"|(?P<hyphen>(?<=[^\W_].)(?=[^\W\d_]))"
     r"|(?P<broken>(?<=[^\W_].)\s+(?=[^\W\d_])))"
 )
-"""Begins with what it looks for, like the patterns below: several times faster."""
+"""Pattern for dashes and hyphens. It begins with the character that it matches, like the patterns below, which is
+several times faster."""
 _DASH_AS = {"tied": TIED, "minus": "−", "hyphen": HYPHEN, "broken": BROKEN}
 _APOSTROPHE = re.compile(r"'(?<=[^\W\d_].)(?=[^\W\d_])")
 _EMPHASIS = re.compile(r"\*\*(?<=[^\W\d_]..)(?=[^\W\d_])")
-"""That of `**V**iGLUE`."""
+"""Emphasis marks inside a word, as in `**V**iGLUE`."""
 _BARE_POINT = re.compile(r"\.(?<![\w.].)(?=[0-9])")
 _PUNCTUATION = re.compile(rf"(?:[^\w\s{_SIGNS}{HYPHEN}{BROKEN}{TIED}{ELIDED}.,{MARKS}]|_)+")
 _POINTS = re.compile(r"[.,](?:(?![0-9])|(?<![0-9].))|\+(?!\.?[0-9])")
-"""Those of sentences and lists; the ones in numbers stay."""
+"""Pattern for punctuation of sentences and lists; points and commas within numbers are kept."""
 _SIGN = re.compile(f"[{_SIGNS}]")
 _GAPS = f" {HYPHEN}{BROKEN}{ELIDED}"
 _GAP = re.compile(f"[{_GAPS}]")
@@ -133,7 +135,7 @@ _UNIFYING: tuple[_Step, ...] = (
     (_TYPOGRAPHIC, lambda match: _TYPOGRAPHY[match[0]]),
     (_MIDDLE_DOT, _by(".")),
 )
-"""Unicode's many forms of one character made one; lower case. Line ends stay."""
+"""Steps that unify the Unicode forms of a character and convert to lower case. Line ends are kept."""
 _SPELLING: tuple[_Step, ...] = (
     (_COMPOUND, lambda match: _COMPOUND_SIGNS[match[0][: 1 + (match[0][0] == "\\")]]),
     (_RANGE, _by("-")),
@@ -145,16 +147,17 @@ _SPELLING: tuple[_Step, ...] = (
     (_POINTS, _by(" ")),
     (_SIGN, lambda match: f" {match[0]} "),
 )
-"""Words, numbers and signs with one gap between any two of them: a space, or a mark for a hyphen or an apostrophe."""
+"""Steps that leave words, numbers and signs separated by a single gap: a space, or a mark for a hyphen or an
+apostrophe."""
 
 
 def _is_plain(text: str) -> bool:
-    """Whether unifying gives a letter for each letter."""
+    """Return whether unifying the text maps each letter to exactly one letter."""
     return text.isascii() and "&" not in text
 
 
 def unified(text: str) -> str:
-    """The first half of the way; ellipses and line ends can still be told."""
+    """Apply the first normalisation stage, after which ellipses and line ends are still recognisable."""
     if _is_plain(text):
         return text.lower().replace("`", "'")
     for pattern, rewrite in _UNIFYING:
@@ -163,14 +166,14 @@ def unified(text: str) -> str:
 
 
 def spelled(text: str) -> str:
-    """The second half, of a unified text."""
+    """Apply the second normalisation stage to a unified text."""
     for pattern, rewrite in _SPELLING:
         text = pattern.sub(rewrite, text)
     return " ".join(text.split())
 
 
 def origins(text: str) -> list[tuple[int, int]]:
-    """For each letter of `Letters.of(spelled(unified(text)))` the start and end of what it came from in the text."""
+    """Return, for each letter of `Letters.of(spelled(unified(text)))`, the start and end of its origin in the text."""
     places = _letter_places(len(text))
     if _is_plain(text):
         text = unified(text)
@@ -215,7 +218,8 @@ def _rewritten(
 
 
 def _places_of(new: str, old: str, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Letter by letter where each has its own counterpart, else all of them the whole place."""
+    """Return the places of the rewritten letters: matched letter by letter if the lengths agree, otherwise the
+    whole place for each letter."""
     if len(new) == len(old):
         return list(places)
     apart = [_one_form(letter) for letter in old]
@@ -225,11 +229,11 @@ def _places_of(new: str, old: str, places: Sequence[tuple[int, int]]) -> list[tu
 
 
 class Letters(NamedTuple):
-    """A spelled text without its gaps, and where they were."""
+    """Normalised text without its gaps, and the positions of the gaps."""
 
     letters: str
     gaps: dict[int, str]
-    """Kind of the gap before the letter at a position; the text's two ends are spaces."""
+    """Kind of the gap before the letter at each position; both ends of the text count as spaces."""
     stops: list[int]
     """Positions of the spaces, in order."""
 
@@ -246,13 +250,13 @@ class Letters(NamedTuple):
         return list(pairwise(self.stops))
 
     def word_end(self, place: int) -> int:
-        """The next space after a place; the place itself at the end of the text."""
+        """Return the position of the next space after a place, or the place itself at the end of the text."""
         index = bisect_right(self.stops, place)
         return self.stops[index] if index < len(self.stops) else place
 
     def starts(self, place: int) -> bool:
-        """Whether a quote can begin here: at a space, with no sign or hyphenated negation cut off; after an article
-        and its apostrophe; or between letters that are written without spaces."""
+        """Return whether a quote can begin here. It can begin at a space, with no sign or hyphenated negation
+        cut off; after an elided article and its apostrophe; or between letters of a script without spaces."""
         kind = self.gaps.get(place)
         if kind == " ":
             before, after = self.letters[place - 1 : place] if place else "", self.letters[place : place + 1]
@@ -264,8 +268,8 @@ class Letters(NamedTuple):
         return self._is_between_unspaced(place)
 
     def stops_at(self, place: int) -> bool:
-        """Whether a quote can end here: at a space, with no per cent sign cut off, or between letters that are written
-        without spaces."""
+        """Return whether a quote can end here. It can end at a space, with no percent sign cut off, or between
+        letters of a script without spaces."""
         before, after = self.letters[place - 1 : place], self.letters[place : place + 1]
         if after in _AFTER_NUMBER and before.isdigit() and after:
             return False
@@ -274,18 +278,19 @@ class Letters(NamedTuple):
         return self._is_between_unspaced(place) and not before.isdigit()
 
     def same_gaps(self, start: int, other: "Letters", at: int, size: int) -> bool:
-        """Spaces agree; a hyphen or an apostrophe in either text stands for a space, for itself and for nothing. Beside
-        a letter of a script without spaces a space says nothing."""
+        """Return whether the gaps agree. A hyphen or apostrophe in either text matches a space, itself, or no
+        gap. Beside a letter of a script without spaces, spaces are ignored."""
         for offset in range(size):
             place = start + offset
-            one, two = self.gaps.get(place), other.gaps.get(at + offset)
-            differ = one != two and one in {None, " "} and two in {None, " "}
+            gap, other_gap = self.gaps.get(place), other.gaps.get(at + offset)
+            differ = gap != other_gap and gap in {None, " "} and other_gap in {None, " "}
             if differ and not _BESIDE_UNSPACED.search(self.letters[place - 1 : place + 1]):
                 return False
         return True
 
     def _is_between_unspaced(self, place: int) -> bool:
-        """Also where one of the two letters is of another script."""
+        """Return whether a place lies between two letters, at least one of a script without spaces, without
+        cutting a number."""
         pair = self.letters[place - 1 : place + 1] if place else ""
         return bool(_BETWEEN_UNSPACED.match(pair)) and not self._cuts_figure(place)
 
@@ -299,7 +304,7 @@ class Letters(NamedTuple):
 
 
 def places(wanted: str, letters: str, since: int) -> Iterator[int]:
-    """Where the same letters stand, gaps aside."""
+    """Yield the places where the same letters occur, ignoring gaps."""
     at = letters.find(wanted, since)
     while at >= 0:
         yield at

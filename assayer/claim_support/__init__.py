@@ -1,1 +1,1 @@
-"""Whether the words quoted for a claim bear it out: verbatim is not support."""
+"""Check whether the words quoted for a claim support it; a verbatim quote does not imply support."""

@@ -1,26 +1,26 @@
-"""Holds every claim of a report against its verified quotes of each paper, and writes beside it what came of that."""
+"""Check every claim of a report against its verified quotes of each paper, and record the outcome with the claim."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
+from assayer.citing.excerpts import excerpt
 from assayer.citing.labels import MARKER, paper_of, plain
 from assayer.claim_support.schemas import SupportItem, SupportQuestion, SupportVerdict
 from assayer.claim_support.task import SUPPORT
 from assayer.llm import Llm, ask
 from assayer.models import Absent, Citation, ClaimCounts, ClaimSupport, Frozen, Paper, PaperId, Point
+from assayer.run.concurrency import Failed, gather_settled
 from assayer.run.run import Run
-from assayer.run.structured_concurrency import Failed, each
 from assayer.text.content_words import content_words
+from assayer.text.sanitise import sanitise
 from assayer.text.scripts import UNSPACED_LETTER, unspaced_letters, words_of
-
-__all__ = ["CLAIMS_PER_CALL", "CheckedClaims", "FoundSupport", "check_claims", "support_found", "support_of"]
 
 CLAIMS_PER_CALL = 12
 _MOST_MISSING_CHARS = 300
 _LEAST_CARRIED = 3
-"""Words of content that an outcome has to rest on."""
+"""Minimum content words on which an outcome must rest."""
 
 _NOTHING_CLAIMED = Absent(reason="it says nothing of this paper that a quote could bear out.")
 _NOT_IN_QUOTE = Absent(reason="the check relied on words that the quote does not have.")
@@ -31,82 +31,93 @@ ValueT = TypeVar("ValueT")
 
 class _QuotedClaim(NamedTuple):
     claim: str
-    """With markers."""
+    """Text of the claim, with markers for its papers."""
     paper: PaperId
     quotes: tuple[str, ...]
-    """The first, then those that may carry what it does not."""
+    """Quotes of the paper: the first quote, then those that may cover what the first one lacks."""
     advice: bool
 
 
 class FoundSupport(NamedTuple):
-    """What a verdict comes to."""
+    """Outcome of one verdict."""
 
     support: ClaimSupport | Absent
     carried_by: tuple[str, ...] = ()
-    """The passages that have the words on which it rests."""
+    """Passages that contain the words on which the outcome rests."""
 
 
 @dataclass(frozen=True)
 class CheckedClaims:
-    """What the check came to, claim by claim."""
+    """Outcomes of the support check, by claim."""
 
     outcomes: Mapping[_QuotedClaim, FoundSupport]
 
     def written_into(self, value: ValueT) -> ValueT:
-        """The same value with the outcome at every citation of every point that has a verified quote. Of its further
-        quotes those stay on which the outcome rests."""
+        """Return the value with the outcome recorded at every citation that has a verified quote. Further
+        quotes are kept only if the outcome rests on them."""
         written: ValueT = _with_points(value, self._written)
         return written
 
     def _written(self, point: Point) -> Point:
-        return point.model_copy(update={"citations": tuple(self._cited(point, one) for one in point.citations)})
+        return point.model_copy(
+            update={"citations": tuple(self._cited(point, citation) for citation in point.citations)}
+        )
 
     def _cited(self, point: Point, citation: Citation) -> Citation:
         quoted = _quoted_claim(point, citation)
         if quoted is None:
             return citation
         found = self.outcomes.get(quoted, FoundSupport(_UNKNOWN))
-        kept = tuple(one for one in citation.further if one.quote in found.carried_by)
+        kept = tuple(item for item in citation.further if any(item.quote in passage for passage in found.carried_by))
         return citation.model_copy(update={"support": found.support, "further": kept})
 
     @property
     def counts(self) -> ClaimCounts | None:
-        if not self.outcomes:
-            return None
-        supports = [one.support for one in self.outcomes.values()]
-        found = [one.outcome if isinstance(one, ClaimSupport) else None for one in supports]
-        return ClaimCounts(
-            supported=found.count("supports"),
-            partly_supported=found.count("partly"),
-            not_supported=found.count("not"),
-            contradicted=found.count("contradicts"),
-            unchecked=found.count(None),
-        )
+        return claim_counts([outcome.support for outcome in self.outcomes.values()])
+
+
+def claim_counts(supports: Sequence[ClaimSupport | Absent | None]) -> ClaimCounts | None:
+    """Count the outcomes of the support check. Returns None if nothing was to be checked."""
+    if not supports:
+        return None
+    outcomes = [support.outcome if isinstance(support, ClaimSupport) else None for support in supports]
+    return ClaimCounts(
+        supported=outcomes.count("supports"),
+        partly_supported=outcomes.count("partly"),
+        not_supported=outcomes.count("not"),
+        contradicted=outcomes.count("contradicts"),
+        unchecked=outcomes.count(None),
+    )
 
 
 async def check_claims(llm: Llm, run: Run, findings: Sequence[Any], papers: Mapping[PaperId, Paper]) -> CheckedClaims:
-    """`findings` hold points, at any depth, that cite by markers. A point that stands in several places is checked
-    once. Raises what makes going on pointless for all; a call that fails leaves its claims unchecked."""
+    """Check the claims in `findings`, which hold points at any depth that cite by markers. A repeated point is
+    checked once. Errors that make continuing pointless for all claims are raised; a failed call leaves its claims
+    unchecked."""
     quoted = (_quoted_claim(point, citation) for point in _points(findings) for citation in point.citations)
-    claims = list(dict.fromkeys(one for one in quoted if one is not None))
-    found = await support_of([_item(one, papers) for one in claims], llm, run, "support check of a claim")
+    claims = list(dict.fromkeys(item for item in quoted if item is not None))
+    found = await support_of([_item(claim, papers) for claim in claims], llm, run, "support check of a claim")
     return CheckedClaims(dict(zip(claims, found, strict=True)))
 
 
 async def support_of(
     asked: Sequence[SupportItem], llm: Llm, run: Run, what: str, per_call: int = CLAIMS_PER_CALL
 ) -> list[FoundSupport]:
-    """In order; labels are given here, call by call. `what` one of them is called where answers are lost. Raises what
-    makes going on pointless for all."""
+    """Return the support of each item, in order. Labels are assigned per call. `what` names an item in the journal
+    if answers are lost. Raises errors that make continuing pointless for all items."""
     batches = [asked[start : start + per_call] for start in range(0, len(asked), per_call)]
 
     async def check(batch: Sequence[SupportItem]) -> list[FoundSupport]:
-        items = tuple(one.model_copy(update={"label": f"C{number}"}) for number, one in enumerate(batch, start=1))
-        answer = await ask(llm, SUPPORT, SupportQuestion(items=items), run)
-        verdicts = {one.label: one for one in answer.verdicts}
-        return [support_found(verdicts[item.label], item.passages, by_model=bool(llm.models)) for item in items]
+        items = tuple(entry.model_copy(update={"label": f"C{number}"}) for number, entry in enumerate(batch, start=1))
+        verdicts: dict[str, SupportVerdict] = {}
+        left = items
+        while left:  # once, unless the question was cut to fit
+            answer = await ask(llm, SUPPORT, SupportQuestion(items=left), run)
+            verdicts |= {verdict.label: verdict for verdict in answer.verdicts}
+            left = left[len(answer.verdicts) or len(left) :]
+        return [support_found(verdicts[item.label], item.passages) for item in items]
 
-    answered = await each(batches, check)
+    answered = await gather_settled(batches, check)
     run.keep_successes(answered, what, [len(batch) for batch in batches])
     outcomes: list[FoundSupport] = []
     for batch, found in zip(batches, answered, strict=True):
@@ -120,25 +131,33 @@ async def support_of(
 def _quoted_claim(point: Point, citation: Citation) -> _QuotedClaim | None:
     if citation.quote is None or citation.quote_state != "verified":
         return None
-    quotes = (citation.quote, *(one.quote for one in citation.further))
+    quotes = (citation.quote, *(item.quote for item in citation.further))
     return _QuotedClaim(point.text, paper_of(citation.label), quotes, point.kind == "suggestion")
 
 
-def _item(one: _QuotedClaim, papers: Mapping[PaperId, Paper]) -> SupportItem:
-    claim = MARKER.sub(lambda found: f"[{'this' if paper_of(found[1]) == one.paper else 'another'} source]", one.claim)
-    title = papers[one.paper].title if one.paper in papers else ""
+def _item(quoted_claim: _QuotedClaim, papers: Mapping[PaperId, Paper]) -> SupportItem:
+    claim = MARKER.sub(
+        lambda found: f"[{'this' if paper_of(found[1]) == quoted_claim.paper else 'another'} source]",
+        quoted_claim.claim,
+    )
+    paper = papers.get(quoted_claim.paper)
+    title = paper.title if paper else ""
+    # Conditions often stand beside the quote, and a claim that keeps to them must not count as partly supported.
+    abstract = sanitise(paper.abstract)[0] if paper else ""
+    passages = list(dict.fromkeys(excerpt(quote, abstract) for quote in quoted_claim.quotes))
     return SupportItem(
         label="",
         claim=claim,
-        passage=one.quotes[0],
-        more=one.quotes[1:],
+        passage=passages[0],
+        more=tuple(passages[1:]),
         title=" ".join(title.split()) or "(unknown)",
-        advice=one.advice,
+        advice=quoted_claim.advice,
     )
 
 
-def support_found(verdict: SupportVerdict, passages: Sequence[str], by_model: bool) -> FoundSupport:
-    """Nothing where it rests on words that none of the passages has."""
+def support_found(verdict: SupportVerdict, passages: Sequence[str]) -> FoundSupport:
+    """Convert a verdict into support. Returns an absent result if the verdict rests on words that no passage
+    contains."""
     if verdict.outcome == "nothing_claimed":
         return FoundSupport(_NOTHING_CLAIMED)
     carried_by = _with_words(passages, verdict.carried)
@@ -148,7 +167,6 @@ def support_found(verdict: SupportVerdict, passages: Sequence[str], by_model: bo
     support = ClaimSupport(
         outcome=verdict.outcome,
         missing=missing if len(missing) <= _MOST_MISSING_CHARS else f"{missing[:_MOST_MISSING_CHARS].rstrip()} …",
-        judged_by="model" if by_model else "overlap",
     )
     return FoundSupport(support, carried_by)
 
@@ -157,8 +175,8 @@ _CUT = re.compile(r"…|\.\.\.|\n")
 
 
 def _with_words(passages: Sequence[str], carried: str) -> tuple[str, ...]:
-    """The passages in which the words stand, in one piece or in several around an ellipsis, each piece in the first
-    that has it; none where a piece stands in none."""
+    """Return the passages that contain the words. Pieces around an ellipsis are matched separately, each in the
+    first passage that contains it. Returns an empty tuple if a piece occurs in no passage."""
     least = min(_LEAST_CARRIED, *map(_content, passages))
     pieces = [piece for piece in map(_spelled, _CUT.split(carried)) if piece]
     if _content(carried) < least:
@@ -171,27 +189,28 @@ def _with_words(passages: Sequence[str], carried: str) -> tuple[str, ...]:
 
 
 def _content(text: str) -> int:
-    """Words of content; two letters of scripts without spaces count as one, instead of the run they stand in."""
+    """Count the content words of a text. In scripts without spaces, two letters count as one word."""
     unspaced = unspaced_letters(text)
     spaced = UNSPACED_LETTER.sub(" ", text) if unspaced else text
     return len(content_words(spaced)) + unspaced // 2
 
 
 def _spelled(text: str) -> str:
-    """Of scripts without spaces each letter stands by itself, as a passage may be cut between any two of them."""
+    """Return the words separated by spaces. In scripts without spaces each letter stands alone, because a passage
+    may be cut between any two letters."""
     return " ".join(words_of(text))
 
 
 def _points(value: Any) -> Iterator[Point]:
-    """All points in a value, in order."""
+    """Yield all points in a value, in order."""
     if isinstance(value, Point):
         yield value
     elif isinstance(value, Frozen):
         for name in type(value).model_fields:
             yield from _points(getattr(value, name))
     elif isinstance(value, tuple | list):
-        for one in value:
-            yield from _points(one)
+        for item in value:
+            yield from _points(item)
 
 
 def _with_points(value: Any, change: Callable[[Point], Point]) -> Any:
@@ -199,7 +218,7 @@ def _with_points(value: Any, change: Callable[[Point], Point]) -> Any:
         return change(value)
     if isinstance(value, Frozen):
         fields = {name: getattr(value, name) for name in type(value).model_fields}
-        return value.model_copy(update={name: _with_points(one, change) for name, one in fields.items()})
+        return value.model_copy(update={name: _with_points(field, change) for name, field in fields.items()})
     if isinstance(value, tuple):
-        return tuple(_with_points(one, change) for one in value)
+        return tuple(_with_points(item, change) for item in value)
     return value

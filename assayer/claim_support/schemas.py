@@ -7,8 +7,6 @@ from pydantic import Field
 from assayer.citing.answer_texts import TextRole
 from assayer.models import Frozen
 
-__all__ = ["SupportAnswer", "SupportItem", "SupportQuestion", "SupportVerdict"]
-
 
 class SupportItem(Frozen):
     """A claim and the words quoted for it. Labels mean nothing outside their prompt."""

@@ -1,16 +1,13 @@
-"""The support check as a task: prompt, answer, what an answer must keep to, and what answers without a model."""
+"""Support check as an LLM task: prompt, answer and constraints on the answer. Only a language model can check."""
 
 from assayer.citing.labels import each_once
-from assayer.claim_support.overlap import support_by_overlap
 from assayer.claim_support.schemas import SupportAnswer, SupportQuestion
-from assayer.llm import Task
+from assayer.llm import Cut, Task
 from assayer.prompts import Prompts
-
-__all__ = ["SUPPORT"]
 
 
 def _check(question: SupportQuestion, answer: SupportAnswer) -> list[str]:
-    return each_once([item.label for item in question.items], (one.label for one in answer.verdicts), "item")
+    return each_once([item.label for item in question.items], (verdict.label for verdict in answer.verdicts), "item")
 
 
 SUPPORT = Task[SupportQuestion, SupportAnswer](
@@ -20,5 +17,5 @@ SUPPORT = Task[SupportQuestion, SupportAnswer](
     SupportAnswer,
     max_tokens=3_000,
     check=_check,
-    fallback=support_by_overlap,
+    cuts=(Cut("items", ""),),
 )

@@ -1,1 +1,1 @@
-"""Names and claims of a paper, read by a language model and held against its title and abstract."""
+"""Extraction of a paper's names and claims by a language model, verified against its title and abstract."""

@@ -1,4 +1,4 @@
-"""What of an answer stands in the paper: names and claims that do not are left out."""
+"""Check an answer against the paper, dropping names and claims that do not occur in it."""
 
 from collections.abc import Iterator
 
@@ -9,13 +9,12 @@ from assayer.text.contents import MOST_CLAIMS, MOST_NAMES, FoundContents, Mentio
 from assayer.text.names import normalised_name
 from assayer.text.sentences import sentence_spans
 
-__all__ = ["standing_contents"]
-
 _LONGEST_NAME = 60
 
 
 def standing_contents(question: ContentQuestion, answer: ContentAnswer) -> FoundContents:
-    """Each name with the first sentence that has it, each claim where its words stand without a gap."""
+    """Return each name with the first sentence that contains it, and each claim whose words occur there without a
+    gap."""
     after = len(question.title) + 1
     text = text_with_title(question.title, question.abstract)
     sentences = [TextPart(after + start, after + end) for start, end in sentence_spans(question.abstract)]
@@ -24,17 +23,17 @@ def standing_contents(question: ContentQuestion, answer: ContentAnswer) -> Found
         for part in (TextPart(0, len(question.title)), *sentences)
     ]
     mentions: dict[tuple[ContentKind, str], Mention] = {}
-    for one in answer.names:
-        name, normalised = " ".join(one.name.split()), normalised_name(one.name)
+    for item in answer.names:
+        name, normalised = " ".join(item.name.split()), normalised_name(item.name)
         stands = next((part for part, words in parts if f" {normalised} " in words), None)
         if stands is not None and normalised and len(name) <= _LONGEST_NAME:
-            mentions.setdefault((one.kind, normalised), _mention(one, name, normalised, stands))
+            mentions.setdefault((item.kind, normalised), _mention(item, name, normalised, stands))
     claims = dict.fromkeys(_claims(question.abstract, answer.claims, after))
     return FoundContents(list(mentions.values())[:MOST_NAMES], sorted(list(claims)[:MOST_CLAIMS]))
 
 
-def _mention(one: ReadName, name: str, normalised: str, part: TextPart) -> Mention:
-    return Mention(one.kind, name, normalised, one.role == "introduced", one.role == "built_on", part)
+def _mention(read_name: ReadName, name: str, normalised: str, part: TextPart) -> Mention:
+    return Mention(read_name.kind, name, normalised, read_name.role == "introduced", read_name.role == "built_on", part)
 
 
 def _claims(abstract: str, quotes: list[str], after: int) -> Iterator[TextPart]:

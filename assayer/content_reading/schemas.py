@@ -7,8 +7,6 @@ from pydantic import Field
 from assayer.citing.answer_texts import TextRole
 from assayer.models import ContentKind, Frozen
 
-__all__ = ["ContentAnswer", "ContentQuestion", "ReadName"]
-
 
 class ContentQuestion(Frozen):
     title: str

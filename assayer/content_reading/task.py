@@ -1,15 +1,14 @@
-"""Reading a paper's names and claims as a task. Without a model patterns find them (`assayer.text.contents`)."""
+"""LLM task that extracts a paper's names and claims. Without a model, patterns find them (`assayer.text.contents`)."""
 
 from assayer.content_reading.reading import standing_contents
 from assayer.content_reading.schemas import ContentAnswer, ContentQuestion
 from assayer.llm import Task
 from assayer.prompts import Prompts
 
-__all__ = ["CONTENTS"]
-
 
 def _check(question: ContentQuestion, answer: ContentAnswer) -> list[str]:
-    """Only an answer of which nothing stands is sent back: the rest of it is left out without paying twice."""
+    """Return complaints only if no name or claim of the answer is valid. Otherwise invalid items are dropped
+    without paying for a second answer."""
     if not (answer.names or answer.claims):
         return []
     found = standing_contents(question, answer)

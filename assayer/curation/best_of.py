@@ -17,10 +17,8 @@ from assayer.models import Absent, Idea, IdeaId
 from assayer.models.curation import Candidate
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import rank_ideas
+from assayer.run.concurrency import Failed, gather_settled
 from assayer.run.run import Run
-from assayer.run.structured_concurrency import Failed, each
-
-__all__ = ["place_candidates", "shuffled"]
 
 
 class _Shown(NamedTuple):
@@ -37,11 +35,11 @@ async def place_candidates(
     ranking: RankingOptions,
     dimensions: tuple[RubricDimension, ...],
 ) -> tuple[Candidate, ...]:
-    """The candidates of one question with their places, the best first; absent, and last, where nothing tells.
-    Raises LlmRejected, LlmUnavailable and PartUnavailable."""
-    shown = [_Shown(one, as_idea(one)) for one in shuffled(candidates, options.seed)]
+    """Rank the candidates of one question, best first. A candidate without any evidence of its worth gets an absent
+    place and comes last. Raises LlmRejected, LlmUnavailable and PartUnavailable."""
+    shown = [_Shown(item, as_idea(item)) for item in shuffled(candidates, options.seed)]
     if len(shown) < 2:
-        return tuple(one.candidate.model_copy(update={"place": 1}) for one in shown)
+        return tuple(item.candidate.model_copy(update={"place": 1}) for item in shown)
     if by == "comparisons":
         worth = await _by_comparisons(shown, llm, run, options, ranking)
     else:
@@ -50,8 +48,8 @@ async def place_candidates(
 
 
 def shuffled(candidates: Sequence[Candidate], seed: int) -> list[Candidate]:
-    """In an order that depends on seed and question, and not on the order given."""
-    drawn = sorted(candidates, key=lambda one: one.number)
+    """Return the candidates in an order that depends on the seed and the question, not on the input order."""
+    drawn = sorted(candidates, key=lambda candidate: candidate.number)
     question = drawn[0].question if drawn else ""
     Random(f"{seed} {question}").shuffle(drawn)  # noqa: S311 - an order to show things in is no secret
     return drawn
@@ -61,11 +59,11 @@ async def _by_comparisons(
     shown: Sequence[_Shown], llm: Llm, run: Run, options: CurationOptions, ranking: RankingOptions
 ) -> dict[IdeaId, float | Absent]:
     changed = {"analysed_ideas": 0, "calls_per_idea": options.calls_per_candidate, "seed": options.seed}
-    found = (await rank_ideas([one.idea for one in shown], llm, run, ranking.model_copy(update=changed))).ranking
+    found = (await rank_ideas([item.idea for item in shown], llm, run, ranking.model_copy(update=changed))).ranking
     if not found.judge.comparisons:
-        return {one.idea.id: Absent(reason="No comparison of the candidates was answered.") for one in shown}
+        return {item.idea.id: Absent(reason="No comparison of the candidates was answered.") for item in shown}
     never = Absent(reason="No comparison of it was answered.")
-    return {one.id: one.strength if one.comparisons else one.unjudged or never for one in found.ideas}
+    return {idea.id: idea.strength if idea.comparisons else idea.unjudged or never for idea in found.ideas}
 
 
 async def _by_scores(
@@ -78,7 +76,7 @@ async def _by_scores(
     async def one(item: _Shown) -> float | Absent:
         return (await score_idea(item.idea, dimensions, llm, run, options)).mean
 
-    means = await each(shown, one)
+    means = await gather_settled(shown, one)
     return {
         item.idea.id: Absent(reason=str(mean.error)) if isinstance(mean, Failed) else mean
         for item, mean in zip(shown, means, strict=True)
@@ -86,13 +84,13 @@ async def _by_scores(
 
 
 def _placed(shown: Sequence[_Shown], worth: dict[IdeaId, float | Absent]) -> tuple[Candidate, ...]:
-    """Equal ones keep the drawn order."""
-    known = [(one, value) for one in shown if not isinstance(value := worth[one.idea.id], Absent)]
+    """Assign places to the candidates; equal candidates keep the shuffled order."""
+    known = [(item, value) for item in shown if not isinstance(value := worth[item.idea.id], Absent)]
     known.sort(key=lambda pair: -pair[1])
-    placed = [one.candidate.model_copy(update={"place": place}) for place, (one, _) in enumerate(known, start=1)]
+    placed = [item.candidate.model_copy(update={"place": place}) for place, (item, _) in enumerate(known, start=1)]
     unknown = [
-        one.candidate.model_copy(update={"place": value})
-        for one in shown
-        if isinstance(value := worth[one.idea.id], Absent)
+        item.candidate.model_copy(update={"place": value})
+        for item in shown
+        if isinstance(value := worth[item.idea.id], Absent)
     ]
     return (*placed, *unknown)

@@ -1,4 +1,4 @@
-"""Candidate ideas for a research question, each drawn for itself."""
+"""Generation of candidate ideas for a research question, each sampled independently."""
 
 from typing import NamedTuple
 
@@ -10,33 +10,32 @@ from assayer.ideas.parsing import parse_idea
 from assayer.llm import Llm, ask
 from assayer.models import Idea, TextFlag
 from assayer.models.curation import Candidate, ResearchQuestion
+from assayer.run.concurrency import Failed, gather_settled
 from assayer.run.run import Run
-from assayer.run.structured_concurrency import Failed, each
 from assayer.text.sanitise import sanitise
-
-__all__ = ["ProposedCandidates", "as_idea", "propose_candidates"]
 
 
 class ProposedCandidates(NamedTuple):
     candidates: tuple[Candidate, ...]
-    """By number; as many fewer than asked for as are lost or the same."""
+    """Candidates in order of their numbers, without failed and repeated ones."""
     lost: dict[int, AssayerError]
-    """By number, candidates that no usable answer came for."""
+    """Errors of candidates without a usable answer, by candidate number."""
     repeats: dict[int, int]
-    """Candidates that say what an earlier one says, word for word, and which: they are not kept."""
+    """Discarded candidates that repeat an earlier candidate word for word: their number, and that of the earlier
+    one."""
 
 
 async def propose_candidates(
     question: ResearchQuestion, llm: Llm, run: Run, options: CurationOptions
 ) -> ProposedCandidates:
-    """Raises LlmRejected, LlmUnavailable and PartUnavailable."""
+    """Generate candidate ideas for a question. Raises LlmRejected, LlmUnavailable and PartUnavailable."""
     asked = ProposalQuestion(question=question.text)
 
     async def one(number: int) -> ProposalAnswer:
         task = proposal_task(number, options.candidate_tier, options.temperature)
         return await ask(llm, task, asked, run)
 
-    answers = await each(range(1, options.candidates + 1), one)
+    answers = await gather_settled(range(1, options.candidates + 1), one)
     kept, lost = list[Candidate](), dict[int, AssayerError]()
     first, repeats = dict[str, int](), dict[int, int]()
     for number, answer in enumerate(answers, start=1):
@@ -82,6 +81,6 @@ def _candidate(question: ResearchQuestion, number: int, answer: ProposalAnswer) 
 
 
 def as_idea(candidate: Candidate) -> Idea:
-    """As a judge reads it: the question that it answers, then the idea, without what the model said of it beforehand.
-    Raises InputError where nothing is left."""
+    """Return a candidate as an idea to be judged: the question, then the idea, without the model's remarks about
+    it. Raises InputError if no text is left."""
     return parse_idea(f"Research question: {candidate.question}\n\n{candidate.text}", candidate.id, candidate.title)

@@ -18,8 +18,6 @@ from assayer.models.curation import LeakageMeasure
 from assayer.text.content_words import content_words
 from assayer.text.sentences import sentence_spans
 
-__all__ = ["AbstractParts", "abstract_parts", "measure_leakage"]
-
 _WORD = re.compile(r"[^\W_]+")
 _PROPOSES = re.compile(
     r"\b(?:we|this (?:paper|work|article|study)|the authors?)\s(?:\w{1,20}\s){0,3}?"
@@ -38,9 +36,9 @@ _RESULTS = re.compile(
     re.IGNORECASE,
 )
 _NAMED = re.compile(r"\b(?:\w{0,20}[A-Z]\w{0,20}[A-Z]\w{0,20}|[A-Z]\w{0,20}\d\w{0,10}|\d\w{0,5}[A-Z]\w{0,20})\b")
-"""Names as papers coin them: two capitals in a word, or a capital and a figure."""
+"""Names in the style of papers: two capitals in a word, or a capital and a digit."""
 _TITLED = re.compile(r"^\s*([A-Z][\w+-]{2,30}):\s")
-"""A name before the title's colon."""
+"""Pattern for a name before the title's colon."""
 _BEFORE_TOPIC = re.compile(r"\b(?:for|in|on|under|without|against)\s", re.IGNORECASE)
 _MEANS = re.compile(r"\b(?:with|via|by|using|through|from)\b|:", re.IGNORECASE)
 _ANY_METHOD = frozenset(
@@ -53,11 +51,11 @@ _ANY_METHOD = frozenset(
     enable allow allows help one two three step steps process information
     """.split()  # noqa: SIM905 - a list of words reads better so
 )
-"""Words that tell no method from another."""
+"""Words that do not distinguish one method from another."""
 
 
 _LONGEST_RUN = 100
-"""Words: a run that is longer says no more."""
+"""Maximum words of a run; a longer run adds no information."""
 
 
 class AbstractParts(NamedTuple):
@@ -67,19 +65,19 @@ class AbstractParts(NamedTuple):
 
 
 def abstract_parts(abstract: str) -> AbstractParts:
-    """The method begins with the first sentence that proposes something. Where none does, all but the first sentence
-    count as method; of a single sentence, all of it."""
+    """Split an abstract into problem and method. The method begins with the first sentence that proposes something;
+    otherwise everything after the first sentence is method, and a single sentence is method entirely."""
     sentences = [abstract[start:end] for start, end in sentence_spans(abstract) if abstract[start:end].strip()]
-    begins = next((at for at, one in enumerate(sentences) if _PROPOSES.search(one)), None)
+    begins = next((at for at, sentence in enumerate(sentences) if _PROPOSES.search(sentence)), None)
     if begins is None:
         at = min(1, len(sentences) - 1)
         return AbstractParts(" ".join(sentences[:at]), " ".join(sentences[at:]), False)
     method, telling = list[str](), True
-    for one in sentences[begins:]:
-        proposes = bool(_PROPOSES.search(one))
-        telling = proposes or (telling and not _RESULTS.search(one))
+    for sentence in sentences[begins:]:
+        proposes = bool(_PROPOSES.search(sentence))
+        telling = proposes or (telling and not _RESULTS.search(sentence))
         if telling:
-            method.append(one)
+            method.append(sentence)
     return AbstractParts(" ".join(sentences[:begins]), " ".join(method), True)
 
 
@@ -104,8 +102,8 @@ def measure_leakage(question: str, title: str, abstract: str, limits: LeakageLim
 
 
 def _topic(title: str) -> str:
-    """What a title says that the paper is about: "Drought" of "A Calculus of Shade for Drought by Way of Sand". An
-    abstract that begins with its method tells it nowhere else."""
+    """Return the topic that a title states, for example `Drought` for `A Calculus of Shade for Drought by Way of
+    Sand`. An abstract that begins with its method does not state the topic elsewhere."""
     ends = [found.end() for found in _BEFORE_TOPIC.finditer(title)]
     return _MEANS.split(title[ends[-1] :], maxsplit=1)[0] if ends else ""
 
@@ -115,22 +113,24 @@ def _words(text: str) -> list[str]:
 
 
 def _content(text: str) -> list[str]:
-    """Words that may tell one method from another, each once, in order."""
+    """Return the distinct words that may distinguish one method from another, in order."""
     wanted = content_words(text) - _ANY_METHOD
-    return list(dict.fromkeys(word for word in (one.casefold() for one in _words(text)) if word in wanted))
+    return list(dict.fromkeys(word for word in (item.casefold() for item in _words(text)) if word in wanted))
 
 
 def _coined(title: str, parts: AbstractParts) -> set[str]:
-    """In lower case: what the title names before its colon, and names in the method that the problem does not have."""
+    """Return coined names in lower case: the words before the title's colon, and names in the method that do not
+    occur in the problem."""
     before_colon = _TITLED.match(title)
-    found = {one.casefold() for one in _NAMED.findall(parts.method)}
+    found = {item.casefold() for item in _NAMED.findall(parts.method)}
     if before_colon:
-        found |= {one.casefold() for one in _words(before_colon[1])}
-    return found - {one.casefold() for one in _words(parts.problem)}
+        found |= {word.casefold() for word in _words(before_colon[1])}
+    return found - {word.casefold() for word in _words(parts.problem)}
 
 
 def _longest_run(question: Sequence[str], parts: AbstractParts, told: frozenset[str]) -> int:
-    """Runs with no word that only the method has are turns of phrase."""
+    """Return the length of the longest run of words that the question shares with the method. Runs without a word
+    that occurs only in the method are common phrases and do not count."""
     method, problem = _padded(_tokens(parts.method)), _padded(_tokens(parts.problem))
     longest = 0
     for start in range(len(question)):

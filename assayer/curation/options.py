@@ -1,4 +1,5 @@
-"""How papers are curated and candidates made. The source leaves all of these numbers open but one: ten candidates."""
+"""Options for curating papers and generating candidates. The source specifies only one of these numbers: ten
+candidates."""
 
 from pathlib import Path
 from typing import Literal
@@ -8,38 +9,37 @@ from pydantic import Field
 from assayer.models import Frozen
 from assayer.models.curation import PaperKind
 
-__all__ = ["BestBy", "CandidateTier", "CurationOptions", "LeakageLimits"]
-
 BestBy = Literal["comparisons", "scores"]
 CandidateTier = Literal["fast", "strong"]
 
 
 class LeakageLimits(Frozen):
-    """From where on a question gives its paper's method away."""
+    """Thresholds from which a question reveals its paper's method."""
 
     share: float = Field(default=0.35, gt=0, le=1)
-    """Of the question's words of content, so many or more that only the method has."""
+    """Share of the question's content words that occur only in the method from which the question reveals the
+    method."""
     run: int = Field(default=4, ge=2)
-    """So many words or more in a row of the method's own."""
+    """Number of consecutive words of the method from which a question reveals the method."""
 
 
 class CurationOptions(Frozen):
     question_kinds: tuple[PaperKind, ...] = Field(default=("new_idea",), min_length=1)
-    """Kinds of papers that a question is derived from: only a new idea has a method to be found again."""
+    """Kinds of papers from which questions are derived; only a new idea has a method that can be rediscovered."""
     question_attempts: int = Field(default=2, ge=1, le=5)
-    """Times a question is asked for, while the ones before give the method away."""
+    """Maximum requests for a question, repeated as long as the previous questions reveal the method."""
     leakage: LeakageLimits = LeakageLimits()
     abstract_chars: int = Field(default=6_000, ge=500)
-    """Of an abstract in a prompt; a longer one is refused."""
+    """Maximum characters of an abstract in a prompt; a longer abstract is rejected."""
     candidates: int = Field(default=10, ge=1, le=100)
     candidate_tier: CandidateTier = "strong"
     temperature: float = Field(default=0.8, gt=0, le=2)
-    """At which candidates are drawn: at 0 they would all be one."""
+    """Sampling temperature for candidates; at 0 all candidates would be identical."""
     calls_per_candidate: float = Field(default=3.0, gt=0)
-    """Comparisons asked over candidates, where the best is found by comparisons."""
+    """Number of comparisons per candidate if the best candidate is selected by comparisons."""
     score_dimensions: Path | None = None
-    """A file of dimensions in place of novelty, feasibility and effectiveness."""
+    """File of dimensions that replaces novelty, feasibility and effectiveness."""
     idea_chars: int = Field(default=12_000, ge=500)
-    """Of each idea in a prompt that scores it."""
+    """Maximum characters of each idea in a scoring prompt."""
     seed: int = 0
-    """Of the order in which candidates are shown and of ties between them."""
+    """Seed for the order in which candidates are shown and for ties between them."""

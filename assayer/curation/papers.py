@@ -1,4 +1,5 @@
-"""From a paper to a research question: its kind, a question, the check that it does not tell the method."""
+"""Derive a research question from a paper: its kind, the question, and the check that the question does not reveal the
+method."""
 
 from assayer.curation.leakage import measure_leakage
 from assayer.curation.options import CurationOptions
@@ -7,22 +8,21 @@ from assayer.curation.tasks import CLASSIFICATION, QUESTION
 from assayer.llm import Llm, ask
 from assayer.models.base import Absent
 from assayer.models.curation import CuratedPaper, LeakageMeasure, PaperKind, SourcePaper
+from assayer.run.concurrency import Failed, as_result
 from assayer.run.run import Run
-from assayer.run.structured_concurrency import Failed, attempt
-
-__all__ = ["curate_paper"]
 
 _NAMES = {"new_idea": "a paper with a new idea", "survey": "a survey", "evaluation": "an evaluation of what exists"}
 _WORDS_SHOWN = 8
 
 
 async def curate_paper(paper: SourcePaper, llm: Llm, run: Run, options: CurationOptions) -> CuratedPaper:
-    """What failed is absent with its reason. Raises LlmRejected, LlmUnavailable and PartUnavailable."""
+    """Curate one paper. Steps that failed are absent with a reason. Raises LlmRejected, LlmUnavailable and
+    PartUnavailable."""
     kind, why = await _kind(paper, llm, run)
     if isinstance(kind, Absent):
         return _curated(paper, kind, why, Absent(reason="Its kind is not known."))
     if kind not in options.question_kinds:
-        wanted = " or ".join(_NAMES[one] for one in options.question_kinds)
+        wanted = " or ".join(_NAMES[question_kind] for question_kind in options.question_kinds)
         return _curated(
             paper, kind, why, Absent(reason=f"Questions are derived from {wanted}; this is {_NAMES[kind]}.")
         )
@@ -52,7 +52,7 @@ def _curated(
 
 async def _kind(paper: SourcePaper, llm: Llm, run: Run) -> tuple[PaperKind | Absent, str]:
     asked = PaperQuestion(title=paper.title, abstract=paper.abstract)
-    answer = await attempt(ask(llm, CLASSIFICATION, asked, run))
+    answer = await as_result(ask(llm, CLASSIFICATION, asked, run))
     if isinstance(answer, Failed):
         run.journal.record_failure("paper", answer.error)
         lost = Absent(reason=f"It could not be classified: {answer.error}")
@@ -65,12 +65,13 @@ async def _kind(paper: SourcePaper, llm: Llm, run: Run) -> tuple[PaperKind | Abs
 async def _question(
     paper: SourcePaper, llm: Llm, run: Run, options: CurationOptions
 ) -> tuple[str | Absent, LeakageMeasure | None, int]:
-    """One question that leaks is answered by a request that shows it and the words that give the method away."""
+    """Ask for a question. If it leaks, ask again and show the rejected question with the words that reveal the
+    method."""
     refused: tuple[RefusedQuestion, ...] = ()
     leakage: LeakageMeasure | None = None
     for number in range(1, options.question_attempts + 1):
         asked = QuestionQuestion(title=paper.title, abstract=paper.abstract, refused=refused)
-        answer = await attempt(ask(llm, QUESTION, asked, run))
+        answer = await as_result(ask(llm, QUESTION, asked, run))
         if isinstance(answer, Failed):
             run.journal.record_failure("question", answer.error)
             return Absent(reason=f"No question could be derived: {answer.error}"), leakage, number
@@ -80,6 +81,6 @@ async def _question(
         told = (*leakage.names, *leakage.repeated)
         refused = (*refused, RefusedQuestion(text=answer.question, repeated=told))
     run.journal.record_dropped("question", "gave its paper's method away, even when asked again")
-    words = ", ".join(f"“{one}”" for one in refused[-1].repeated[:_WORDS_SHOWN])
+    words = ", ".join(f"“{item}”" for item in refused[-1].repeated[:_WORDS_SHOWN])
     times = "once" if len(refused) == 1 else f"{len(refused)} times"
     return Absent(reason=f"It gave the method away, {times}; the last one repeats {words}."), leakage, len(refused)

@@ -1,4 +1,4 @@
-"""Papers and research questions in JSON: which fields of a record are read, and what a line must hold."""
+"""Papers and research questions in JSON: the fields that are read and the constraints on each line."""
 
 import hashlib
 from collections.abc import Mapping
@@ -9,16 +9,14 @@ from assayer.models import TextFlag
 from assayer.models.curation import ResearchQuestion, SourcePaper
 from assayer.text.sanitise import sanitise
 
-__all__ = ["paper_of_record", "question_of_record", "question_of_text"]
-
 _MOST_TITLE = 1_000
 _MOST_QUESTION = 2_000
 _FEWEST_WORDS = 20
-"""Of an abstract: less holds no problem and no method."""
+"""Minimum words of an abstract; a shorter one contains neither a problem nor a method."""
 
 
 def question_of_text(text: str, source: str, name: str | None = "q") -> ResearchQuestion:
-    """`name`: its id; None: one made of its words. Raises InputError."""
+    """Create a question from text. `name` is its id; with None the id is derived from its words. Raises InputError."""
     clean, flags = sanitise(text)
     clean = " ".join(clean.split())
     if not clean:
@@ -46,8 +44,8 @@ def paper_of_record(record: Any, source: str, abstract_chars: int) -> SourcePape
 
 
 def question_of_record(record: Any, source: str) -> ResearchQuestion | None:
-    """A string, or an object with `question`. None for a line of `assayer curate` that says why there is none. Raises
-    InputError."""
+    """Create a question from a string or an object with `question`. Returns None for a line of `assayer curate`
+    that states why there is no question. Raises InputError."""
     if isinstance(record, str):
         return question_of_text(record, source, None)
     if not isinstance(record, Mapping) or "question" not in record:

@@ -11,20 +11,6 @@ from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.models import Frozen
 from assayer.models.curation import PaperKind
 
-__all__ = [
-    "KindAnswer",
-    "PaperQuestion",
-    "ProposalAnswer",
-    "ProposalQuestion",
-    "QuestionAnswer",
-    "QuestionQuestion",
-    "RefusedQuestion",
-    "ScoringAnswer",
-    "ScoringEntry",
-    "ScoringQuestion",
-    "scoring_answer_for",
-]
-
 Restated = Annotated[str, TextRole.RESTATES]
 DimensionLabel = Annotated[str, Field(pattern=r"^D[1-9]\d?$", description="Label of the dimension, as D1.")]
 
@@ -127,10 +113,10 @@ def scoring_answer_for(scores: tuple[float, ...], dimensions: int) -> type[Scori
 
     def listed(score: float) -> float:
         if score not in scores:
-            raise ValueError(f"{score:g} is no score here; there are {', '.join(f'{one:g}' for one in scores)}")
+            raise ValueError(f"{score:g} is no score here; there are {', '.join(f'{item:g}' for item in scores)}")
         return score
 
-    values = [int(one) if one.is_integer() else one for one in map(float, scores)]
+    values = [int(item) if item.is_integer() else item for item in map(float, scores)]
     rating = Annotated[float, AfterValidator(listed), Field(json_schema_extra={"enum": values})] | None
     described = Field(description="One of the rubric's scores; null only if the text does not let anyone judge.")
     entry = create_model("Entry", __base__=ScoringEntry, score=(rating, described))

@@ -1,4 +1,4 @@
-"""Single scores of an idea, one call for all dimensions."""
+"""Individual scores of an idea, with one LLM call for all dimensions."""
 
 from collections.abc import Sequence
 
@@ -11,10 +11,8 @@ from assayer.models import Absent, Idea
 from assayer.models.curation import DimensionScore, IdeaScores
 from assayer.ranking.judged_texts import shown_text
 from assayer.ranking.options import RankingOptions
+from assayer.run.concurrency import Failed, as_result
 from assayer.run.run import Run
-from assayer.run.structured_concurrency import Failed, attempt
-
-__all__ = ["score_idea"]
 
 _NOT_JUDGED = "The model found that the text does not let anyone judge this"
 
@@ -27,16 +25,17 @@ async def score_idea(
     options: CurationOptions,
     question: str | None = None,
 ) -> IdeaScores:
-    """A lost answer leaves every score absent. Raises LlmRejected, LlmUnavailable and PartUnavailable."""
+    """Score an idea on every dimension. A lost answer leaves all scores absent. Raises LlmRejected, LlmUnavailable
+    and PartUnavailable."""
     shown = shown_text(idea, RankingOptions(idea_chars=options.idea_chars))
     asked = ScoringQuestion(idea=shown, question=question, dimensions=dimensions)
-    answer = await attempt(ask(llm, scoring_task(dimensions), asked, run))
+    answer = await as_result(ask(llm, scoring_task(dimensions), asked, run))
     if isinstance(answer, Failed):
         run.journal.record_failure("scores of an idea", answer.error)
         lost = Absent(reason=str(answer.error))
-        scores = tuple(DimensionScore(dimension=one.name, score=lost) for one in dimensions)
+        scores = tuple(DimensionScore(dimension=dimension.name, score=lost) for dimension in dimensions)
     else:
-        scores = tuple(_score(one, answer.of(number)) for number, one in enumerate(dimensions, start=1))
+        scores = tuple(_score(dimension, answer.of(number)) for number, dimension in enumerate(dimensions, start=1))
     return IdeaScores(
         id=idea.id,
         title=idea.title,

@@ -1,6 +1,4 @@
-"""The tasks of curation: prompt file, answer schema, check. None has a fallback: a pattern that finds surveys finds no
-new ideas, and no rule of ours asks a question, has an idea or judges one.
-"""
+"""LLM tasks of curation: prompt file, answer schema, check."""
 
 from dataclasses import replace
 
@@ -23,11 +21,9 @@ from assayer.llm import Task
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.prompts import Prompts
 
-__all__ = ["ALL", "CLASSIFICATION", "PROPOSAL", "QUESTION", "SCORING", "proposal_task", "scoring_task"]
-
 _PROMPTS = Prompts("assayer.curation")
 _FEWEST, _MOST = 6, 70
-"""Words of a question: what is asked for, and room on either side."""
+"""Minimum and maximum words of a question: the length that the prompt requests, with a tolerance on both sides."""
 
 
 def _check_kind(question: PaperQuestion, answer: KindAnswer) -> list[str]:
@@ -58,13 +54,13 @@ def _check_proposal(question: ProposalQuestion, answer: ProposalAnswer) -> list[
 
 def _check_scoring(question: ScoringQuestion, answer: ScoringAnswer) -> list[str]:
     labels = [f"D{number}" for number in range(1, len(question.dimensions) + 1)]
-    complaints = each_once(labels, (one.label for one in answer.entries), "dimension")
+    complaints = each_once(labels, (entry.label for entry in answer.entries), "dimension")
     if complaints:
         return complaints
     for number, dimension in enumerate(question.dimensions, start=1):
         score = answer.of(number).score
         if score is not None and score not in dimension.scores:
-            listed = ", ".join(f"{one:g}" for one in dimension.scores)
+            listed = ", ".join(f"{item:g}" for item in dimension.scores)
             complaints.append(f"{score:g} is no score of D{number}; there are {listed}.")
     return complaints
 
@@ -108,11 +104,11 @@ ALL = (CLASSIFICATION, QUESTION, PROPOSAL, SCORING)
 
 
 def proposal_task(number: int, tier: CandidateTier, temperature: float) -> Task[ProposalQuestion, ProposalAnswer]:
-    """Of one candidate: asked, paid and kept for itself. Numbers count from 1."""
+    """Return the task for one candidate, asked, paid for and cached separately. Numbers count from 1."""
     return replace(PROPOSAL, tier=tier, temperature=temperature, sample=number)
 
 
 def scoring_task(dimensions: tuple[RubricDimension, ...]) -> Task[ScoringQuestion, ScoringAnswer]:
-    """One task under one name, its answer held to these rubrics."""
+    """Return the scoring task under its common name, with an answer schema restricted to these dimensions."""
     scores = tuple(sorted({score for dimension in dimensions for score in dimension.scores}))
     return replace(SCORING, output=scoring_answer_for(scores, len(dimensions)))

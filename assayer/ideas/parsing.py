@@ -1,4 +1,4 @@
-"""Turns text into an idea: sanitised, titled, split at its own headings."""
+"""Turn text into an idea: sanitised, titled, and split at its own headings."""
 
 import datetime as dt
 import hashlib
@@ -7,22 +7,25 @@ from collections.abc import Sequence
 from itertools import islice
 
 from assayer.errors import InputError
-from assayer.models import Idea, IdeaId, Section, TextFlag
+from assayer.ideas.documents import reading_record, split_front_matter, with_notes
+from assayer.models import Document, Idea, IdeaId, Section, TextFlag
+from assayer.reference_lists.entry_parser import parse_references
+from assayer.reference_lists.list_titles import list_title
+from assayer.reference_lists.parting import PartedText, part_lists
 from assayer.text.headings import Heading, find_headings, split_at
 from assayer.text.sanitise import sanitise
 from assayer.text.section_titles import is_known_title
 from assayer.text.sentences import sentences
-
-__all__ = ["FEWEST_WORDS", "MOST_CHARACTERS", "UNTITLED", "idea_id", "idea_of_sections", "parse_idea"]
+from assayer.text.tex import looks_like_tex
 
 FEWEST_WORDS = 20
 MOST_CHARACTERS = 400_000
 LONGEST_TITLE = 200
 UNTITLED = "Overview"
-"""Names a section that has no heading of its own."""
+"""Name of a section without its own heading."""
 
 _TOKEN = re.compile(r"[぀-ヿ㐀-鿿가-힯]|[^\s぀-ヿ㐀-鿿가-힯]++")
-"""Scripts without spaces count a word a character."""
+"""Pattern for counting words; in scripts without spaces each character counts as a word."""
 _WORD_CHARACTER = re.compile(r"\w")
 _KIND = re.compile(r"^(?:research\s+)?(?:plan|proposal|idea|project(?:\s+proposal)?|title)\b\s*[:–—-]?\s*", re.I)
 _TITLE_LINE = re.compile(r"\A\s*(?:\*\*|__)?title(?:\*\*|__)?:(?:\*\*|__)?\s*(?P<title>\S.*)$", re.I | re.M)
@@ -31,11 +34,11 @@ _ANNOUNCES = re.compile(
     r"\b(?:aims?|hypothesi[sz]es?|propos\w+|investigat\w+|develop\w*|introduc\w+|examin\w+|test\w*|is|will)\b",
     re.I,
 )
-_EMPHASIS = re.compile(r"\*\*|__|`|^#+\s+")
+_EMPHASIS = re.compile(r"\*\*|__|`|^#+\s+|\[\^[\w-]+\]")
 
 
 def _check(text: str, source: str) -> None:
-    """Raises InputError unless the raw text can be an idea."""
+    """Raise InputError unless the raw text can be an idea."""
     if not text.strip():
         raise InputError(f"{source} is empty.", "An idea needs a problem, a method and a way to test it, in words.")
     if len(text) > MOST_CHARACTERS:
@@ -49,6 +52,7 @@ def _check(text: str, source: str) -> None:
 
 
 def _check_length(text: str, source: str) -> None:
+    """Raise InputError if too few words are left without front matter and reference lists."""
     found = (token for token in _TOKEN.finditer(text) if _WORD_CHARACTER.search(token[0]))
     words = sum(1 for _ in islice(found, FEWEST_WORDS))
     if words < FEWEST_WORDS:
@@ -59,7 +63,7 @@ def _check_length(text: str, source: str) -> None:
 
 
 def _short(title: str) -> str:
-    """On one line, at most LONGEST_TITLE characters, cut between words."""
+    """Return the title on one line, at most LONGEST_TITLE characters, cut between words."""
     line = " ".join(_EMPHASIS.sub("", title).split())
     if len(line) <= LONGEST_TITLE:
         return line
@@ -67,13 +71,13 @@ def _short(title: str) -> str:
 
 
 def idea_id(title: str, text: str) -> IdeaId:
-    """The same words have the same id, however they are laid out."""
+    """Return the id of an idea. Texts with the same words have the same id, regardless of layout."""
     words = " ".join(f"{title} {text}".split())
     return IdeaId(hashlib.sha256(words.encode()).hexdigest()[:16])
 
 
 def _titling(text: str, headings: Sequence[Heading]) -> Heading | None:
-    """The heading that names the whole text, not a section of it."""
+    """Return the heading that names the whole text and not only a section of it, or None."""
     if not headings or is_known_title(_KIND.sub("", headings[0].title) or "-"):
         return None
     first, rest = headings[0], headings[1:]
@@ -84,26 +88,26 @@ def _titling(text: str, headings: Sequence[Heading]) -> Heading | None:
 
 
 def _opening_line(text: str) -> str:
-    """A first line that stands alone and is no sentence."""
+    """Return the first line if it stands alone and is not a sentence."""
     line, _, rest = text.strip().partition("\n")
     alone = rest.startswith("\n") and len(line) <= LONGEST_TITLE and not line.rstrip().endswith((".", ":", ";", ","))
     return line if alone else ""
 
 
 def _telling_sentence(sections: Sequence[Section]) -> str:
-    """The sentence that announces the work, else the first."""
-    opening = [one for section in sections[:2] for one in sentences(section.text[:5_000], min_words=4)]
-    announcing = (one for one in opening if _ANNOUNCES.search(one))
+    """Return the sentence that announces the work, or else the first sentence."""
+    opening = [sentence for section in sections[:2] for sentence in sentences(section.text[:5_000], min_words=4)]
+    announcing = (item for item in opening if _ANNOUNCES.search(item))
     return next(announcing, next(iter(opening), sections[0].text))
 
 
 def _within(headings: Sequence[Heading], start: int) -> list[Heading]:
-    """Headings from an offset on, counted from there."""
+    """Return the headings from an offset on, with positions relative to that offset."""
     return [h._replace(start=h.start - start, end=h.end - start) for h in headings if h.start >= start]
 
 
 def _title_and_sections(text: str) -> tuple[str, tuple[Section, ...]]:
-    """The title may be empty; there is at least one section."""
+    """Return the title, which may be empty, and at least one section."""
     headings = find_headings(text)
     start, title = 0, ""
     if titling := _titling(text, headings):
@@ -118,43 +122,95 @@ def _title_and_sections(text: str) -> tuple[str, tuple[Section, ...]]:
 
 
 def _stripped(text: str) -> tuple[str, tuple[TextFlag, ...]]:
-    """Sanitised, without white space around it."""
+    """Return the sanitised text without surrounding white space, and its flags."""
     clean, flags = sanitise(text)
     shift = len(clean) - len(clean.lstrip())
     moved = (flag.model_copy(update={"offset": max(0, flag.offset - shift)}) for flag in flags)
     return clean.strip(), tuple(moved)
 
 
-def parse_idea(text: str, source: str, title: str | None = None, cutoff: dt.date | None = None) -> Idea:
-    """Raises InputError when the text is empty, too short, too long or no text.
+def parse_idea(
+    text: str, source: str, title: str | None = None, cutoff: dt.date | None = None, known: Document | None = None
+) -> Idea:
+    """Create an idea from text or Markdown. Front matter and reference lists are no part of the text that is judged.
+    `known` has what a reader knows of the document besides its text: notes, which stand in the text, tables, and what
+    was left out.
 
-    A given title wins over the text's own, and that over its announcing or first sentence.
+    A given title wins over that of the front matter, that over the text's own, and that over its announcing or first
+    sentence. Raises InputError when the text is empty, too short, too long or no text.
     """
     _check(text, source)
-    clean, flags = _stripped(text)
-    _check_length(clean, source)
-    own, sections = _title_and_sections(clean)
-    given, title_flags = _stripped(title or "")
-    name = _short(given) or _short(own) or _short(_telling_sentence(sections))
-    return Idea(
-        id=idea_id(name, clean),
-        title=name,
-        text=clean,
-        sections=sections,
-        source=source,
-        cutoff=cutoff,
-        flags=title_flags + flags,
-    )
+    if looks_like_tex(text):
+        raise InputError(f"{source} is the source of a TeX document.", "Give it as a file that ends in .tex.")
+    front_matter, rest = split_front_matter(text)
+    clean, flags = _stripped(rest)
+    parted = part_lists(clean)
+    _check_length(parted.text, source)
+    own, sections = _title_and_sections(parted.text)
+    named = title or next((field.value for field in front_matter if field.name == "title"), "")
+    known = known or Document()
+    above = (*known.front_matter, *front_matter)
+    draft = known.model_copy(update={"title": named, "front_matter": above, "sections": sections})
+    moved = tuple(flag.model_copy(update={"offset": parted.moved(flag.offset)}) for flag in flags)
+    return _idea(draft, own, parted.text, parted.lists, moved, source, cutoff)
+
+
+def idea_of_document(document: Document, source: str, title: str | None = None, cutoff: dt.date | None = None) -> Idea:
+    """Create an idea from what a reader made of a document. Raises the same errors as `parse_idea`."""
+    sections, lists, flags, text = list[Section](), list[str](), list[TextFlag](), ""
+    _check("\n\n".join(f"{section.title}\n\n{section.text}" for section in document.sections), source)
+    for section in with_notes(document):
+        (heading, heading_flags), (words, found) = _stripped(section.title), _stripped(section.text)
+        name = _short(heading)
+        if section.title != UNTITLED and list_title(section.title) == "certain" and parse_references(words):
+            lists.append(words)
+            continue
+        parted = PartedText(words) if document.references else part_lists(words)
+        lists += parted.lists
+        if not parted.text:
+            continue
+        head = "" if section.title == UNTITLED else f"## {name}\n\n"
+        text += "\n\n" if text else ""
+        start = len(text) + len("## ")
+        flags += [flag.model_copy(update={"offset": start + min(flag.offset, len(name))}) for flag in heading_flags]
+        text += head
+        flags += [flag.model_copy(update={"offset": len(text) + parted.moved(flag.offset)}) for flag in found]
+        text += parted.text
+        sections.append(Section(title=name, text=parted.text))
+    _check_length(text, source)
+    draft = document.model_copy(update={"title": title or document.title, "sections": tuple(sections)})
+    return _idea(draft, "", text, lists, tuple(flags), source, cutoff)
 
 
 def idea_of_sections(
     sections: Sequence[Section], source: str, title: str | None = None, cutoff: dt.date | None = None
 ) -> Idea:
-    """An idea from parts that are already apart: fields of a record, sections of a PDF. Raises as `parse_idea`."""
-    text = "\n\n".join(
-        section.text.strip() if section.title == UNTITLED else f"## {section.title}\n\n{section.text.strip()}"
-        for section in sections
+    """Create an idea from separate parts, such as fields of a record. Raises the same errors as `parse_idea`."""
+    return idea_of_document(Document(sections=tuple(sections)), source, title, cutoff)
+
+
+def _idea(
+    document: Document,
+    own_title: str,
+    text: str,
+    lists: Sequence[str],
+    flags: tuple[TextFlag, ...],
+    source: str,
+    cutoff: dt.date | None,
+) -> Idea:
+    named, title_flags = _stripped(document.title)
+    name = _short(named) or _short(own_title) or _short(_telling_sentence(document.sections))
+    references = document.references or tuple(work for listed in lists for work in parse_references(listed))
+    return Idea(
+        id=idea_id(name, text),
+        title=name,
+        text=text,
+        sections=document.sections,
+        source=source,
+        cutoff=cutoff,
+        flags=title_flags + flags,
+        reference_list="\n\n".join(lists),
+        references=references,
+        references_reader=document.references_reader,
+        reading=reading_record(document, name, text, len(references)),
     )
-    whole = parse_idea(text, source, title, cutoff)
-    clean = [Section(title=_short(sanitise(s.title)[0]), text=_stripped(s.text)[0]) for s in sections]
-    return whole.model_copy(update={"sections": tuple(section for section in clean if section.text)})

@@ -1,32 +1,33 @@
-"""Ideas in JSON: which fields of a record are read, and how."""
+"""Ideas in JSON: the fields that are read, and how."""
 
 import datetime as dt
 import json
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from assayer.errors import InputError
-from assayer.ideas.parsing import idea_of_sections, parse_idea
-from assayer.models import Idea, Section
+from assayer.ideas.parsing import idea_of_document, parse_idea
+from assayer.ideas.record_fields import (
+    PEOPLE_NAMED,
+    known_part,
+    normal_name,
+    part_order,
+    plain_words,
+    shown_name,
+    title_field,
+    why_unread,
+)
+from assayer.ideas.record_forms import flat_record, is_review
+from assayer.ideas.record_vocabulary import TEXTS
+from assayer.models import Document, FrontMatterField, Idea, LeftOut, Section
 
-__all__ = ["decode_json", "holds_idea", "idea_of_record", "record_source"]
-
-_PARTS = (
-    "abstract", "summary", "idea", "background", "introduction", "motivation", "problem", "problem_statement",
-    "research_question", "research_questions", "hypothesis", "hypotheses", "related_work", "objective",
-    "objectives", "aims", "approach", "proposed_approach", "method", "methods", "proposed_method",
-    "methodology", "data", "experiment", "experiments", "experiment_design", "experiment_plan",
-    "experimental_design", "step_by_step_experiment_plan", "evaluation", "analysis", "test_case_examples",
-    "expected_results", "expected_outcomes", "contributions", "impact", "limitations", "risks", "fallback_plan",
-    "timeline",
-)  # fmt: skip
-"""Fields that make up an idea when there is no `text`, in the order in which they are put together."""
 _MOST_NAMED = 12
+_READ_ELSEWHERE = ("id", "cutoff")
 
 
 def decode_json(text: str, source: str) -> Any:
-    """Raises InputError that names line and column."""
+    """Decode JSON. Raises InputError with line and column."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
@@ -36,28 +37,6 @@ def decode_json(text: str, source: str) -> Any:
         raise InputError(f"{source} is nested too deeply to be an idea.") from None
     except ValueError as error:
         raise InputError(f"{source} is not valid JSON: {error}.") from None
-
-
-def _normal(field: str) -> str:
-    return re.sub(r"[\s_-]+", "_", field.strip().casefold())
-
-
-def holds_idea(fields: Iterable[str]) -> bool:
-    """Whether one of the fields is read as the words of an idea: a title alone is none."""
-    return not {_normal(field) for field in fields}.isdisjoint(("text", *_PARTS))
-
-
-def _words(value: Any, depth: int = 0) -> str:
-    """A field's text: strings as they are, lists as items, objects as named parts; anything else counts as none."""
-    if isinstance(value, str):
-        return value.strip()
-    if depth < 4 and isinstance(value, list):
-        items = [words for item in value if (words := _words(item, depth + 1))]
-        return "\n".join(f"- {item}" for item in items)
-    if depth < 4 and isinstance(value, Mapping):
-        parts = {name: words for name, item in value.items() if (words := _words(item, depth + 1))}
-        return "\n\n".join(f"**{name}**: {words}" for name, words in parts.items())
-    return ""
 
 
 def _cutoff(value: Any, source: str, latest: dt.date | None) -> dt.date | None:
@@ -76,11 +55,11 @@ def _cutoff(value: Any, source: str, latest: dt.date | None) -> dt.date | None:
 
 
 def record_source(record: Any, source: str) -> str:
-    """What a record is called: by its place, and by its sender's `id` for it where it has one. The id is only shown;
-    the idea gets assayer's."""
+    """Return the display name of a record: its place, and its sender's `id` if it has one. The id is only shown;
+    the idea gets an id from assayer."""
     if not isinstance(record, Mapping):
         return source
-    return _identified(source, next((value for name, value in record.items() if _normal(str(name)) == "id"), None))
+    return _identified(source, next((value for name, value in record.items() if normal_name(str(name)) == "id"), None))
 
 
 def _identified(source: str, value: Any) -> str:
@@ -90,8 +69,17 @@ def _identified(source: str, value: Any) -> str:
     return f"{source} ({shown})"
 
 
+class _ReadFields(NamedTuple):
+    text: str
+    """Text of the field that holds the whole; empty if there is none."""
+    sections: list[Section]
+    left_out: list[LeftOut]
+    people: list[FrontMatterField]
+
+
 def idea_of_record(record: Any, source: str, latest_cutoff: dt.date | None = None) -> Idea:
-    """An idea from a JSON string or object: `text`, or the fields of `_PARTS`. Raises InputError."""
+    """Create an idea from a JSON string, or an object with `text` or fields that hold parts of an idea. Every other
+    field is named in the reading record with the reason. Raises InputError."""
     if isinstance(record, str):
         return parse_idea(record, source)
     if not isinstance(record, Mapping):
@@ -99,23 +87,64 @@ def idea_of_record(record: Any, source: str, latest_cutoff: dt.date | None = Non
         raise InputError(
             f"{source} is {kind}, not an idea.", "Give an object with a `text`, or with `problem`, `method` …"
         )
-    fields = {_normal(str(name)): value for name, value in record.items()}
+    fields = flat_record(record)
     source = record_source(record, source)
-    cutoff = _cutoff(fields.get("cutoff"), source, latest_cutoff)
-    title = fields.get("title")
+    cutoff = _cutoff(
+        next((fields[name] for name in fields if normal_name(name) == "cutoff"), None), source, latest_cutoff
+    )
+    titled = title_field(fields)
+    title = fields[titled] if titled is not None else None
     if title is not None and not isinstance(title, str):
         raise InputError(f"{source}: the title is not a string.", "Put it in quotes.", "title")
-    if text := _words(fields.get("text")):
-        return parse_idea(text, source, title, cutoff)
-    sections = [
-        Section(title=name.replace("_", " ").capitalize(), text=words)
-        for name in _PARTS
-        if (words := _words(fields.get(name)))
-    ]
-    if not sections:
-        named = ", ".join(map(repr, list(record)[:_MOST_NAMED])) or "none"
-        raise InputError(
-            f"{source} holds no text of an idea; its fields are: {named}.",
-            "Give a `text`, or fields such as `title` and `abstract`, or `problem`, `method` and `experiment`.",
+    title = plain_words(title or "") or None
+    read = _read_fields({name: value for name, value in fields.items() if name != titled})
+    if read.text:
+        known = Document(front_matter=tuple(read.people), left_out=tuple(read.left_out))
+        return parse_idea(read.text, source, title, cutoff, known)
+    if not read.sections or (not any(map(_is_part, fields)) and is_review(fields)):
+        raise _refusal(record, fields, source)
+    document = Document(front_matter=tuple(read.people), sections=tuple(read.sections), left_out=tuple(read.left_out))
+    return idea_of_document(document, source, title, cutoff)
+
+
+def _is_part(name: str) -> bool:
+    return known_part(name) is not None
+
+
+def _refusal(record: Mapping[Any, Any], fields: Mapping[str, Any], source: str) -> InputError:
+    named = ", ".join(map(repr, list(record)[:_MOST_NAMED])) or "none"
+    if is_review(fields):
+        return InputError(
+            f"{source} looks like a review or decision, not a proposal; its fields are: {named}.",
+            "Give the submission's own record.",
         )
-    return idea_of_sections(sections, source, title, cutoff)
+    return InputError(
+        f"{source} holds no text of an idea; its fields are: {named}.",
+        "Give a `text`, or fields such as `title` and `abstract`, or `problem`, `method` and `experiment`.",
+    )
+
+
+def _read_fields(fields: Mapping[str, Any]) -> _ReadFields:
+    """Return the text and sections of a record. Known parts come in their usual order, an unknown field after the
+    field that it follows in the record."""
+    text = next((words for name in fields if normal_name(name) in TEXTS and (words := plain_words(fields[name]))), "")
+    placed: list[tuple[int, Section]] = []
+    left_out: list[LeftOut] = []
+    people: list[FrontMatterField] = []
+    place = 0
+    for name, value in fields.items():
+        if normal_name(name) in (*_READ_ELSEWHERE, *TEXTS) or value in (None, "", [], {}):
+            continue
+        reason = why_unread(name, value)
+        words = "" if reason else plain_words(value)
+        if text and words:
+            reason = "the record has a text of its own"
+        if reason == PEOPLE_NAMED:
+            people.append(FrontMatterField(name=normal_name(name), value="; ".join(plain_words(value).split("\n"))))
+        elif reason or not words:
+            left_out.append(LeftOut(part=f'the field "{name}"', why=reason or "not text"))
+        else:
+            order = part_order(name)
+            place = place if order is None else order
+            placed.append((place, Section(title=shown_name(name), text=words)))
+    return _ReadFields(text, [section for _, section in sorted(placed, key=lambda item: item[0])], left_out, people)

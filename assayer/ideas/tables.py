@@ -1,4 +1,4 @@
-"""Ideas in the rows of a table: which columns must be there, and an idea a row. A broken row does not affect others."""
+"""Ideas in the rows of a table, one idea per row, and the columns required. A broken row does not affect other rows."""
 
 import datetime as dt
 from collections import Counter
@@ -6,46 +6,55 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from assayer.errors import InputError
-from assayer.ideas.records import holds_idea, idea_of_record
+from assayer.ideas.record_forms import holds_idea
+from assayer.ideas.records import idea_of_record
 from assayer.models import Frozen, Idea
 from assayer.text.sanitise import clean_text, hidden_flags
 
-__all__ = ["MOST_COLUMNS", "IdeaOfRow", "IdeaTable", "IdeaTableRow", "check_columns", "table_ideas", "table_notices"]
-
 _MOST_NAMED = 12
+_ROWS_ABOVE = 10
+"""Maximum rows above the header, such as the title of a call."""
 MOST_COLUMNS = 1_000
 _WHY_HIDDEN = "in a cell that nobody sees"
 
 
 class IdeaTableRow(Frozen):
     number: int
-    """In its sheet, from 1."""
+    """Row number in its sheet, from 1."""
     cells: tuple[str, ...]
     hidden: tuple[str, ...] = ()
-    """Texts of cells that nobody sees, left out of `cells`; not sanitised."""
+    """Texts of hidden cells, left out of `cells`; not sanitised."""
 
 
 class IdeaTable(Frozen):
-    """The rows of one sheet, blank ones among them."""
+    """Rows of one sheet, including blank rows."""
 
     sheet: str
     unread_sheets: int = 0
-    """Shown as well, with something in them."""
+    """Number of other visible sheets with content, which are not read."""
     hidden_rows: int = 0
-    """Left out, with something in them."""
+    """Number of hidden rows with content, which are left out."""
     rows: tuple[IdeaTableRow, ...]
 
 
 class IdeaOfRow(NamedTuple):
     number: int
-    """Among the rows after the header that are not blank, from 1."""
+    """Row number among the non-blank rows after the header, from 1."""
     fields: Mapping[str, str]
-    """By the names of their columns, without those that are blank."""
+    """Cells by column name, without blank cells; empty if the row is broken."""
     idea: Idea | InputError
 
 
+class TableIdeas(NamedTuple):
+    above: tuple[str, ...]
+    """Lines above the header, which are not read."""
+    notices: list[str]
+    """Remarks for the sender about other parts of the file that were not read."""
+    rows: Iterator[IdeaOfRow]
+
+
 def check_columns(names: Sequence[str], what: str) -> None:
-    """Raises InputError unless a header with these names heads a table of ideas."""
+    """Raise InputError unless a header with these names is valid for a table of ideas."""
     # Before anything looks at their names: that takes a hundred times as long as counting them.
     if len(names) > MOST_COLUMNS:
         raise InputError(
@@ -70,34 +79,41 @@ def _shown(name: str) -> str:
     return " ".join(clean_text(name).split())[:40]
 
 
-def table_ideas(table: IdeaTable, source: str, latest_cutoff: dt.date | None = None) -> Iterator[IdeaOfRow]:
-    """In order. The first row with anything in it names the columns. Raises InputError when none can be an idea.
-
-    Each is called `source:number`."""
-    rows = (row for row in table.rows if row.hidden or any(cell.strip() for cell in row.cells))
-    header = next(rows, None)
-    if header is None:
+def table_ideas(table: IdeaTable, source: str, latest_cutoff: dt.date | None = None) -> TableIdeas:
+    """Read the ideas of a table, in order. The first row with a column for ideas names the columns. Raises InputError
+    if no row can be an idea. Each idea is named `source:number`."""
+    rows = [row for row in table.rows if row.hidden or any(cell.strip() for cell in row.cells)]
+    if not rows:
         raise InputError(f"{source} is empty.", "Put the names of the columns on the first line: title, text.")
-    check_columns(header.cells, source)
-    for number, row in enumerate(rows, 1):
-        named = zip(header.cells, row.cells, strict=False)
-        fields = {name.strip(): cell for name, cell in named if name.strip() and cell.strip()}
-        yield IdeaOfRow(number, fields, _idea(row, fields, f"{source}:{number}", latest_cutoff))
+    place = _header_place(rows)
+    names = rows[place].cells
+    check_columns(names, source)
+    above = tuple(" ".join(filter(None, row.cells)) for row in rows[:place])
+    ideas = (_idea(row, number, names, source, latest_cutoff) for number, row in enumerate(rows[place + 1 :], 1))
+    return TableIdeas(above, _notices(table, source), ideas)
+
+
+def _header_place(rows: Sequence[IdeaTableRow]) -> int:
+    """Return the place of the header: the first row with a column for ideas, or the first row if there is none."""
+    near = enumerate(rows[: _ROWS_ABOVE + 1])
+    return next((place for place, row in near if len(row.cells) <= MOST_COLUMNS and holds_idea(row.cells)), 0)
 
 
 def _idea(
-    row: IdeaTableRow, fields: Mapping[str, str], source: str, latest_cutoff: dt.date | None
-) -> Idea | InputError:
+    row: IdeaTableRow, number: int, names: Sequence[str], source: str, latest_cutoff: dt.date | None
+) -> IdeaOfRow:
+    named = zip(names, row.cells, strict=False)
+    fields = {name.strip(): cell for name, cell in named if name.strip() and cell.strip()}
     try:
-        idea = idea_of_record(fields, source, latest_cutoff)
+        idea = idea_of_record(fields, f"{source}:{number}", latest_cutoff)
     except InputError as error:
-        return InputError(f"{error.message} (row {row.number} of the sheet)", error.hint, error.field)
+        told = InputError(f"{error.message} (row {row.number} of the sheet)", error.hint, error.field)
+        return IdeaOfRow(number, fields, told)
     flags = hidden_flags((_WHY_HIDDEN, text) for text in row.hidden)
-    return idea.model_copy(update={"flags": (*idea.flags, *flags)})
+    return IdeaOfRow(number, fields, idea.model_copy(update={"flags": (*idea.flags, *flags)}))
 
 
-def table_notices(table: IdeaTable, name: str) -> list[str]:
-    """What was not read of a file, in words for its sender."""
+def _notices(table: IdeaTable, name: str) -> list[str]:
     notices: list[str] = []
     if table.unread_sheets:
         notices.append(
@@ -105,6 +121,12 @@ def table_notices(table: IdeaTable, name: str) -> list[str]:
             "was read."
         )
     if table.hidden_rows:
-        rows = f"{table.hidden_rows:,} hidden row{'s' * (table.hidden_rows != 1)}"
-        notices.append(f"{name} has {rows}, left out: show in the sheet whatever is a proposal.")
+        hidden = f"{table.hidden_rows:,} hidden row{'s' * (table.hidden_rows != 1)}"
+        notices.append(f"{name} has {hidden}, left out: show in the sheet whatever is a proposal.")
     return notices
+
+
+def notice_above(name: str, above: Sequence[str]) -> str:
+    """Return a notice about the lines above the header of a table."""
+    lines = "line above its header was" if len(above) == 1 else f"{len(above)} lines above its header were"
+    return f"{name}: the {lines} not read: {'; '.join(map(_shown, above[:_MOST_NAMED]))}."

@@ -1,1 +1,1 @@
-"""The literature of one evaluation: what may be used of it, and which records are the same paper."""
+"""Literature of one evaluation: the papers that may be used, and detection of records of the same paper."""

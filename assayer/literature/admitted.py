@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterable, Sequence
 from assayer.models import CorpusFit, Hit, Paper, PaperContents, PaperId, Passage, Retraction, Window
 from assayer.ports import CitationIds, Literature
 
-__all__ = ["AdmittedLiterature"]
-
 
 class AdmittedLiterature:
-    """Implements the Literature port. `admit` says of each paper whether the run may see it."""
+    """Literature restricted to admitted papers; implements the Literature port. `admit` decides whether the run may
+    see a paper."""
 
     def __init__(self, literature: Literature, admit: Callable[[Paper], bool]) -> None:
         self._literature = literature
@@ -29,11 +28,11 @@ class AdmittedLiterature:
         return self._literature.source
 
     async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Hit]]:
-        return [self._hits(one) for one in await self._literature.search(queries, limit, window)]
+        return [self._hits(item) for item in await self._literature.search(queries, limit, window)]
 
     async def snippets(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Passage]]:
         answers = await self._literature.snippets(queries, limit, window)
-        return [[one for one in passages if self._admit(one.paper)] for passages in answers]
+        return [[passage for passage in passages if self._admit(passage.paper)] for passages in answers]
 
     async def neighbours(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Hit]]:
         answers = await self._literature.neighbours(papers, limit, window)
@@ -41,19 +40,19 @@ class AdmittedLiterature:
 
     async def references(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
         answers = await self._literature.references(papers, limit, window)
-        return {paper: [one for one in cited if self._admit(one)] for paper, cited in answers.items()}
+        return {paper: [item for item in cited if self._admit(item)] for paper, cited in answers.items()}
 
     async def citing(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
         answers = await self._literature.citing(papers, limit, window)
-        return {paper: [one for one in citing if self._admit(one)] for paper, citing in answers.items()}
+        return {paper: [item for item in citing if self._admit(item)] for paper, citing in answers.items()}
 
     async def citations(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, CitationIds]:
-        """Without the papers that were refused so far. Others are judged only by their records: ask `papers` for them
-        before going on from them."""
+        """Return citations without the papers refused so far. Other papers are only judged by their records, so
+        fetch them with `papers` before following their citations."""
         answers = await self._literature.citations(papers, limit, window)
         return {
-            paper: CitationIds(self._unrefused(one.cited), self._unrefused(one.citing))
-            for paper, one in answers.items()
+            paper: CitationIds(self._unrefused(answer.cited), self._unrefused(answer.citing))
+            for paper, answer in answers.items()
         }
 
     async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
@@ -79,7 +78,7 @@ class AdmittedLiterature:
         return admitted
 
     def _unrefused(self, papers: Sequence[PaperId]) -> Sequence[PaperId]:
-        return [one for one in papers if one not in self._refused] if self._refused else papers
+        return [paper for paper in papers if paper not in self._refused] if self._refused else papers
 
     def _hits(self, hits: Iterable[Hit]) -> list[Hit]:
         return [hit for hit in hits if self._admit(hit.paper)]

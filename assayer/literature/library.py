@@ -5,11 +5,15 @@ recognised and kept out. Methods search through this and nothing else.
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from contextlib import AbstractContextManager
 
 from assayer.cutoff import admits
 from assayer.literature.admitted import AdmittedLiterature
 from assayer.literature.own_paper import is_own_paper, shingles
+from assayer.literature.work_versions import (
+    one_hit_per_work,
+    one_paper_per_work,
+    passages_of_one_record_per_work,
+)
 from assayer.models import (
     Absent,
     CorpusFit,
@@ -26,15 +30,12 @@ from assayer.models import (
 from assayer.ports import FullTexts, Literature
 from assayer.run.run import Run
 
-__all__ = ["Library", "field_coverage", "near_beyond_corpus"]
-
-
 _SEVERAL = 5
-"""Papers; a search by words always finds a few that are near by chance."""
+"""Minimum papers for a result; a search by words always finds a few papers that are near by chance."""
 
 
 class Library:
-    """A run's view of the literature. All of it raises LiteratureError."""
+    """View of the literature for one run. All methods raise LiteratureError."""
 
     def __init__(self, literature: Literature, full_texts: FullTexts, run: Run, idea: Idea) -> None:
         self._literature = literature
@@ -47,7 +48,8 @@ class Library:
         self._verdicts: dict[PaperId, bool] = {}
         self.own_papers: dict[PaperId, Paper] = {}
 
-    def _admit(self, paper: Paper) -> bool:
+    def admits(self, paper: Paper) -> bool:
+        """Return whether a paper may be used: published up to the cutoff, and not the idea's own paper."""
         if paper.id not in self._verdicts:
             self._verdicts[paper.id] = self._judge(paper)
         return self._verdicts[paper.id]
@@ -76,41 +78,41 @@ class Library:
 
     @property
     def window(self) -> Window:
-        """Of what may be judged by."""
+        """Publication window of the papers that may be used to judge the idea."""
         return self._window
 
     @property
     def admitted(self) -> AdmittedLiterature:
-        """The same literature behind the port, for walks along citations."""
-        return AdmittedLiterature(self._literature, self._admit)
+        """The same literature as a Literature port, for citation traversal."""
+        return AdmittedLiterature(self._literature, self.admits)
 
     async def search(self, queries: Sequence[str], limit: int) -> list[list[Hit]]:
-        with self._searching():
-            answers = await self._literature.search(queries, limit, self._window)
-        return [[hit for hit in hits if self._admit(hit.paper)] for hits in answers]
+        answers = await self._literature.search(queries, limit, self._window)
+        return [one_hit_per_work([hit for hit in hits if self.admits(hit.paper)]) for hits in answers]
 
     async def search_after_cutoff(self, queries: Sequence[str], limit: int) -> list[list[Hit]]:
-        """Papers published after the cutoff: for advice on revision, never to judge by. None without a cutoff."""
+        """Return papers published after the cutoff, used for revision advice and never for judging; empty lists
+        if there is no cutoff."""
         if self._later is None:
             return [[] for _ in queries]
-        with self._searching():
-            answers = await self._literature.search(queries, limit, self._later)
-        return [[hit for hit in hits if self._admit_later(hit.paper)] for hits in answers]
+        answers = await self._literature.search(queries, limit, self._later)
+        return [one_hit_per_work([hit for hit in hits if self._admit_later(hit.paper)]) for hits in answers]
 
     async def snippets(self, queries: Sequence[str], limit: int) -> list[list[Passage]]:
-        with self._searching():
-            answers = await self._literature.snippets(queries, limit, self._window)
-        return [[passage for passage in passages if self._admit(passage.paper)] for passages in answers]
+        answers = await self._literature.snippets(queries, limit, self._window)
+        admitted = ([passage for passage in passages if self.admits(passage.paper)] for passages in answers)
+        return [passages_of_one_record_per_work(passages) for passages in admitted]
 
     async def neighbours(self, papers: Sequence[PaperId], limit: int) -> dict[PaperId, list[Paper]]:
-        with self._searching():
-            answers = await self._literature.neighbours(papers, limit, self._window)
-        return {key: [hit.paper for hit in hits if self._admit(hit.paper)] for key, hits in answers.items()}
+        answers = await self._literature.neighbours(papers, limit, self._window)
+        return {
+            key: one_paper_per_work([hit.paper for hit in hits if self.admits(hit.paper)])
+            for key, hits in answers.items()
+        }
 
     async def references(self, papers: Sequence[PaperId], limit: int) -> dict[PaperId, list[Paper]]:
-        with self._searching():
-            answers = await self._literature.references(papers, limit, self._window)
-        return {key: [paper for paper in cited if self._admit(paper)] for key, cited in answers.items()}
+        answers = await self._literature.references(papers, limit, self._window)
+        return {key: [paper for paper in cited if self.admits(paper)] for key, cited in answers.items()}
 
     async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
         return await self._literature.contents(papers) if papers else {}
@@ -119,14 +121,13 @@ class Library:
         if not ids:
             return []
         known = await self._literature.papers(ids, self._window)
-        return [known[one] for one in ids if one in known and self._admit(known[one])]
+        return [known[item] for item in ids if item in known and self.admits(known[item])]
 
     async def full_texts(self, papers: Sequence[Paper], *, later: bool = False) -> dict[PaperId, FullText]:
-        """Those that could be had, as of the cutoff or, of `later` papers, as of today; the others are counted with
-        their reason."""
+        """Return the available full texts, as of the cutoff or, for `later` papers, as of today. Unavailable
+        ones are recorded with their reason."""
         window = self._later if later and self._later else self._window
-        with self._run.activities.during("full_texts", self._run.clock):
-            answers = await self._full_texts.get(papers, window)
+        answers = await self._full_texts.get(papers, window)
         texts: dict[PaperId, FullText] = {}
         for paper in papers:
             answer = answers[paper.id]
@@ -140,14 +141,10 @@ class Library:
         return await self._literature.similarity(text, papers)
 
     async def fit(self, text: str) -> CorpusFit:
-        with self._searching():
-            return await self._literature.fit(text, self._window)
-
-    def _searching(self) -> AbstractContextManager[None]:
-        return self._run.activities.during("searching", self._run.clock)
+        return await self._literature.fit(text, self._window)
 
     async def with_retractions(self, papers: Sequence[Paper]) -> tuple[Paper, ...]:
-        """Papers that are about to be cited, marked where a source knows that they were retracted."""
+        """Mark retracted papers among those about to be cited, if a source knows of the retraction."""
         notices = await self._literature.retractions(papers)
         return tuple(
             paper.model_copy(update={"retraction": notices[paper.id]}) if paper.id in notices else paper
@@ -156,16 +153,15 @@ class Library:
 
 
 def near_beyond_corpus(found: Iterable[Hit | Passage]) -> set[PaperId]:
-    """The papers near what was asked that only sources beyond the local corpus returned."""
-    return {one.paper.id for one in found if one.near_beyond_corpus}
+    """Return the papers near the query that only sources outside the local corpus returned."""
+    return {item.paper.id for item in found if item.near_beyond_corpus}
 
 
 def field_coverage(fit: FitLevel, beyond: Collection[PaperId]) -> FitLevel:
-    """How much the literature searched covers the idea's field: as much as the corpus, but at least in part once
-    searches beyond the corpus have found several papers near what they were asked. No more: they return what they were
-    asked for, which says nothing about what else exists.
+    """Return how well the searched literature covers the idea's field.
 
-    `beyond` are the finds of searches that the caller waited for. What others find meanwhile must not count: prompts
-    would depend on who was first.
-    """
+    This is the coverage by the corpus, raised to at least partial if searches beyond the corpus found several
+    papers near their queries. It is never raised further, because such searches only return what they were asked
+    for and say nothing about what else exists. `beyond` holds the results of searches that the caller waited for.
+    Results of concurrent searches must not count, or prompts would depend on which search finished first."""
     return "partial" if fit == "poor" and len(beyond) >= _SEVERAL else fit

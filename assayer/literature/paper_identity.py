@@ -1,47 +1,45 @@
-"""When two records are the same paper: identifiers in their normal form, else title, year and first author."""
+"""Identity of paper records: by normalised identifiers, else by title, year and first author."""
 
+import html
 import re
-import unicodedata
 from collections.abc import Iterable
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from assayer.models import Identifiers, Paper
-
-__all__ = [
-    "ARXIV_DOIS",
-    "arxiv_id",
-    "doi",
-    "family_name",
-    "identifiers_by_scheme",
-    "identifiers_in",
-    "same_key",
-    "title_key",
-    "united_identifiers",
-    "with_arxiv",
-]
+from assayer.models import Identifiers, Paper, title_without_retraction
+from assayer.text.folding import folded
 
 ARXIV_DOIS = "10.48550/"
-"""What DOIs that arXiv registers begin with."""
+"""Prefix of the DOIs that arXiv registers."""
 
-_DOI = re.compile(r"10\.\d{4,9}/\S{1,400}(?!\S)")
-_ARXIV = re.compile(r"(?P<id>\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?", re.IGNORECASE)
+_IN_DOI = r"[^\s\"“”{}|\\^。，；、]"
+_DOI = re.compile(rf"10\.\d{{4,9}}/{_IN_DOI}{{1,400}}(?!{_IN_DOI})")
+_ARXIV = re.compile(
+    r"(?P<id>\d{4}\.\d{4,5}|(?P<archive>[a-z-]+)(?:\.[A-Z-]{2,8})?/(?P<number>\d{7}))(?:v\d+)?", re.IGNORECASE
+)
+_TAG = re.compile(r"</?[a-z]|<br|&lt;/|\]\(", re.IGNORECASE)
 _ARXIV_DOI = re.compile(r"10\.48550/arxiv\.(?P<id>.+)", re.IGNORECASE)
 _ACL = re.compile(r"(?:[A-Z]\d{2}-\d{4}|\d{4}\.[a-z0-9]+-[a-z0-9]+\.\d+)", re.IGNORECASE)
 _INITIALS = re.compile(r"(?:[A-ZÀ-ÖØ-Þ]\.?-?){1,4}")
+_SUFFIX = re.compile(r"(?<=\w)[,\s]+(?:jr|sr|ii|iii|iv)\.?\s*$", re.IGNORECASE)
+"""Generational suffix after a name."""
+_MARKUP = re.compile(r"<[^<>]*>|\\[a-zA-Z]+")
 _PMC = re.compile(r"PMC\d+", re.IGNORECASE)
 
 
 def doi(text: str) -> str:
-    """The DOI in a text or URL, lower case, without resolver and closing punctuation; empty when there is none."""
+    """Return the DOI in a text or URL in lower case, without resolver and closing punctuation, or an empty string
+    if there is none."""
     match = _DOI.search(unquote(text.strip()))
     name = _without_closing(match[0]).lower() if match else ""
     return name if _DOI.fullmatch(name) else ""
 
 
 def _without_closing(name: str) -> str:
-    """Without punctuation at its end; brackets that it opened itself are its own: `10.1061/(asce)…:4(319)`."""
-    while name[-1:] and name[-1] in ".,;>\"')]":
-        opening = {")": "(", "]": "["}.get(name[-1])
+    """Remove punctuation from the end of a DOI, but keep a closing bracket that the DOI itself opened, as in
+    `10.1061/(asce)…:4(319)`."""
+    name = _TAG.split(name, maxsplit=1)[0]
+    while name[-1:] and name[-1] in ".,;:>\"')]*_`":
+        opening = {")": "(", "]": "[", ">": "<"}.get(name[-1])
         if opening and name.count(opening) >= name.count(name[-1]):
             break
         name = name[:-1]
@@ -49,7 +47,8 @@ def _without_closing(name: str) -> str:
 
 
 def arxiv_id(text: str) -> str:
-    """The arXiv id in an id, URL or DOI, without version; empty when there is none."""
+    """Return the arXiv id in an id, URL or DOI, without version and subject class, or an empty string if there is
+    none."""
     text = text.strip()
     by_doi = _ARXIV_DOI.search(text)
     if by_doi:
@@ -57,11 +56,13 @@ def arxiv_id(text: str) -> str:
     path = _split(text).path if "://" in text else text.removeprefix("arXiv:").removeprefix("arxiv:")
     name = path.removeprefix("/abs/").removeprefix("/pdf/").removesuffix(".pdf").strip("/")
     match = _ARXIV.fullmatch(name)
-    return match["id"] if match else ""
+    if match is None:
+        return ""
+    return f"{match['archive'].lower()}/{match['number']}" if match["archive"] else match["id"]
 
 
 def _split(url: str) -> SplitResult:
-    """Empty for what is no URL at all."""
+    """Split a URL; the result is empty if the text is not a URL."""
     try:
         return urlsplit(url)
     except ValueError:
@@ -69,7 +70,7 @@ def _split(url: str) -> SplitResult:
 
 
 def identifiers_in(url: str) -> Identifiers:
-    """What a landing page or PDF address itself says about the paper behind it."""
+    """Return the identifiers contained in the address of a landing page or PDF."""
     parts = _split(url.strip())
     host, path = (parts.hostname or "").removeprefix("www."), parts.path
     if host == "arxiv.org" or host.endswith(".arxiv.org"):
@@ -87,23 +88,23 @@ def identifiers_in(url: str) -> Identifiers:
 
 
 def with_arxiv(identifiers: Identifiers) -> Identifiers:
-    """arXiv registers a DOI for every paper: one tells the other."""
+    """Complete the arXiv id from the DOI that arXiv registers for every paper, or the DOI from the arXiv id."""
     if not identifiers.arxiv and _ARXIV_DOI.fullmatch(identifiers.doi):
         return identifiers.model_copy(update={"arxiv": arxiv_id(identifiers.doi)})
     return identifiers
 
 
 def united_identifiers(identifiers: Iterable[Identifiers]) -> Identifiers:
-    """All of them together; of two in one scheme the first."""
+    """Merge identifiers; the first identifier of each scheme wins."""
     together: dict[str, str] = {}
-    for one in identifiers:
-        together = {scheme: value for scheme, value in one if value} | together
+    for identifier in identifiers:
+        together = {scheme: value for scheme, value in identifier if value} | together
     return Identifiers.model_validate(together)
 
 
 def identifiers_by_scheme(identifiers: Identifiers) -> dict[str, str]:
-    """The identifiers that there are. A DOI that arXiv registers is the arXiv id spelt otherwise: it contradicts no
-    publisher's."""
+    """Return the identifiers that are present, by scheme. A DOI registered by arXiv is the same identifier as the
+    arXiv id and does not conflict with a publisher's DOI."""
     found = {scheme: value for scheme, value in with_arxiv(identifiers) if value}
     if found.get("doi", "").startswith(ARXIV_DOIS):
         del found["doi"]
@@ -111,13 +112,21 @@ def identifiers_by_scheme(identifiers: Identifiers) -> dict[str, str]:
 
 
 def title_key(title: str) -> str:
-    """Letters and digits only, without accents, case and markup; equal for spellings of one title."""
-    plain = unicodedata.normalize("NFKD", re.sub(r"<[^<>]*>|\\[a-zA-Z]+", " ", title)).casefold()
-    return "".join(letter for letter in plain if letter.isalnum())
+    """Return the letters and digits of a title, without accents, case, markup and the mark of a retraction, so that
+    spellings of the same title are equal."""
+    return "".join(letter for letter in plain_title(title) if letter.isalnum())
+
+
+def plain_title(title: str) -> str:
+    """Return a title in lower case without accents, markup and the mark of a retraction; `&` becomes `and`."""
+    plain = html.unescape(title) if "&" in title else title
+    plain = title_without_retraction(_MARKUP.sub(" ", plain)).replace("&", " and ")
+    return folded(plain)
 
 
 def family_name(author: str) -> str:
-    """Of `Lee, A.`, `Ann Lee`, `A. LEE` and `Lee A` alike."""
+    """Return the family name in `Lee, A.`, `Ann Lee`, `A. LEE`, `Lee A` and `Ann Lee Jr.` alike."""
+    author = _SUFFIX.sub("", author)
     family, comma, _ = author.partition(",")
     if comma:
         return family.strip()
@@ -132,7 +141,8 @@ def family_name(author: str) -> str:
 
 
 def same_key(paper: Paper) -> str | None:
-    """Title, year and first author's family name; None when one of them is missing or the title says too little."""
+    """Return a key of title, year and first author's family name, or None if any of them is missing or the title is
+    too short."""
     title = title_key(paper.title)
     if len(title) < 16 or not paper.authors or paper.publication_date is None:
         return None

@@ -1,8 +1,7 @@
-"""arXiv has no field for a withdrawal: authors say so in the comment, or in the place of the abstract."""
+"""Detect arXiv withdrawals. arXiv has no field for a withdrawal: authors state it in the comment or in place of the
+abstract."""
 
 import re
-
-__all__ = ["says_withdrawn"]
 
 _WITHDRAWN = re.compile(
     r"\b(?:paper|article|submission|manuscript|preprint|work)\s+(?:has|have|is|was)\s+(?:\w+\s+){0,3}withdrawn\b"
@@ -10,9 +9,11 @@ _WITHDRAWN = re.compile(
     r"|\A\W*withdrawn\b",
     re.IGNORECASE,
 )
+_IN_COMMENT = re.compile(r"(?:\A|[;.,(])\s*withdrawn\s*(?:[;.,)]|\Z)", re.IGNORECASE)
+"""Matches a comment such as `37 pages; withdrawn`."""
 _BEGINNING = 200
-"""Characters of an abstract in which a withdrawal is announced; further on it is a word like any other."""
+"""Characters of an abstract in which a withdrawal is announced; further on, the word has its ordinary meaning."""
 
 
 def says_withdrawn(comment: str, abstract: str) -> bool:
-    return bool(_WITHDRAWN.search(comment) or _WITHDRAWN.search(abstract[:_BEGINNING]))
+    return bool(_WITHDRAWN.search(comment) or _IN_COMMENT.search(comment) or _WITHDRAWN.search(abstract[:_BEGINNING]))

@@ -1,5 +1,5 @@
-"""Reviewers, dimensions and compositions that users register: TOML files, checked entry by entry, with errors that name
-the place."""
+"""User-registered reviewers, dimensions and compositions in TOML files. Files are checked entry by entry, and errors
+name the location."""
 
 import tomllib
 from collections import Counter
@@ -12,8 +12,6 @@ from pydantic import ValidationError
 from assayer.errors import InputError
 from assayer.models import Frozen
 
-__all__ = ["parse_entries", "parse_toml", "read_text_file", "require_distinct"]
-
 Entry = TypeVar("Entry", bound=Frozen)
 
 _MOST_COMPLAINTS = 10
@@ -21,7 +19,7 @@ _MOST_BYTES = 4_000_000
 
 
 def read_text_file(path: Path) -> str:
-    """Raises InputError where there is no readable text."""
+    """Return the text of a file. Raises InputError if it cannot be read or is too large."""
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise InputError(f"{path} is larger than {_MOST_BYTES:,} bytes: no file of entries like these is.")
@@ -31,7 +29,8 @@ def read_text_file(path: Path) -> str:
 
 
 def parse_toml(text: str, file: str, allowed: Iterable[str]) -> Mapping[str, Any]:
-    """The file's table, with no keys but those allowed. Raises InputError."""
+    """Return the table of a TOML file. Raises InputError if the TOML is invalid or has keys that are not in
+    `allowed`."""
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -43,17 +42,17 @@ def parse_toml(text: str, file: str, allowed: Iterable[str]) -> Mapping[str, Any
 
 
 def parse_entries(table: Mapping[str, Any], key: str, model: type[Entry], file: str) -> tuple[Entry, ...]:
-    """The tables under `[[key]]`. Raises InputError that lists what is wrong, by file, entry and field."""
+    """Return the tables under `[[key]]` as models. Raises InputError that lists the errors by file, entry and field."""
     raw = table.get(key, [])
-    if not isinstance(raw, list) or not raw or not all(isinstance(one, dict) for one in raw):
+    if not isinstance(raw, list) or not raw or not all(isinstance(item, dict) for item in raw):
         raise InputError(f"{file} has no {key}.", f"Write each under its own [[{key}]].")
     found: list[Entry] = []
     complaints: list[str] = []
-    for number, one in enumerate(raw, start=1):
+    for number, item in enumerate(raw, start=1):
         try:
-            found.append(model.model_validate(one))
+            found.append(model.model_validate(item))
         except ValidationError as error:
-            complaints += [f"{key} {_entry_name(one, number)}: {complaint}" for complaint in _complaints(error)]
+            complaints += [f"{key} {_entry_name(item, number)}: {complaint}" for complaint in _complaints(error)]
     if complaints:
         more = len(complaints) - _MOST_COMPLAINTS
         shown = complaints[:_MOST_COMPLAINTS] + ([f"and {more} more"] if more > 0 else [])
@@ -62,7 +61,7 @@ def parse_entries(table: Mapping[str, Any], key: str, model: type[Entry], file: 
 
 
 def require_distinct(names: Iterable[str], noun: str, file: str) -> None:
-    """Raises InputError when two entries share a name, whatever its case."""
+    """Raise InputError if two entries share a name, ignoring case."""
     doubled = [name for name, times in Counter(name.casefold() for name in names).items() if times > 1]
     if doubled:
         raise InputError(f"{file}: more than one {noun} is called {', '.join(map(repr, sorted(doubled)))}.")
@@ -75,8 +74,8 @@ def _entry_name(entry: Mapping[str, Any], number: int) -> str:
 
 def _complaints(error: ValidationError) -> list[str]:
     complaints = []
-    for one in error.errors(include_url=False):
-        place = ".".join(map(str, one["loc"]))
-        words = one["msg"].removeprefix("Value error, ")
+    for item in error.errors(include_url=False):
+        place = ".".join(map(str, item["loc"]))
+        words = item["msg"].removeprefix("Value error, ")
         complaints.append(f"{place}: {words}" if place else words)
     return complaints

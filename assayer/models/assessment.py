@@ -1,118 +1,103 @@
-"""What a judgement is made of: scores, points that cite, and the parts of a report that they make up."""
+"""Components of a judgement: scores, points with citations, and the report parts made up of them."""
 
 import re
 from typing import Literal, NewType
 
 from assayer.models.base import Absent, Frozen
 
-__all__ = [
-    "LABEL",
-    "Assessment",
-    "Citation",
-    "ClaimSupport",
-    "FurtherQuote",
-    "Label",
-    "Part",
-    "Point",
-    "Reading",
-    "Score",
-    "ScoreCertainty",
-    "Summary",
-    "SupportOutcome",
-]
-
 Label = NewType("Label", str)
-"""`P3`: stands for one of the report's references; written `[P3]` in texts."""
+"""Label of a reference in the report, such as `P3`; written `[P3]` in texts."""
 LABEL = re.compile(r"\[(P\d+(?:\s*[,;]\s*P\d+)*)\]")
-"""`[P3]`, and the `[P3, P7]` that models write unasked."""
+"""Pattern of labels in text: `[P3]`, and `[P3, P7]`, which models write unprompted."""
 
 
+UNDERSPECIFIED = "underspecified"
+"""First word of the reason for an absent score if the plan says too little to be judged."""
 ScoreCertainty = Literal["high", "moderate", "low"]
-"""How much evidence a score rests on and how directly it bears on the question; not how high the score is."""
+"""Amount of evidence behind a score and how directly it bears on the question; not how high the score is."""
 
 
 class Score(Frozen):
-    """A number on a stated scale, and what it rests on."""
+    """Score on a stated scale, and its basis."""
 
     value: float
     scale_min: float = 0.0
     scale_max: float = 10.0
     basis: str
     certainty: ScoreCertainty | None = None
-    """None where the method gives none, and in reports made before it did."""
+    """Certainty of the score; None if the method does not state it."""
 
 
 SupportOutcome = Literal["supports", "partly", "not", "contradicts"]
-"""Whether quoted words bear out what a claim says of their paper: all of it, a part, none of it, or its opposite."""
+"""Whether the quoted words support a claim about their paper: all of it, part of it, none of it, or its opposite."""
 
 
 class ClaimSupport(Frozen):
-    """What a check of a claim against the words quoted for it came to."""
+    """Outcome of checking a claim against the words quoted for it."""
 
     outcome: SupportOutcome
     missing: str
-    """What the claim says of the paper and the quoted words do not, or deny; empty when they say all of it."""
-    judged_by: Literal["model", "overlap"]
-    """`overlap`: shared words and nearness of embeddings, for want of a language model. It cannot read, and nothing
-    may be decided by it (docs/quality/support.md)."""
+    """Part of the claim that the quoted words deny or do not support; empty if they support all of it."""
 
 
 class FurtherQuote(Frozen):
-    """More of a paper's own words for the same claim, verified like the first ones."""
+    """Additional quote from the paper for the same claim, verified like the first quote."""
 
     quote: str
     place: str | None = None
-    """Where it stands, as of the first quote."""
+    """Location of the quote, as for the first quote."""
 
 
 class Citation(Frozen):
-    """A reference that carries a point, with the words that carry it."""
+    """Reference that supports a point, with the quoted words."""
 
     label: Label
     quote: str | None
-    """The words quoted from the paper; None when the point cites the paper as a whole."""
+    """Words quoted from the paper; None if the point cites the paper as a whole."""
     quote_state: Literal["verified", "not_found", "none"]
-    """`verified`: the quote is cut from the text that was shown. `not_found`: the words are not in it, or `objection`
-    says why they are no quote of it; the point is marked."""
+    """Result of verifying the quote. `verified`: the quote is cut from the text that was shown. `not_found`: the
+    words are not in that text, or `objection` says why they do not count as a quote; the point is marked."""
     place: str | None = None
-    """Where a verified quote stands: `abstract`, `passage`, `full text`, `web page`, `repository`, or the title of the
-    section; None where nobody knows."""
+    """Location of a verified quote; None if unknown. Values are `abstract`, `passage`, `full text`, `web page`,
+    `repository`, or a section title."""
     objection: str | None = None
-    """Why words that do stand in the source are not verified: cut from under a negation, glued, a title, too short."""
+    """Why words that appear in the source are not verified. Reasons: cut out of a negation, joined from separate
+    places, a title, or too short."""
     further: tuple[FurtherQuote, ...] = ()
-    """Quotes of the same paper beside the first, at most two: those on which the check of the claim relied."""
+    """Additional quotes from the same paper, at most two: those on which the claim check relied."""
     support: ClaimSupport | Absent | None = None
-    """Whether the quoted words bear out the claim; absent with a reason where that was not checked. None where there
-    is no verified quote or no point (a reading's own quote), and in reports made before claims were checked."""
+    """Whether the quoted words support the claim; absent, with a reason, if not checked. None if there is no
+    verified quote or no point (a reading's own quote)."""
 
 
 class Point(Frozen):
-    """One strength, weakness, suggestion … in a sentence or two, with `[P3]` labels in the text."""
+    """Strength, weakness, suggestion or similar point in one or two sentences, with `[P3]` labels in the text."""
 
     kind: Literal["support", "contradiction", "strength", "weakness", "suggestion"]
     text: str
     citations: tuple[Citation, ...] = ()
     downgraded: bool = False
-    """True when it has quotes and none could be verified in the sources."""
+    """True if the point has quotes and none of them could be verified in the sources."""
     numbers_not_found: tuple[str, ...] = ()
-    """Numbers of the text, as written there, that are neither in what was shown of the cited papers nor in the idea."""
+    """Numbers in the text, as written there, that appear neither in the shown text of the cited papers nor in the
+    idea."""
 
 
 class Reading(Frozen):
-    """What one paper says about one method or dimension."""
+    """One paper read with respect to one method or dimension."""
 
     label: Label
     stance: Literal[-1, 0, 1] | None
-    """Contribution: −1 the paper already has it, 0 comparable, +1 the idea goes beyond, None the paper's text
-    does not touch it. Soundness: −1 speaks against the method, 0 neutral, +1 speaks for it."""
+    """Stance of the paper. Contribution: −1 the paper already has it, 0 comparable, +1 the idea goes beyond it,
+    None the paper's text does not address it. Soundness: −1 speaks against the method, 0 neutral, +1 speaks for it."""
     text: str
     quote: Citation | None = None
     numbers_not_found: tuple[str, ...] = ()
-    """As of a point."""
+    """Numbers in the text that appear neither in the shown text of the cited papers nor in the idea, as for a point."""
 
 
 class Assessment(Frozen):
-    """The judgement of one method or one dimension of contribution."""
+    """Judgement of one method or of one dimension of contribution."""
 
     name: str
     statement: str
@@ -122,7 +107,7 @@ class Assessment(Frozen):
 
 
 class Summary(Frozen):
-    """At most three of each, the most important first."""
+    """Strengths, weaknesses and suggestions: at most three of each, the most important first."""
 
     strengths: tuple[Point, ...]
     weaknesses: tuple[Point, ...]
@@ -130,7 +115,7 @@ class Summary(Frozen):
 
 
 class Part(Frozen):
-    """One module of a method: soundness, contribution, …"""
+    """Part of a report: one module of a method, such as soundness or contribution."""
 
     name: str
     title: str

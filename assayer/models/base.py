@@ -1,26 +1,25 @@
-"""The base of every value that crosses a boundary, and sums of money."""
+"""Base class of every value that crosses a boundary, and the type for amounts of money."""
 
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
-__all__ = ["Absent", "Dollars", "Frozen"]
-
 
 class Frozen(BaseModel):
-    """Immutable; unknown fields are refused."""
+    """Immutable base model that rejects unknown fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Absent(Frozen):
-    """A result that does not exist, and why. Never a zero."""
+    """Missing result with the reason why it is missing; used instead of a zero."""
 
     reason: str
 
 
 _DECIMALS = 9
-"""A token costs no less than some billionths; behind them stands only what sums of binary fractions leave."""
+"""Decimal places kept in dollar amounts. A token costs at least a few billionths of a dollar; further digits are
+floating-point error."""
 
 Dollars = Annotated[float, AfterValidator(lambda dollars: round(dollars, _DECIMALS))]
-"""US dollars, as people are told."""
+"""US dollars, rounded for display."""

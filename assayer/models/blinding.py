@@ -1,10 +1,8 @@
-"""What blind mode took out of an idea before anything judged it."""
+"""Record of what blind mode removed from an idea before it was judged."""
 
 from typing import Literal
 
 from assayer.models.base import Frozen
-
-__all__ = ["BlindDefault", "Blinding", "MaskedKind", "MaskedText", "UnblindedWords", "judged_blind"]
 
 MaskedKind = Literal[
     "name",
@@ -20,37 +18,38 @@ MaskedKind = Literal[
 
 
 BlindDefault = Literal["always", "several", "never"]
-"""Which ideas are judged blind where the request does not say. several: those that were given together: batches,
-rankings, comparisons, several ideas or a folder on the command line."""
+"""Default for which ideas are judged blind if the request does not specify it. `several` means ideas submitted
+together: batches, rankings, comparisons, and several ideas or a folder on the command line."""
 
 
 def judged_blind(said: bool | None, default: BlindDefault, *, several: bool) -> bool:
-    """Whether ideas are judged blind. `said`: by the request, None where it does not say. `several`: whether they were
-    given together, however many of them could be read."""
+    """Return whether ideas are judged blind: as the request states, or by `default` if it states nothing (None).
+    `several` is whether the ideas were submitted together, however many of them could be read."""
     return said if said is not None else default == "always" or (several and default == "several")
 
 
 class MaskedText(Frozen):
-    """Words without which the idea is judged: no language model and no embedding is shown its text with them."""
+    """Text masked before the idea is judged; no language model or embedding model sees it."""
 
     kind: MaskedKind
     text: str
-    """As it stood in the idea, on one line."""
+    """Text as it appeared in the idea, on one line."""
     times: int = 1
 
 
 class Blinding(Frozen):
-    """That an idea was judged blind, and what that hid. Nothing masked: no rule found anything to mask."""
+    """Record that an idea was judged blind, and of what was masked. If `masked` is empty, no rule found anything to
+    mask."""
 
     rules: int
-    """Version of the rules that looked for what to mask."""
+    """Version of the masking rules."""
     masked: tuple[MaskedText, ...] = ()
-    """In the order in which it first occurs."""
+    """Masked texts in order of first occurrence."""
 
 
 class UnblindedWords(Frozen):
-    """The idea as it came in: for recognising its own paper, and for reading the list of its references. Never for a
-    model."""
+    """Unmasked title and text of the idea, used to recognise its own paper and to read its reference list. Never
+    shown to a model."""
 
     title: str
     text: str

@@ -1,4 +1,4 @@
-"""The review board behind a report: who sat on it, what each could see, and what they made of the idea together."""
+"""Review board of a report: its members, what each member could see, and their joint verdict."""
 
 import datetime as dt
 from typing import Annotated, Literal
@@ -9,40 +9,26 @@ from assayer.models.assessment import Point, Score
 from assayer.models.base import Absent, Frozen
 from assayer.models.paper import PaperId
 
-__all__ = [
-    "Agreement",
-    "BoardRecord",
-    "Decision",
-    "Dispute",
-    "Familiarity",
-    "JudgedDimension",
-    "Level",
-    "Masking",
-    "MetaReview",
-    "PoolUsed",
-    "Reviewer",
-    "ScoreInterval",
-]
-
 Level = Annotated[int, Field(ge=1, le=10, strict=True)]
-"""10 knows everything that bears on the topic; a level hides the rest: 8 hides a fifth."""
+"""Familiarity level from 1 to 10. Level 10 sees all relevant evidence; lower levels hide a share of it: 8 hides a
+fifth."""
 
 
 class Familiarity(Frozen):
-    """Of a reviewer, by what it lets them see."""
+    """Familiarity of a reviewer with kinds of knowledge, which decides what the reviewer can see."""
 
     literature: Level
-    """With papers: decides how many of the papers found stay visible."""
+    """Familiarity with papers: decides how many of the papers found stay visible."""
     methods: Level
-    """With theory and methodology: in the prompt's words only."""
+    """Familiarity with theory and methodology; affects only the wording of the prompt."""
     applications: Level
-    """With building and running things: decides about repositories."""
+    """Familiarity with building and running things: decides the visibility of repositories."""
     frontier: Level
-    """With what is discussed and released now: decides about web pages."""
+    """Familiarity with current discussions and releases: decides the visibility of web pages."""
 
 
 class Masking(Frozen):
-    """What one reviewer did not see of one kind of knowledge."""
+    """Evidence of one kind that was hidden from one reviewer."""
 
     kind: Literal["literature", "web", "code", "data"]
     level: Level
@@ -52,11 +38,11 @@ class Masking(Frozen):
 
 class Reviewer(Frozen):
     key: str
-    """`R1`; the assessments of every judged part stand in the order of the reviewers."""
+    """Key of the reviewer, such as `R1`; the assessments of every judged part follow the order of the reviewers."""
     persona: str | None
-    """Its name in the pool; None for the control, which is nobody in particular and sees everything."""
+    """Name of the persona in the pool; None for the control reviewer, which has no persona and sees everything."""
     seat: Literal["near", "open", "control"]
-    """`near` was drawn among those whose topics the idea names, `open` among all others."""
+    """Seat of the reviewer. `near` was drawn from personas whose topics the idea names, `open` from all others."""
     field: str = ""
     role: str = ""
     background: str = ""
@@ -64,7 +50,7 @@ class Reviewer(Frozen):
     constraints: str = ""
     familiarity: Familiarity | None = None
     model: str | None = None
-    """That was asked to answer from this seat; None for the one that answers everything else."""
+    """Model that answered for this seat; None means the default model."""
     masking: tuple[Masking, ...] = ()
 
     @property
@@ -73,20 +59,21 @@ class Reviewer(Frozen):
 
 
 class JudgedDimension(Frozen):
-    """A dimension as it was judged; its reviews are the part of the report with the same name."""
+    """Dimension as judged; its reviews are the report part with the same name."""
 
     name: str
     title: str
     question: str
     sha256: str
-    """Of its definition: rubric, guidance, evidence, scale and all."""
+    """SHA-256 of the dimension's complete definition, including rubric, guidance, evidence and scale."""
     weight: float
     scale_min: float
     scale_max: float
     masked: bool = True
-    """Whether what reviewers are not familiar with was hidden from them; if not, each saw all that was found."""
+    """Whether evidence that a reviewer is not familiar with was hidden; if not, each reviewer saw all that was
+    found."""
     sections: tuple[str, ...] | None
-    """Headings of the sections that it was judged on; None when it was judged on the whole idea."""
+    """Headings of the sections on which the dimension was judged; None if it was judged on the whole idea."""
 
 
 class PoolUsed(Frozen):
@@ -96,8 +83,8 @@ class PoolUsed(Frozen):
 
 
 class ScoreInterval(Frozen):
-    """Where the final score would lie with other reviewers of the same pool; says nothing about whether they are
-    right."""
+    """Interval in which the final score would lie with other reviewers from the same pool. It does not tell whether
+    the reviewers are right."""
 
     low: float
     high: float
@@ -106,7 +93,7 @@ class ScoreInterval(Frozen):
 
 
 class Agreement(Frozen):
-    """Krippendorff's α over reviewers and dimensions: 1 full agreement, 0 what chance gives, below 0 systematic
+    """Krippendorff's α over reviewers and dimensions. 1 is full agreement, 0 is chance level, below 0 is systematic
     disagreement."""
 
     alpha: float
@@ -116,11 +103,11 @@ class Agreement(Frozen):
 
 
 class Decision(Frozen):
-    """What papers with such scores became, by thresholds that were fitted on some whose decision is known."""
+    """Decision made on papers with similar scores, by thresholds fitted on papers whose decision is known."""
 
     name: str
     stability: float
-    """Share of refits on resampled papers that come to the same decision, 0 to 1."""
+    """Share of refits on resampled papers that reach the same decision, from 0 to 1."""
     calibration: str
     """Its name."""
     made_on: dt.date
@@ -128,11 +115,11 @@ class Decision(Frozen):
     outcomes: tuple[str, ...]
     """From worst to best."""
     thresholds: tuple[float, ...]
-    """Final scores from which the next better outcome is named."""
+    """Minimum final score for each next better outcome."""
 
 
 class Dispute(Frozen):
-    """Where reviewers part, and which side what was found supports."""
+    """Disagreement between reviewers, and which side the evidence supports."""
 
     dimension: str
     """Title."""
@@ -146,24 +133,25 @@ class MetaReview(Frozen):
 
 
 class BoardRecord(Frozen):
-    """Everything about the board that the reviews themselves do not say. Enough to draw the same one again."""
+    """Record of the board beyond the reviews themselves; sufficient to draw the same board again."""
 
     seed: int
     pool: PoolUsed | None
-    """None for the control without personas."""
+    """Pool from which the reviewers were drawn; None for the control without personas."""
     reviewers: tuple[Reviewer, ...]
     dimensions: tuple[JudgedDimension, ...]
     prompt_version: int
-    """Of the prompt that asked for the reviews."""
-    prompt_digest: str = ""
-    """Of that prompt with everything it includes; empty in reports of before."""
+    """Version of the prompt that asked for the reviews."""
+    prompt_digest: str
+    """Digest of the review prompt with everything it includes."""
     models: tuple[str, ...]
-    """That answered as reviewers."""
+    """Models that answered as reviewers."""
     score: Score | Absent
-    """0 to 10: the weighted mean over dimensions, each the mean of its reviewers, all brought to this scale."""
+    """Final score from 0 to 10: the weighted mean over dimensions, each the mean of its reviewers, all scaled to 0
+    to 10."""
     interval: ScoreInterval | Absent
     agreement: Agreement | Absent
     decision: Decision | Absent
     meta_review: MetaReview | Absent
     advice: tuple[Point, ...] | Absent
-    """On revision, from work published after the cutoff. No reviewer saw that work."""
+    """Revision advice from work published after the cutoff, which no reviewer saw."""

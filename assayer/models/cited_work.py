@@ -1,12 +1,10 @@
-"""An entry of a list of references."""
+"""Entry of a reference list."""
 
 from assayer.models.base import Frozen
 
-__all__ = ["CitedWork"]
-
 
 class CitedWork(Frozen):
-    """An entry of a list of references, as far as its parser could take it apart."""
+    """Entry of a reference list, split into fields as far as its parser could."""
 
     title: str = ""
     authors: tuple[str, ...] = ()
@@ -14,6 +12,6 @@ class CitedWork(Frozen):
     doi: str = ""
     arxiv: str = ""
     raw: str = ""
-    """The entry as it is printed; empty when the parser did not keep it."""
+    """Entry as printed; empty if the parser did not keep it."""
     number: int | None = None
-    """That the list gives it; None where it gives none, or the parser did not keep it."""
+    """Number of the entry in its list; None if the list has no numbers or the parser did not keep it."""

@@ -1,10 +1,8 @@
-"""What a paper's title and abstract hold: concepts and methods by name, and claims."""
+"""Content extracted from a paper's title and abstract: named concepts and methods, and claims."""
 
 from typing import Literal
 
 from assayer.models.base import Frozen
-
-__all__ = ["ContentKind", "NamedContent", "PaperContents"]
 
 ContentKind = Literal["concept", "method"]
 
@@ -12,17 +10,17 @@ ContentKind = Literal["concept", "method"]
 class NamedContent(Frozen):
     kind: ContentKind
     name: str
-    """As the paper, or the first paper of its segment that has it, writes it."""
+    """Name as written by the paper, or by the first paper of its segment that mentions it."""
     introduced: bool = False
-    """The paper says that it proposes it."""
+    """Whether the paper says that it proposes this concept or method."""
     built_on: bool = False
-    """The paper says that it builds on it."""
+    """Whether the paper says that it builds on this concept or method."""
     sentence: str
-    """Of the title or the abstract, where it stands first."""
+    """Sentence of the title or abstract in which the name first appears."""
 
 
 class PaperContents(Frozen):
     named: tuple[NamedContent, ...] = ()
-    """In order of appearance; each name once."""
+    """Named contents in order of appearance, each name once."""
     claims: tuple[str, ...] = ()
-    """Sentences of the abstract that say what was found."""
+    """Sentences of the abstract that state findings."""

@@ -1,4 +1,4 @@
-"""What was searched, found, read and lost on the way to a report."""
+"""Record of what was searched, found, read and lost for a report."""
 
 from typing import Literal
 
@@ -14,6 +14,7 @@ FaultKind = Literal[
     "truncated",
     "empty",
     "refusal",
+    "refused_request",
     "rate_limited",
     "server_error",
     "timeout",
@@ -44,20 +45,22 @@ UnreadableCause = Literal[
 
 
 class Fault(Frozen):
-    """One thing that went wrong in one LLM call."""
+    """Fault in one LLM call."""
 
     kind: FaultKind
     detail: str
-    """One line, no prompt text, no keys."""
+    """Description in one line, without prompt text or API keys."""
 
 
 class FaultCount(Frozen):
-    """Faults of one kind in one task, and how many of the calls that met them still gave an answer."""
+    """Number of faults of one kind in one task, and how many of the affected calls still returned an answer."""
 
     task: str
     kind: FaultKind
     met: int
     recovered: int
+    example: str = ""
+    """Detail of the first of them, which quotes the endpoint where it refused."""
 
 
 Operation = Literal[
@@ -78,81 +81,75 @@ Operation = Literal[
 
 
 class SourceUse(Frozen):
-    """How one source of literature was used."""
+    """Use of one literature source."""
 
     source: str
     operation: Operation
     requests: int
-    """Asked of the source, whether the answer then came over the network or from the shared cache."""
+    """Number of requests to the source, whether answered over the network or from the shared cache."""
     results: int
     cached: int = 0
-    """Requests among them that the shared cache answered."""
+    """Number of those requests that the shared cache answered."""
 
 
 class SourceTrouble(Frozen):
-    """Requests to one source that ended without an answer: what they would have found is not in the report."""
+    """Requests to one source that ended without an answer, so that their results are missing from the report."""
 
     source: str
     operation: Operation
     reason: str
-    """The error's reason in a few words: `a source was down`, `a source's rate budget was spent`, …"""
+    """Reason of the error in a few words: `a source was down`, `a source's rate budget was spent`, …"""
     requests: int
 
 
 class Dropped(Frozen):
-    """Something that did not make it into the verdict, and why."""
+    """Something excluded from the verdict, and the reason."""
 
     what: str
-    """A counted noun: `paper`, `method`, `relevance judgement`, `quote`, …"""
+    """Countable noun for what was dropped: `paper`, `method`, `relevance judgement`, `quote`, …"""
     count: int
     reason: str
 
 
 class ClaimCounts(Frozen):
-    """Claims that have a verified quote, each with each of its quotes, by what the check of one against the other
-    came to. A point that stands in a summary too counts once."""
+    """Counts of claims with a verified quote, by the outcome of checking each claim against its quotes. A claim is
+    counted once per quote; a point that also appears in a summary counts once."""
 
     supported: int
     partly_supported: int
     not_supported: int
     contradicted: int
     unchecked: int
-    """The check gave no answer, or the claim says nothing of the paper that could be checked."""
-
-
-class ModuleDepth(Frozen):
-    """The measured number of LLM calls that had to wait for each other."""
-
-    module: str
-    levels: int
+    """Number of claims for which the check gave no answer or that say nothing checkable about the paper."""
 
 
 class Coverage(Frozen):
-    """The report's coverage box."""
+    """Coverage section of the report."""
 
     corpus_fit: CorpusFit | Absent
     field_covered: FitLevel | None = None
-    """By the corpus and what searches beyond it found; None where nothing was searched, and in older reports."""
+    """Coverage of the field by the corpus and by searches beyond it; None if nothing was searched."""
     sources: tuple[SourceUse, ...]
     troubles: tuple[SourceTrouble, ...] = ()
     papers_found: int
-    """Distinct papers that any search returned, after the cutoff and the idea's own paper were taken out."""
+    """Number of distinct papers that any search returned, after removing papers past the cutoff and the idea's own
+    paper."""
     papers_read: int
-    """Distinct papers whose text reached a prompt or a fallback."""
+    """Number of distinct papers whose text reached a prompt."""
     papers_cited: int
-    """Distinct papers of the references; those that only stand near a comparison that the plan lacks were not read."""
+    """Number of distinct papers among the references. Papers listed only near a comparison that the plan lacks were
+    not read."""
     full_texts: int
-    """Distinct papers read beyond their abstract."""
+    """Number of distinct papers read beyond their abstract."""
     quotes_verified: int
-    """Quotes of the readings that stand in the text the reader was shown."""
+    """Number of quotes in readings that appear in the text shown to the reader."""
     quotes_unverified: int
-    """Quotes of the readings that do not."""
+    """Number of quotes in readings that do not appear in the text shown to the reader."""
     claims: ClaimCounts | None = None
-    """None where no claim has a verified quote, and in reports made before claims were checked."""
+    """Claim counts; None if no claim has a verified quote."""
     llm_calls: int
-    """Answers used, cached ones included."""
-    llm_calls_lost: int | None = None
-    """Questions that ended without a usable answer, whatever was tried; None in older reports."""
+    """Number of LLM answers used, including cached ones."""
+    llm_calls_lost: int
+    """Number of LLM calls that ended without a usable answer after all retries."""
     faults: tuple[FaultCount, ...]
     dropped: tuple[Dropped, ...]
-    depth: tuple[ModuleDepth, ...]

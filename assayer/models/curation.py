@@ -1,6 +1,5 @@
-"""Curation: what kind of paper one is, the research question derived from it, and how much of its method that tells;
-candidate ideas for a question, and scores of ideas in single respects.
-"""
+"""Curation of papers: kind, derived research question, and how much of the method the question reveals. Also covers
+candidate ideas for a question, and scores of ideas in single dimensions."""
 
 from typing import Annotated, Literal
 
@@ -10,20 +9,6 @@ from assayer.models.base import Absent, Frozen
 from assayer.models.blinding import Blinding
 from assayer.models.idea import IdeaId, TextFlag
 
-__all__ = [
-    "PAPER_KINDS",
-    "Candidate",
-    "CuratedPaper",
-    "DimensionScore",
-    "IdeaScores",
-    "LeakageMeasure",
-    "MissingCandidate",
-    "PaperKind",
-    "Proposal",
-    "ResearchQuestion",
-    "SourcePaper",
-]
-
 PaperKind = Literal["new_idea", "survey", "evaluation"]
 PAPER_KINDS: tuple[PaperKind, ...] = ("new_idea", "survey", "evaluation")
 
@@ -31,67 +16,69 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class SourcePaper(Frozen):
-    """A paper as it came in: sanitised title and abstract."""
+    """Imported paper: sanitised title and abstract."""
 
     id: str
     title: str
     abstract: str
     source: str
-    """Where it came from, for people: `papers.jsonl:12`."""
+    """Human-readable origin of the paper: `papers.jsonl:12`."""
     flags: tuple[TextFlag, ...] = ()
 
 
 class LeakageMeasure(Frozen):
-    """How much of an abstract's wording of its method a question repeats."""
+    """Measure of how much of the abstract's wording about its method a question repeats."""
 
     leaks: bool
     share: Share
-    """Of the question's words of content, those that the abstract uses for its method alone."""
+    """Share of the question's content words that the abstract uses only for its method."""
     longest_run: int = Field(ge=0)
-    """Most words in a row that also stand in a row in what the abstract says of its method, and nowhere else in it."""
+    """Longest run of consecutive words shared by the question and the abstract's method description. Runs that also
+    occur elsewhere in the abstract do not count."""
     names: tuple[str, ...]
     """Names that the paper gives to what it introduces and that the question repeats."""
     repeated: tuple[str, ...]
-    """The words counted in `share`, as the question has them."""
+    """Words counted in `share`, as written in the question."""
     method_found_by: Literal["wording", "place"]
-    """`wording`: a sentence says that something is proposed. `place`: none does, and all but the first count as it."""
+    """Method by which the method sentences were identified. `wording`: a sentence says that something is proposed.
+    `place`: no sentence does, so all sentences but the first count as the method."""
 
 
 class CuratedPaper(Frozen):
-    """What became of one paper."""
+    """Outcome of curating one paper."""
 
     id: str
     title: str
     kind: PaperKind | Absent
     kind_reason: str
-    """What in title or abstract decides; of an absent kind, the same as there."""
+    """Evidence in the title or abstract for the kind; if the kind is absent, the same text as its reason."""
     question: str | Absent
     leakage: LeakageMeasure | None
-    """Of the question, or of the last one that was refused; None where none was asked for or none came."""
+    """Leakage of the question, or of the last rejected question; None if no question was requested or returned."""
     attempts: int = Field(default=0, ge=0)
-    """Questions that were asked for."""
+    """Number of questions requested."""
     flags: tuple[TextFlag, ...] = ()
-    """What is suspicious in its text."""
+    """Suspicious parts of the paper's text."""
 
 
 class ResearchQuestion(Frozen):
-    """A question that candidates are proposed for: sanitised."""
+    """Sanitised question for which candidates are proposed."""
 
     id: str
     text: str
     source: str
-    """Where it came from, for people: `curated.jsonl:12`."""
+    """Human-readable origin of the question: `curated.jsonl:12`."""
     flags: tuple[TextFlag, ...] = ()
 
 
 class Candidate(Frozen):
-    """One of several ideas that a model proposed for a question. As a line of JSON it is read as an idea."""
+    """Candidate idea that a model proposed for a question. A line of JSON with a candidate can be read as an idea."""
 
     id: str
-    """Of the question and the candidate's number, for people: `q7-3`."""
+    """Human-readable id: the id of the question and the number of the candidate, such as `q7-3`."""
     question: str
     number: int = Field(ge=1)
-    """Among the candidates for its question."""
+    """Number of the candidate among those for its question."""
     title: str
     problem: str
     gap: str
@@ -100,32 +87,32 @@ class Candidate(Frozen):
     """The idea itself."""
     flags: tuple[TextFlag, ...] = ()
     place: Annotated[int, Field(ge=1)] | Absent | None = None
-    """1 is the best of its question's candidates; None where nobody asked for the best."""
+    """Rank among the candidates for its question, 1 being best; None if no ranking was requested."""
 
 
 class MissingCandidate(Frozen):
-    """One that was asked for and is not there."""
+    """Requested candidate that is missing."""
 
     number: int = Field(ge=1)
     reason: str
     same_as: int | None = None
-    """The candidate that says the same, word for word; None where no usable answer came."""
+    """Number of the candidate with identical wording; None if no usable answer was returned."""
 
 
 class Proposal(Frozen):
-    """The candidates for one question."""
+    """Candidates for one question."""
 
     question: str
     candidates: tuple[Candidate, ...]
-    """By their places where the best was asked for, by their numbers otherwise."""
+    """Candidates by rank if the best was requested, otherwise by number."""
     missing: tuple[MissingCandidate, ...] = ()
-    """By number."""
+    """Missing candidates, in order of number."""
     flags: tuple[TextFlag, ...] = ()
-    """What is suspicious in the question's text."""
+    """Suspicious parts of the question's text."""
 
 
 class DimensionScore(Frozen):
-    """What one answer gave an idea in one respect."""
+    """Score of an idea in one dimension, from one answer."""
 
     dimension: str
     score: float | Absent
@@ -135,14 +122,14 @@ class DimensionScore(Frozen):
 
 
 class IdeaScores(Frozen):
-    """Single scores of one idea."""
+    """Scores of one idea in single dimensions."""
 
     id: IdeaId
     title: str
     source: str
     scores: tuple[DimensionScore, ...]
-    """In the order of the dimensions; all absent where the answer was lost."""
+    """Scores in the order of the dimensions; all absent if the answer was lost."""
     mean: float | Absent
-    """Of the scores, each brought to 0 to 1 on its scale; absent where one is."""
+    """Mean of the scores, each scaled to 0 to 1; absent if any score is absent."""
     blinding: Blinding | None = None
     flags: tuple[TextFlag, ...] = ()

@@ -1,4 +1,4 @@
-"""The graph behind a report: papers with what they hold, how they hang together, and how the graph came to be."""
+"""Evidence graph of a report: papers with their contents, how they are linked, and how the graph was built."""
 
 from typing import Literal, NewType
 
@@ -7,23 +7,8 @@ from pydantic import Field
 from assayer.models.assessment import Label
 from assayer.models.base import Frozen
 
-__all__ = [
-    "EdgeBasis",
-    "EdgeKey",
-    "EdgeKind",
-    "EvidenceEdge",
-    "EvidenceNode",
-    "GraphEdit",
-    "GraphRecord",
-    "GraphStep",
-    "NodeKey",
-    "NodeKind",
-    "ReasonFound",
-    "RecommendedReference",
-]
-
 NodeKey = NewType("NodeKey", str)
-"""`N3`; `N0` is the idea. A key is never given twice in one graph, whatever was deleted."""
+"""Key of a node, such as `N3`; `N0` is the idea. A key is never reused within a graph, even after deletions."""
 EdgeKey = NewType("EdgeKey", str)
 """`E5`, likewise."""
 
@@ -40,26 +25,27 @@ EdgeKind = Literal[
     "supports",
     "contradicts",
 ]
-"""The first three come from records and searches and from nowhere else; the others say what texts say."""
+"""Kinds of edges. The first three come only from records and searches; the others express what texts say."""
 EdgeBasis = Literal["record", "quoted", "unverified", "stated"]
-"""`record`: a list of references or a search says so. `quoted`: words of a paper, found in it. `unverified`: words that
-were not found in it. `stated`: somebody's reading, without words of a paper."""
+"""Basis of an edge. `record`: a reference list or a search. `quoted`: words found in the paper. `unverified`: quoted
+words that were not found in the paper. `stated`: an interpretation without words of a paper."""
 
 
 class EvidenceNode(Frozen):
     key: NodeKey
     kind: NodeKind
     name: str
-    """Of a paper its title."""
+    """Name of the node; for a paper, its title."""
     label: Label | None = None
-    """Of a paper: which of the report's references it is."""
+    """Label of the reference in the report, for a paper."""
     note: str = ""
     step: int = Field(ge=0)
-    """In which it came into the graph; the idea is there from step 0."""
+    """Step in which the node entered the graph; the idea enters in step 0."""
 
 
 class EvidenceEdge(Frozen):
-    """Read as source, kind, target: the source cites the target, derives from it, uses it, supports it …"""
+    """Edge of the graph, read as source, kind, target: the source cites the target, derives from it, uses it,
+    supports it …"""
 
     key: EdgeKey
     source: NodeKey
@@ -67,53 +53,53 @@ class EvidenceEdge(Frozen):
     kind: EdgeKind
     basis: EdgeBasis
     statement: str = ""
-    """What it rests on, in a sentence."""
+    """Basis of the edge, in one sentence."""
     quote: str = ""
-    """Words of the paper in `label`, cut from it when the basis is `quoted`."""
+    """Words of the paper in `label`, copied from it if the basis is `quoted`."""
     label: Label | None = None
     step: int = Field(ge=0)
 
 
 class GraphEdit(Frozen):
-    """A change that was proposed, and what became of it."""
+    """Proposed change of the graph, and its outcome."""
 
     action: Literal["add", "delete", "revise"]
     subject: str
-    """What it is about, in words that stand without the graph."""
+    """Subject of the edit, in words that make sense without the graph."""
     reason: str = ""
     """Why it was proposed."""
     refused: str | None = None
-    """Why nothing came of it; None when it was applied."""
+    """Why the edit was refused; None if it was applied."""
 
 
 class GraphStep(Frozen):
-    """One round of search, merging, editing and thinking."""
+    """One round of search, merging, editing and notebook writing."""
 
     number: int = Field(ge=1)
     queries: tuple[str, ...]
     found: int
-    """Papers that its queries and walk brought up."""
+    """Number of papers that the step's queries and walk returned."""
     new: int
-    """Of these, papers that came into the graph here."""
+    """Number of found papers that entered the graph in this step."""
     edits: tuple[GraphEdit, ...]
     trace: str
-    """The notebook's entry, with labels; empty where none was written."""
+    """Notebook entry with labels; empty if none was written."""
     lost: str | None = None
-    """Why nothing was edited and written in this step; None where it was."""
+    """Why the step made no edits and no notebook entry; None if it did."""
     nodes: tuple[NodeKey, ...]
-    """Of the graph at its end."""
+    """Nodes of the graph at the end of the step."""
     edges: tuple[EdgeKey, ...]
 
 
 class ReasonFound(Frozen):
-    """One way by which a paper was reached."""
+    """Way in which a paper was reached."""
 
     step: int
     kind: Literal["dense", "reference", "citing", "co-cited", "neighbour"]
     label: Label | None = None
-    """The paper that led to it; None where words of a query did."""
+    """Label of the paper that led to the reached paper; None if a query found it."""
     query: str | None = None
-    """The query that it is nearest to, where words led to it."""
+    """Query nearest to the paper, if a query found it."""
 
 
 class RecommendedReference(Frozen):
@@ -121,14 +107,14 @@ class RecommendedReference(Frozen):
     rank: int
     found: tuple[ReasonFound, ...]
     edges: tuple[EdgeKey, ...]
-    """Of the final graph, that end at it."""
+    """Edges of the final graph that end at the paper."""
 
 
 class GraphRecord(Frozen):
     nodes: tuple[EvidenceNode, ...]
-    """All that were ever in it, in order of arrival; the last step says which remained."""
+    """All nodes that were ever in the graph, in order of arrival; the last step lists those that remained."""
     edges: tuple[EvidenceEdge, ...]
-    """Likewise, as they were last."""
+    """All edges that were ever in the graph, in their last state."""
     steps: tuple[GraphStep, ...]
     recommended: tuple[RecommendedReference, ...]
     """Best first."""

@@ -1,4 +1,4 @@
-"""A research idea as it came in."""
+"""Research idea as submitted."""
 
 import datetime as dt
 import hashlib
@@ -8,6 +8,8 @@ from typing import Literal, NewType
 from assayer.models.base import Frozen
 from assayer.models.blinding import Blinding, UnblindedWords
 from assayer.models.cited_work import CitedWork
+from assayer.models.document import ReadingRecord, ReferencesReader
+from assayer.models.section import Section
 
 IdeaId = NewType("IdeaId", str)
 
@@ -15,56 +17,67 @@ FlagKind = Literal["hidden_text", "bidi_text", "homoglyphs", "suspected_injectio
 
 
 class TextFlag(Frozen):
-    """Something suspicious that the sanitiser found (and, where it was invisible, removed)."""
+    """Suspicious text that the sanitiser found; invisible text was removed."""
 
     kind: FlagKind
     excerpt: str
-    """At most 160 characters around the place."""
+    """Excerpt of at most 160 characters around the suspicious text."""
     offset: int
-    """Characters from the start of the sanitised text."""
+    """Offset of the suspicious text in characters from the start of the sanitised text."""
 
 
 def suspicious_kinds(flags: Iterable[TextFlag]) -> tuple[FlagKind, ...]:
-    """What people should look at, each kind once. Look-alikes of our labels are harmless where they were rewritten."""
+    """Return the kinds of flags that people should review, each once. Characters imitating assayer's labels are
+    left out, because they were rewritten and are harmless."""
     return tuple(sorted({flag.kind for flag in flags} - {"label_lookalike"}))
 
 
-class Section(Frozen):
-    """A titled stretch of text, of an idea or of a paper."""
-
-    title: str
-    text: str
+def with_reference_list(text: str, reference_list: str) -> str:
+    """Return a text with the reference list under it, as people read it."""
+    return f"{text}\n\n## References\n\n{reference_list}" if reference_list else text
 
 
 class Idea(Frozen):
-    """A research idea or proposal: sanitised text, split at its own headings."""
+    """Research idea or proposal: sanitised text, split at its own headings."""
 
     id: IdeaId
-    """Hash of title and text: the same words are the same idea."""
+    """Hash of title and text, so that identical wording is the same idea."""
     title: str
     text: str
-    """The whole text, headings included."""
+    """Text that is judged, including headings, without front matter and reference lists."""
     sections: tuple[Section, ...]
+    """Sections of that text."""
     source: str
-    """Where it came from, for people: a file name, `file.jsonl:12`."""
+    """Human-readable origin of the idea: a file name, or `file.jsonl:12`."""
     cutoff: dt.date | None = None
-    """Literature published after this day must not be used to judge the idea."""
+    """Last publication date of literature that may be used to judge the idea."""
     flags: tuple[TextFlag, ...] = ()
+    reference_list: str = ""
+    """Reference lists as printed, without their headings; empty if the document had none."""
     references: tuple[CitedWork, ...] = ()
-    """Its own, where a parser of its document (GROBID) has told them apart. Otherwise they are read from the text."""
+    """Entries of the reference lists. They count towards nothing but the reference check."""
+    references_reader: ReferencesReader = "text"
+    reading: ReadingRecord | None = None
+    """Record of the parts of the document that were read; None for an idea that did not come as a document."""
     blinding: Blinding | None = None
-    """What was masked in title, text and sections; None for an idea that is judged as it came in."""
+    """Record of what was masked in title, text and sections; None for an idea judged as submitted."""
     unblinded: UnblindedWords | None = None
-    """Title and text before masking, where that was done."""
+    """Title and text before masking; None if nothing was masked."""
+
+    @property
+    def whole_text(self) -> str:
+        """Return the text with its reference list at the end, for people who read the proposal."""
+        return with_reference_list(self.text, self.reference_list)
 
     @property
     def own_words(self) -> UnblindedWords:
-        """As the idea came in, masked or not: for recognising its own paper and references, never for a model."""
+        """Title and text of the idea as submitted, masked or not. Used to recognise its own paper and
+        references, and never shown to a model."""
         return self.unblinded or UnblindedWords(title=self.title, text=self.text)
 
     @property
     def judged_id(self) -> str:
-        """Of the words that are judged: two ideas that differ in what is masked are one here."""
+        """Id of the text that is judged. Ideas that differ only in masked text have the same id."""
         if self.blinding is None:
             return self.id
         words = " ".join(f"{self.title} {self.text}".split())

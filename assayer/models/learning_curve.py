@@ -1,41 +1,39 @@
-"""How a policy learns, step by step."""
+"""Learning curve of a policy, step by step."""
 
 from pydantic import Field
 
 from assayer.models.base import Frozen
 
-__all__ = ["LearningCurve", "LearningPoint"]
-
 
 class LearningPoint(Frozen):
-    """One optimiser step, over all completions that were drawn for it."""
+    """Averages of one optimiser step over all completions sampled for it."""
 
     step: int = Field(ge=1)
     reward: float | None
-    """Mean of those that were judged; None where none was."""
+    """Mean reward of the judged completions; None if none was judged."""
     judged: float = Field(ge=0, le=1)
-    """Share of the completions that the judge came to a verdict on."""
+    """Share of the completions for which the judge reached a verdict."""
     length: float
-    """Mean tokens of a completion."""
+    """Mean length of a completion, in tokens."""
     length_rewarded: float | None
-    """Of those with a reward above 0; None where there was none."""
+    """Mean tokens of completions with a reward above 0; None if there were none."""
     length_unrewarded: float | None
-    """Of those with a reward of 0 or less."""
+    """Mean tokens of completions with a reward of 0 or less; None if there were none."""
     truncated: float = Field(ge=0, le=1)
-    """Share that reached the greatest length without an end."""
+    """Share of completions that reached the maximum length without ending."""
     entropy: float
-    """Nats a token, under the policy."""
+    """Entropy under the policy, in nats per token."""
     divergence: float | None = None
-    """KL from the policy at the start, nats a token; None where it has no weight and is not computed."""
+    """KL divergence from the initial policy, in nats per token; None if it has no weight and is not computed."""
     accuracy: float | None = None
-    """Of scores, as far as they are what is rewarded; 1 at best."""
+    """Accuracy of scores, if scores are rewarded; 1 is best."""
     structure: float | None = None
-    """Of graphs, likewise; from 0 to 1."""
+    """Structure of graphs, if graphs are rewarded; from 0 to 1."""
     scored: float | None = Field(default=None, ge=0, le=1)
-    """Share that came to a score which could be used, likewise."""
+    """Share of completions with a usable score, if scores are rewarded."""
     loss: float
     seconds: float
-    """Of the step: sampling, judging and updating."""
+    """Duration of the step in seconds: sampling, judging and updating."""
 
 
 class LearningCurve(Frozen):
@@ -43,6 +41,6 @@ class LearningCurve(Frozen):
     steps: int
     """Asked for."""
     loss: str
-    """`dr_grpo`, scaled by `none`: as the trainer calls them."""
+    """Loss and its scaling by the trainer's names, such as `dr_grpo` scaled by `none`."""
     judge: str
     points: tuple[LearningPoint, ...]

@@ -7,7 +7,8 @@ from assayer.models.base import Frozen
 from assayer.models.coverage import Fault
 
 Tier = Literal["fast", "strong", "judge"]
-"""`fast` judges and extracts, `strong` synthesises, `judge` gives rewards; settings map tiers to models."""
+"""Tier of a task. `fast` judges and extracts, `strong` synthesises, `judge` gives rewards; settings map tiers to
+models."""
 
 
 class Message(Frozen):
@@ -16,39 +17,39 @@ class Message(Frozen):
 
 
 class CallRecord(Frozen):
-    """What one answered task call cost and met. Stored with the cached answer, so that a resumed run
-    accounts for the same faults as the run that paid."""
+    """Cost and faults of one answered task call. Stored with the cached answer, so that a resumed run reports the
+    same faults as the run that paid for it."""
 
     task: str
     version: int
     model: str
     prompt_tokens: int
-    """Summed over all attempts that the endpoint billed."""
+    """Prompt tokens summed over all attempts that the endpoint billed."""
     completion_tokens: int
     cost_usd: float | None
-    """None when the model's price is not known."""
+    """Cost in US dollars; None if the price of the model is unknown."""
     latency_seconds: float
-    """From the first send to the valid answer, retries included."""
+    """Seconds from sending the first request to receiving the valid answer, retries included."""
     attempts: int
     faults: tuple[Fault, ...] = ()
     cached: bool = False
-    struck: int = 0
-    """Sentences left out of the answer, because they still cited what was not given when all attempts were used."""
+    redacted: int = 0
+    """Number of sentences removed because, after the last attempt, they still cited material that was not provided."""
 
 
 class CachedAnswer(Frozen):
-    """A valid answer as the cache keeps it, under the hash of everything that determined it."""
+    """Valid answer as stored in the cache, keyed by the hash of everything that determined it."""
 
     key: str
     value: str
-    """The validated output as JSON."""
+    """Validated output as JSON."""
     record: CallRecord
     messages: tuple[Message, ...] = ()
-    """What was sent first, for people to read: it is stored with the answer, and not found with it again."""
+    """Messages sent first, stored with the answer for people to read; not part of its key."""
 
 
 class LedgerRow(Frozen):
-    """One line of the ledger: every task call writes one, paid or not, answered or not."""
+    """Row of the ledger. Every task call writes one row, whether it was paid or answered or not."""
 
     run_id: str
     key: str

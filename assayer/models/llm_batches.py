@@ -1,66 +1,65 @@
-"""Calls of language models that wait for a file of many calls, and the files that are out: as a store keeps them."""
+"""LLM calls queued for a batch, and batches in flight, as a store keeps them."""
 
 import datetime as dt
 from typing import NamedTuple
 
 from assayer.models.base import Frozen
 
-__all__ = ["BatchCall", "CollectedCall", "GatherRules", "LineResult", "OutgoingBatch"]
-
 
 class BatchCall(Frozen):
-    """One request that may wait."""
+    """LLM request that may wait for a batch."""
 
     key: str
-    """Digest of all that the request is made of: whoever makes the same one waits for the same answer."""
+    """Digest of the complete request; callers with the same request wait for the same answer."""
     run_id: str
-    """Who asked first."""
+    """Id of the run that made the request first."""
     model: str
     body: str
-    """JSON, as the endpoint takes it. Bodies begin with what the calls of a task have in common."""
+    """JSON body as the endpoint expects it. Bodies begin with the text that the calls of a task share."""
     until: dt.datetime
-    """Then the live endpoint is asked instead."""
+    """Deadline after which the live endpoint is called instead."""
 
 
 class OutgoingBatch(Frozen):
-    """Calls of one model that left together, or are about to."""
+    """Batch of calls to one model that was sent or is about to be sent."""
 
     id: str
-    """Ours; written into the endpoint's own record, so that it is found there without knowing the endpoint's id."""
+    """Our id of the batch. It is written into the endpoint's record, so the batch can be found there without the
+    endpoint's id."""
     model: str
     created_at: dt.datetime
     until: dt.datetime
-    """The first deadline of its calls."""
+    """Earliest deadline of the calls in the batch."""
     remote_id: str = ""
-    """The endpoint's; empty until it is known."""
+    """Id assigned by the endpoint; empty until it is known."""
     cancelled_at: dt.datetime | None = None
-    """When the endpoint was told to stop."""
+    """Time at which cancellation was requested from the endpoint."""
 
 
 class GatherRules(NamedTuple):
-    """When waiting calls of a model leave together, and how many."""
+    """Rules for when the waiting calls of a model are sent as a batch, and for the batch size."""
 
     quiet_seconds: float
-    """When none has joined them for so long."""
+    """Seconds without a new call after which the waiting calls are sent."""
     longest_seconds: float
-    """Or when the first has waited so long."""
+    """Maximum seconds that the first call waits before the batch is sent."""
     most_requests: int
     most_bytes: int
-    """Or when a file of so many is full."""
+    """Maximum bytes of a batch file; a batch that reaches this limit or `most_requests` is sent."""
 
 
 class LineResult(NamedTuple):
-    """What a batch says about one of its calls."""
+    """Result of one call in a batch."""
 
     key: str
     answer: str | None
-    """The body of the completion; None where there is none."""
+    """Body of the completion; None if there is none."""
     why: str = ""
 
 
 class CollectedCall(NamedTuple):
-    """What somebody who waited is given."""
+    """Result of a call, returned to the waiting caller."""
 
     answer: str | None
-    """None: the live endpoint is to be asked."""
+    """Answer to the call; None means that the live endpoint must be called."""
     why: str

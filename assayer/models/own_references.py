@@ -1,21 +1,21 @@
-"""The references that an idea itself gives, and what could be found out about each."""
+"""References of an idea, and the result of checking each."""
 
 import datetime as dt
 from typing import Literal
 
 from assayer.models.assessment import ClaimSupport
 from assayer.models.base import Absent, Frozen
+from assayer.models.document import ReferencesReader
 from assayer.models.paper import PaperId, Retraction
 
-__all__ = ["OwnReference", "OwnReferenceOutcome", "OwnReferences", "ReferenceRecord"]
-
 OwnReferenceOutcome = Literal["found", "differs", "retracted", "not_found"]
-"""`differs`: there is such a record, but what the idea says of it is not what the record says. `retracted`: found, and
-it no longer stands as published. `not_found`: the sources asked have no such record; it may exist all the same."""
+"""Outcome of checking a reference. `differs`: the record exists, but the idea describes it differently. `retracted`:
+found, but it no longer stands as published. `not_found`: the queried sources have no such record, although it may
+exist."""
 
 
 class ReferenceRecord(Frozen):
-    """A source's own record of what an idea refers to."""
+    """Record that a source holds of a work referenced by an idea."""
 
     id: PaperId
     title: str
@@ -27,37 +27,37 @@ class ReferenceRecord(Frozen):
 
 
 class OwnReference(Frozen):
-    """One entry of the idea's references."""
+    """Entry of the idea's reference list."""
 
     number: int
-    """From 1, in the idea's order."""
+    """Number of the entry from 1, in the idea's order."""
     text: str
-    """The entry as it is given, or put together from its fields where its parser did not keep it."""
+    """Text of the entry as written, or assembled from its fields if the parser did not keep it."""
     outcome: OwnReferenceOutcome | Absent
     differences: tuple[str, ...] = ()
-    """What the entry says otherwise than the record, one sentence each."""
+    """Differences between the entry and the record, one sentence each."""
     record: ReferenceRecord | None = None
     retraction: Retraction | None = None
-    """A mere expression of concern leaves the outcome as it is."""
+    """Notice about the record found. An expression of concern alone does not change the outcome."""
     retraction_unanswered: tuple[str, ...] = ()
-    """Sources that know of retractions, and gave no answer about the record found."""
+    """Sources that provide retraction notices but gave no answer about the record found."""
     after_cutoff: bool = False
-    """The record is dated after the cutoff. It is looked for all the same: it is the idea's own."""
+    """Whether the record is dated after the cutoff. It is looked up anyway, because the idea itself cites it."""
     asked: tuple[str, ...] = ()
-    """Sources that answered when they were asked for it."""
+    """Sources that answered when queried for the entry."""
     unanswered: tuple[str, ...] = ()
-    """Sources that were to be asked for it, and gave no answer."""
+    """Sources that should have been queried for the entry but gave no answer."""
     passage: str = ""
-    """Where the idea refers to it, for the first time; empty where no such place was recognised."""
+    """Passage in which the idea first refers to the entry; empty if no such passage was recognised."""
     borne_out: ClaimSupport | Absent = Absent(reason="not checked.")
-    """Whether its abstract bears out that passage. The paper itself may say more than its abstract."""
+    """Whether the abstract supports the passage. The paper itself may contain more than its abstract."""
 
 
 class OwnReferences(Frozen):
-    """All of them, in the idea's order."""
+    """All references of an idea, in its order."""
 
-    read_by: Literal["grobid", "text"]
-    """Who told the entries apart: GROBID in the PDF, or assayer in the idea's text."""
+    read_by: ReferencesReader
+    """Reader that told the entries apart."""
     entries: tuple[OwnReference, ...]
     beyond: int = 0
-    """Entries that were not checked, because there were more than are checked of one idea."""
+    """Number of entries that were not checked because the idea has more than the limit."""

@@ -1,168 +1,195 @@
-"""Papers, what can be read of them, what a search is limited to, and what it found."""
+"""Papers, their texts and passages, search filters, and search results."""
 
 import datetime as dt
-from typing import Literal, NewType
+import re
+from typing import Any, Literal, NewType
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from assayer.models.base import Frozen
 from assayer.models.cited_work import CitedWork
-from assayer.models.idea import Section, TextFlag
+from assayer.models.idea import TextFlag
+from assayer.models.section import Section
 from assayer.models.window import OPEN, Window
-
-__all__ = ["Filters"]
-
 
 PaperId = NewType("PaperId", str)
 
 
 class Identifiers(Frozen):
-    """What others call a paper, each in its normal form (see `assayer.literature.paper_identity`); empty where none is
-    known."""
+    """External identifiers of a paper, each in its normal form (see `assayer.literature.paper_identity`); empty if
+    unknown."""
 
     doi: str = ""
     arxiv: str = ""
-    """Without version: `2401.01234`, `cs/0112017`."""
+    """ArXiv id without version: `2401.01234`, `cs/0112017`."""
     s2: str = ""
-    """Semantic Scholar's paper id, 40 hex digits."""
+    """Paper id of Semantic Scholar, 40 hex digits."""
     openalex: str = ""
     """`W2741809807`."""
     pubmed: str = ""
     pmc: str = ""
     """`PMC1234567`."""
     acl: str = ""
-    """`2020.acl-main.1`, `P18-1001`."""
+    """ACL Anthology id: `2020.acl-main.1`, `P18-1001`."""
     openreview: str = ""
 
 
 class Retraction(Frozen):
-    """A notice that a paper no longer stands as published."""
+    """Notice that a paper no longer stands as published."""
 
     kind: Literal["retracted", "withdrawn", "concern"]
     source: str
-    """Who said so: `crossref`, `arxiv`, `openalex`, …"""
+    """Source of the notice: `crossref`, `arxiv`, `openalex`, …"""
     notice: str = ""
-    """URL or DOI of the notice, from the source's own record."""
+    """URL or DOI of the notice, from the source's record."""
     date: dt.date | None = None
 
 
 class FieldOrigin(Frozen):
-    """Whose word a field of a merged record is."""
+    """Source of one field of a merged record."""
 
     field: str
     source: str
 
 
 class PreprintVersions(Frozen):
-    """What its server tells of a preprint's versions: the day of the first, and the newest with its day."""
+    """Versions of a preprint according to its server: the day of the first version, and the newest version with its
+    day."""
 
     first: dt.date
     newest: int = Field(ge=1)
     newest_day: dt.date
 
 
+_RETRACTED = re.compile(
+    r"^\W{0,3}(?P<kind>retracted(?: article| paper| chapter)?|retraction(?: note| notice)?(?: to)?"
+    r"|withdrawn(?: article)?|removed)\W{0,3}[:.\])–—-]\W*"
+    r"|(?<!\W)\W+[\[(](?P<after>retracted(?: article)?|withdrawn)[\])]\W*$",
+    re.IGNORECASE,
+)
+"""Mark of a retraction before or after a title: `RETRACTED ARTICLE: …`, `[Retracted] …`, `… [WITHDRAWN]`."""
+
+
+def retraction_in_title(title: str) -> Literal["retracted", "withdrawn"] | None:
+    """Return the kind of retraction that a title announces, or None."""
+    match = _RETRACTED.search(title)
+    if match is None:
+        return None
+    kind = (match["kind"] or match["after"]).casefold()
+    return "withdrawn" if kind.startswith(("withdrawn", "removed")) else "retracted"
+
+
+def title_without_retraction(title: str) -> str:
+    """Return a title without the mark of a retraction before or after it."""
+    return _RETRACTED.sub("", title).strip()
+
+
 class Paper(Frozen):
-    """Bibliographic record with abstract."""
+    """Bibliographic record with abstract. A title that announces a retraction marks the record as retracted."""
 
     id: PaperId
     title: str
     abstract: str
     authors: tuple[str, ...] = ()
     publication_date: dt.date | None = None
-    """Last day of the period when the source knows only a month or a year."""
+    """Publication date; the last day of the period if the source knows only a month or a year."""
     venue: str = ""
     url: str = ""
-    """From the source's own record; empty when it has none. Never from an LLM."""
+    """URL from the source's own record, never from an LLM; empty if the record has none."""
     citation_count: int | None = None
-    """None when the source does not know."""
+    """Number of citations; None if the source does not know it."""
     source: str
-    """Which source's record this is: `corpus`, `semantic_scholar`, …; of a merged record the one that named it."""
+    """Source of the record: `corpus`, `semantic_scholar`, …; for a merged record, the source that named it."""
     identifiers: Identifiers = Identifiers()
     retraction: Retraction | None = None
     pdf_urls: tuple[str, ...] = ()
-    """Where sources say that a free copy lies. Not yet checked: only the guarded downloader may follow them."""
+    """Locations of free copies according to the sources. Not checked yet: only the guarded downloader may follow
+    them."""
+    other_records: tuple[str, ...] = ()
+    """Other records of the same work that a search returned, each as kind, venue, year and id."""
     versions: PreprintVersions | None = None
-    """Of the preprint that `identifiers.arxiv` names; None where no source told."""
+    """Versions of the preprint that `identifiers.arxiv` names; None if no source reported them."""
     origins: tuple[FieldOrigin, ...] = ()
-    """Of a merged record: the fields that did not come from `source`, in their order."""
+    """Fields of a merged record that come from sources other than `source`, in field order."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _retracted_by_title(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or data.get("retraction") is not None:
+            return data
+        kind = retraction_in_title(str(data.get("title", "")))
+        return {**data, "retraction": Retraction(kind=kind, source=data.get("source", ""))} if kind else data
 
 
 class Passage(Frozen):
-    """A stretch of a paper that answers a query."""
+    """Passage of a paper that matches a query."""
 
     paper: Paper
     section: str
-    """`title`, `abstract`, or the heading of the section it stands in."""
+    """Section of the passage: `title`, `abstract`, or the heading of its section."""
     text: str
     similarity: float
-    """Cosine of query and passage, −1 to 1."""
+    """Cosine similarity of query and passage, −1 to 1."""
     near_beyond_corpus: bool = False
-    """As of a Hit."""
+    """Whether the passage is similar enough to be an answer and only a source beyond the corpus returned its paper.
+    Same meaning as in Hit."""
     cites: tuple[PaperId, ...] = ()
-    """Papers that this passage refers to, where the source knows."""
+    """Papers that the passage cites, if the source knows them."""
 
 
 class Hit(Frozen):
-    """A paper that answers a query."""
+    """Paper that matches a query."""
 
     paper: Paper
     similarity: float
-    """Cosine of query and paper, −1 to 1."""
+    """Cosine similarity of query and paper, −1 to 1."""
     near_beyond_corpus: bool = False
-    """Near enough to be an answer, and only a source beyond the local corpus returned its paper for this query."""
-
-
-class Caption(Frozen):
-    """What stands under a figure or over a table."""
-
-    kind: Literal["figure", "table"]
-    label: str
-    """As printed: `2`, `A.1`, `S3`."""
-    text: str
+    """Whether the paper is similar enough to be an answer and only a source beyond the local corpus returned it for
+    this query."""
 
 
 class FullText(Frozen):
-    """The body of a paper, by section."""
+    """Full text of a paper, by section."""
 
     paper_id: PaperId
     sections: tuple[Section, ...]
     parser: Literal["corpus", "grobid", "pypdfium2"]
-    """Who found the sections. `pypdfium2` guesses headings from type, and references and captions from their form."""
+    """Parser that found the sections. `pypdfium2` guesses headings from the typeface, and references from
+    their form."""
     references: tuple[CitedWork, ...] = ()
-    captions: tuple[Caption, ...] = ()
     flags: tuple[TextFlag, ...] = ()
-    """Text that nobody can see, which the parser left out. Sections are not sanitised yet."""
+    """Invisible text that the parser left out. Sections are not sanitised yet."""
     within_window: bool = False
-    """Whether the paper is known to have had this text in the days that were asked for."""
+    """Whether the paper is known to have had this text within the requested window of days."""
 
 
 FitLevel = Literal["good", "partial", "poor"]
-"""How well the corpus covers the field of an idea."""
+"""Level of the corpus's coverage of an idea's field."""
 
 
 class CorpusFit(Frozen):
-    """Does the corpus cover the idea's field? Without that, silence of the corpus means nothing."""
+    """Whether the corpus covers the idea's field. If it does not, a lack of search results means nothing."""
 
     level: FitLevel
     value: float
-    """The number behind the level; higher is better covered."""
+    """Value behind the level; higher means better covered."""
     criterion: str
-    """What `value` measures and where the two thresholds lie, in words."""
+    """Description of what `value` measures and of its two thresholds."""
 
 
 class Filters(Frozen):
-    """All must hold. Names are compared without regard to case."""
+    """Search filters that must all match; names are compared ignoring case."""
 
     window: Window = OPEN
-    """Undated papers count unless it has a last day."""
+    """Publication window. Undated papers match unless the window has a last day."""
     venues: frozenset[str] = frozenset()
     fields: frozenset[str] = frozenset()
-    """Of study; a paper of one of them counts."""
+    """Fields of study; a paper in any of them matches."""
     retracted: bool | None = None
     """None: both kinds count."""
     without: frozenset[PaperId] = frozenset()
 
     @property
     def only_before(self) -> bool:
-        """Nothing but a cutoff, if that."""
+        """Whether a cutoff is the only filter, if any is set."""
         return self == Filters(window=Window.until(self.window.before))

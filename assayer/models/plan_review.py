@@ -1,23 +1,9 @@
-"""What can be said of a plan from its own text alone: what it does not state, and what a careful reader doubts."""
+"""Review of a plan based on its text alone: what a careful reader doubts, and what its wording does not state."""
 
-from collections import Counter
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from assayer.models.assessment import Label
 from assayer.models.base import Absent, Frozen
-
-__all__ = [
-    "Certainty",
-    "ChecklistItem",
-    "ChecklistRow",
-    "FlawAspect",
-    "MissingComparator",
-    "NearPaper",
-    "PlanFlaw",
-    "PlanQuote",
-    "PlanReview",
-    "RowCounts",
-]
 
 ChecklistItem = Literal[
     "sample_size",
@@ -32,83 +18,72 @@ ChecklistItem = Literal[
 ]
 FlawAspect = Literal["scope", "controls", "baselines", "statistics", "measurement", "feasibility", "claim"]
 Certainty = Literal["certain", "likely", "possible"]
-"""`certain`: the plan's own text shows it. `likely`: what plans of this kind usually meet. `possible`: it hangs on what
-the plan does not say."""
+"""Certainty of a flaw. `certain`: the plan's own text shows it. `likely`: common in plans of this kind. `possible`:
+depends on facts that the plan does not state."""
 
 
 class ChecklistRow(Frozen):
-    """Whether a plan states one thing that plans of its kind should. No judgement of what it states."""
+    """Whether a plan states an item that plans of its kind should state. The content of the statement is not judged."""
 
     item: ChecklistItem
     outcome: Literal["stated", "not_stated", "not_applicable"]
-    """`not_stated`: no wording for it was recognised. The plan may mean it all the same."""
+    """Outcome of the check. `not_stated`: no wording for the item was recognised, although the plan may still mean
+    it."""
     quote: str = ""
-    """The plan's words that were taken for it; empty unless stated."""
+    """Words of the plan that were taken as the statement; empty unless stated."""
     reason: str = ""
-    """Why it does not apply; empty where it does."""
-
-
-class RowCounts(NamedTuple):
-    stated: int
-    not_stated: int
-    not_applicable: int
+    """Why the item does not apply; empty if it does."""
 
 
 class PlanQuote(Frozen):
-    """Words of the plan that a point is about."""
+    """Quote of the plan that a point is about."""
 
     quote: str
     state: Literal["verified", "not_found"]
-    """`verified`: cut from the plan. `not_found`: they are not in it, or `objection` says why they are no quote."""
+    """State of the quote. `verified`: cut from the plan. `not_found`: not in the plan, or `objection` says why the
+    words do not count as a quote."""
     objection: str | None = None
-    """Why words that do stand in the plan are not verified: cut from under a negation, glued, too short."""
+    """Why words that appear in the plan are not verified: cut out of a negation, joined from separate places, or
+    too short."""
 
 
 class PlanFlaw(Frozen):
-    """A language model's own judgement, made without literature."""
+    """Flaw that a language model found without using literature."""
 
     aspect: FlawAspect
     text: str
-    """What is wrong, and what cannot be concluded for it."""
+    """Description of the flaw, and of what cannot be concluded because of it."""
     change: str
-    """The least change to the plan that would mend it; empty where none was named."""
+    """Smallest change to the plan that would fix the flaw; empty if none was named."""
     certainty: Certainty
     quote: PlanQuote
     numbers_not_found: tuple[str, ...] = ()
-    """Numbers of the text, as written there, that are not in the plan."""
+    """Numbers in the text, as written there, that do not appear in the plan."""
 
 
 class NearPaper(Frozen):
-    """A paper that may hold what a plan does not compare with. Nobody has read it for this."""
+    """Paper that may contain a comparison that the plan lacks. It was not read for this purpose."""
 
     label: Label
     similarity: float
-    """Cosine of the paper with the description of the comparator."""
+    """Cosine similarity of the paper to the description of the comparator."""
 
 
 class MissingComparator(Frozen):
-    """Something that the plan should be compared with and is not, as a language model judged it."""
+    """Comparator that the plan lacks, according to a language model."""
 
     text: str
-    """What it is, in general words."""
+    """General description of the comparator."""
     purpose: str
-    """What the comparison would settle."""
+    """Question that the comparison would settle."""
     quote: PlanQuote
     papers: tuple[NearPaper, ...] | Absent
     """The nearest first."""
 
 
 class PlanReview(Frozen):
-    """Adds to no score and counts as no evidence."""
+    """Review of a plan without literature; it affects no score and does not count as evidence."""
 
-    checklist: tuple[ChecklistRow, ...] | Absent
     flaws: tuple[PlanFlaw, ...] | Absent
     """The most harmful first."""
     comparators: tuple[MissingComparator, ...] = ()
-
-    @property
-    def counts(self) -> RowCounts:
-        outcomes: Counter[str] = Counter(
-            () if isinstance(self.checklist, Absent) else (row.outcome for row in self.checklist)
-        )
-        return RowCounts(*(outcomes[one] for one in RowCounts._fields))

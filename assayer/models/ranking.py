@@ -1,4 +1,4 @@
-"""The order of many ideas, with how sure it is."""
+"""Ranking of many ideas, with its uncertainty."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -16,15 +16,15 @@ from assayer.models.sender_references import reference_in
 RankingId = NewType("RankingId", str)
 
 Band = Literal["in", "out", "human"]
-"""Of a cut: certainly among the best, certainly not, or for people to decide."""
+"""Band of an idea at the cut: certainly among the best, certainly not, or left to people to decide."""
 
 
 class Dimension(Frozen):
-    """One respect in which two ideas are compared."""
+    """Dimension in which two ideas are compared."""
 
     name: str = Field(pattern=r"^[a-z][a-z_]*$")
     question: str
-    """What better means here, in a sentence or two."""
+    """Definition of better in this dimension, in one or two sentences."""
 
 
 class DimensionVerdict(Frozen):
@@ -34,49 +34,50 @@ class DimensionVerdict(Frozen):
 
 
 class JudgedBy(Frozen):
-    """What gave an answer. Digests tell whether the same would be asked again; what is None nobody knows."""
+    """Judge of an answer. Digests show whether the same question would be asked again; None means unknown."""
 
     model: str | None = Field(default=None, max_length=200)
     question: str | None = Field(default=None, max_length=64)
-    """Of the prompt and of every respect that it asked about."""
+    """Digest of the prompt and of every dimension in it."""
     first_text: str | None = Field(default=None, max_length=64)
-    """Of all that was shown of the first idea."""
+    """Digest of everything shown about the first idea."""
     second_text: str | None = Field(default=None, max_length=64)
 
 
 class Comparison(Frozen):
-    """One answer of a judge who was shown two ideas. Kept: a later ranking of more ideas starts from it."""
+    """Answer of a judge who was shown two ideas. It is kept, so that a later ranking of more ideas can start from
+    it."""
 
     first: IdeaId
     second: IdeaId
     verdicts: tuple[DimensionVerdict, ...]
     blinding_rules: int | None = None
-    """Version of the rules that masked both ideas for the judge; None: they were shown as they came in."""
+    """Version of the rules that masked both ideas for the judge; None if they were shown as submitted."""
     with_evidence: bool = False
-    """Whether the judge also saw what the ideas' reports had found."""
+    """Whether the judge also saw the findings of the ideas' reports."""
     judged_by: JudgedBy | None = None
-    """None in comparisons that do not say."""
+    """Judge of the comparison; None if the comparison does not record it."""
 
 
 class NamedComparison(Comparison):
-    """For people and programs who know ideas by their own names: written, and not kept. A later ranking that is handed
-    it takes the comparison alone."""
+    """Comparison with the senders' own names of the ideas, for people and programs. Written to output but not
+    stored; a later ranking that receives it uses only the comparison."""
 
     first_reference: str = Field(default="", max_length=1_000)
-    """The sender's own name for the idea, as `reference` of a ranked idea; empty where there is none."""
+    """Sender's own name of the idea, as `reference` of a ranked idea; empty if there is none."""
     second_reference: str = Field(default="", max_length=1_000)
 
     @classmethod
-    def of(cls, one: Comparison, references: Mapping[IdeaId, str]) -> "NamedComparison":
-        first, second = references.get(one.first, ""), references.get(one.second, "")
-        return cls(**dict(one), first_reference=first, second_reference=second)
+    def of(cls, comparison: Comparison, references: Mapping[IdeaId, str]) -> "NamedComparison":
+        first, second = references.get(comparison.first, ""), references.get(comparison.second, "")
+        return cls(**dict(comparison), first_reference=first, second_reference=second)
 
     def without_names(self) -> Comparison:
         return Comparison(**{name: getattr(self, name) for name in Comparison.model_fields})
 
 
 class Interval(Frozen):
-    """Holds the true value with the ranking's stated confidence, if the model of the judge holds."""
+    """Interval that contains the true value with the ranking's stated confidence, if the judge model holds."""
 
     low: float
     high: float
@@ -91,107 +92,110 @@ class RankedIdea(Frozen):
     title: str
     source: str
     rank: int
-    """From 1, by strength; ideas that compare alike still get different ranks, and overlapping intervals."""
+    """Rank from 1, by strength. Ideas that compare alike still get different ranks, with overlapping intervals."""
     ranks: Interval
     strength: float
-    """Logits against the average idea: +1 beats it in 73 of 100 comparisons."""
+    """Strength in logits relative to the average idea: +1 beats the average idea in 73 of 100 comparisons."""
     strengths: Interval
     by_dimension: dict[str, float]
     """Strength in each dimension that was judged."""
     comparisons: int
     chance_in: float | None
-    """Of being among the best `cut`; None without a cut."""
+    """Probability of being among the best `cut`; None without a cut."""
     band: Band | None
     by_baseline: dict[str, float]
-    """What each baseline says of it: mean place of its outcome, 0 the worst, 1 the best."""
+    """Assessment by each baseline: mean rank of the outcome, scaled from 0 for the worst to 1 for the best."""
     same_text_as: tuple[IdeaId, ...] = ()
-    """Ideas of which the judge is shown the same text: not compared with it, and of one standing with it."""
+    """Ideas with the same text as shown to the judge. They are not compared with this idea and share its standing."""
     flags: tuple[TextFlag, ...] = ()
-    """What is suspicious in its text."""
+    """Suspicious parts of the idea's text."""
     blinding: Blinding | None = None
-    """What the judge did not see of it; None where it was shown as it came in."""
+    """Record of what was hidden from the judge; None if the idea was shown as submitted."""
     reference: str = Field(default_factory=_reference)
-    """The sender's own name alone, to join results by: the id that a row holds, a file's name. Empty where there is
+    """Sender's own name of the idea, for joining results: the id in a table row, or a file name. Empty if there is
     none."""
     unjudged: Absent | None = None
-    """Why no comparison of it was answered, though some were asked: its place is then no more than where it began."""
+    """Why none of the requested comparisons of the idea was answered; its rank is then only its starting position."""
 
 
 class Baseline(Frozen):
-    """A classifier of words or of embeddings, learned from labelled ideas. On real proposals such have found more of
-    the good ones than language models did."""
+    """Classifier of words or embeddings, trained on labelled ideas. On real proposals, such classifiers found more
+    of the good ones than language models did."""
 
     name: str
     auroc: Interval
-    """On labelled ideas held out in five folds: chance to put one of a better outcome above one of a worse. 95 %."""
+    """AUROC on labelled ideas held out in five folds, with a 95 % interval. It is the probability of ranking an
+    idea with a better outcome above an idea with a worse outcome."""
     auroc_value: float
     labelled: int
     """Ideas it learned from."""
     outcomes: tuple[str, ...]
     """From worst to best."""
     set_aside: int
-    """Labelled ideas that are among the ranked ones and taught nothing."""
+    """Number of labelled ideas excluded from training because they are among the ranked ideas."""
 
 
 class Judge(Frozen):
-    """How consistent the judge was: a ranking is no better than this."""
+    """Consistency of the judge, which limits the quality of the ranking."""
 
     comparisons: int
-    """Answers used, those handed in included."""
+    """Number of answers used, including submitted comparisons."""
     handed_in: int
     of_unknown_judge: int = 0
-    """Of those handed in, how many do not say which model judged them, and by which question."""
+    """Number of submitted comparisons that do not state which model and question they were judged with."""
     failed: int
-    """Pairs that were asked and got no usable answer; they are not counted for either idea."""
+    """Number of requested pairs without a usable answer; they count for neither idea."""
     ties: int
     bias: float
-    """Logits that being shown first was worth; 0 is fair."""
+    """Advantage of the idea shown first, in logits; 0 is unbiased."""
     bias_interval: Interval
     asked_both_ways: int
-    """Pairs judged in both orders."""
+    """Number of pairs judged in both orders."""
     contradictions: int
-    """Of those, how often the winner changed with the order."""
+    """Number of pairs judged in both orders whose winner changed with the order."""
     triangles: int
-    """Triples of ideas that were all compared with each other without a tie."""
+    """Number of triples of ideas that were all compared with each other without a tie."""
     cycles: int
-    """Of those, how many go round: A beats B, B beats C, C beats A. A quarter of them would if the judge threw dice."""
+    """Number of cyclic triangles: A beats B, B beats C, C beats A. A judge that answers at random would have a
+    quarter of all triangles."""
 
 
 class Unread(Frozen):
-    """Of ideas longer than what the judge is shown of each."""
+    """Ideas longer than the text limit of the judge."""
 
     ideas: int
     characters: int
-    """At their ends, together."""
+    """Total characters cut from the ends of the ideas."""
     limit: int
-    """Characters of each idea that the judge is shown."""
+    """Maximum characters of each idea shown to the judge."""
 
 
 class DimensionAnalysis(Frozen):
     dimension: str
     text: str
-    """Ideas are named by their ranks: `#3`."""
+    """Text of the analysis, in which ideas are named by rank: `#3`."""
 
 
 class IdeaAnalysis(Frozen):
     id: IdeaId
     standing: str
-    """Why it stands where it does."""
+    """Why the idea has its rank."""
     to_rise: str
-    """What in its plan would have to change."""
+    """Changes to the plan that the idea would need to rank higher."""
 
 
 class CloseCall(Frozen):
-    """Two neighbours of which the comparisons do not tell which is better."""
+    """Two neighbouring ideas whose order the comparisons do not settle."""
 
     higher: IdeaId
     lower: IdeaId
     decides: str
-    """What a person would have to find out."""
+    """Fact that a person would have to establish in order to decide."""
 
 
 class GroupAnalysis(Frozen):
-    """A small group seen together, written after the order was settled, from the judge's reasons alone."""
+    """Joint analysis of a small group of ideas, written after the order was settled and based only on the judge's
+    reasons."""
 
     overview: str
     by_dimension: tuple[DimensionAnalysis, ...]
@@ -201,7 +205,7 @@ class GroupAnalysis(Frozen):
 
 
 class ErasedRank(Frozen):
-    """A place where an idea stood that was erased after the ranking was made. Nothing else of it is kept."""
+    """Rank of an idea that was erased after the ranking was made. Nothing else about the idea is kept."""
 
     rank: int
     on: dt.date
@@ -211,7 +215,7 @@ class Ranking(Frozen):
     schema_version: Literal[1] = 1
     id: RankingId
     dimension: str
-    """By which the ideas are ordered."""
+    """Dimension by which the ideas are ordered."""
     dimensions: tuple[Dimension, ...]
     """All that were judged."""
     cut: int | None
@@ -219,22 +223,23 @@ class Ranking(Frozen):
     ideas: tuple[RankedIdea, ...]
     """Best first."""
     erased: tuple[ErasedRank, ...] = ()
-    """Ranks that nobody holds any more. All else is as it was when these ideas were ranked too, apart from the
-    comparisons with them, which are gone."""
+    """Ranks left empty by erased ideas. Everything else is as computed with those ideas included, except that their
+    comparisons were deleted."""
     judge: Judge
     seeded: bool
-    """Whether point scores gave the ranking its start."""
+    """Whether the ranking started from point scores."""
     blind: bool | None = None
-    """Whether names, affiliations and the like were masked for the judge; None in rankings that do not say."""
+    """Whether names, affiliations and similar details were masked for the judge; None in rankings that do not
+    record it."""
     evidence: int | None = None
-    """Of how many of the ideas the judge also saw what a report had found; None where ideas were compared by their own
-    texts alone."""
+    """Number of ideas for which the judge also saw the findings of a report; None if only the ideas' own texts were
+    compared."""
     unread: Unread | None = None
-    """None when the judge was shown every idea to its end."""
+    """Ideas that were cut for the judge; None if the judge saw every idea in full."""
     analysis: GroupAnalysis | Absent | None = None
-    """Of a small group; None where none was asked for."""
+    """Analysis of a small group; None if none was requested."""
     stopped: Absent | None
-    """Why fewer pairs were asked than the budget of calls allowed; None when they all were."""
+    """Why fewer pairs were compared than the call budget allowed; None if the budget was used in full."""
     models: tuple[str, ...]
     prompts: tuple[PromptVersion, ...]
     faults: tuple[FaultCount, ...]
@@ -242,12 +247,12 @@ class Ranking(Frozen):
     prompt_tokens: int
     completion_tokens: int
     cost_usd: Dollars | Absent
-    """What the answers used cost when they were paid for."""
+    """Cost of the answers used, at the prices when they were paid."""
     baselines: tuple[Baseline, ...] | Absent
     assayer_version: str
     usage: RunUsage = Field(description="Of this execution only; excluded when two rankings are compared.")
 
     @property
     def size(self) -> int:
-        """How many were ranked, those included that were erased since: the last rank."""
+        """Number of ideas ranked, including those erased later; equal to the last rank."""
         return len(self.ideas) + len(self.erased)

@@ -1,4 +1,4 @@
-"""Whether a report may carry a total: what was measured of it, held against stated minima."""
+"""Release check: whether a report may show a total, based on comparing its measurements with required minima."""
 
 from typing import Literal
 
@@ -7,30 +7,51 @@ from pydantic import Field
 from assayer.models.base import Absent, Frozen
 from assayer.models.paper import FitLevel
 
-__all__ = ["MeasuredMinimum", "MinimumName", "ReportRelease"]
-
 MinimumName = Literal["corpus_fit", "judged", "answered", "quotes_found", "points_traced", "claims_supported"]
 
 
+class ReleaseMinima(Frozen):
+    """Required minima; a report below any of them is incomplete. The lowest value disables a minimum."""
+
+    corpus_fit: FitLevel = "partial"
+    """Minimum corpus fit. If the corpus does not cover the field, missing results mean nothing."""
+    judged: float = Field(default=0.5, ge=0, le=1)
+    """Minimum share of methods, dimensions or reviews with a score, in the part with the lowest share. A mean over
+    fewer than half depends on which ones happened to be judged."""
+    answered: float = Field(default=0.8, ge=0, le=1)
+    """Minimum share of LLM calls with a usable answer. Lost answers, and questions left unasked because the budget
+    was spent, affect no score."""
+    quotes_found: float = Field(default=0.7, ge=0, le=1)
+    """Minimum share of quotes found in their stated source. A reader that often misquotes papers cannot be trusted
+    with the rest."""
+    points_traced: float = Field(default=0.5, ge=0, le=1)
+    """Minimum share of points with quotes that have at least one quote found in its source. Scores rest on these
+    points."""
+    claims_supported: float = Field(default=0.5, ge=0, le=1)
+    """Minimum share of claims that their quotes support at least in part, among the claims checked by a model.
+    Without a model, claims are checked only by shared words; that check cannot read and withholds nothing."""
+
+
 class MeasuredMinimum(Frozen):
-    """One minimum, and what this report has of it."""
+    """Required minimum, and the report's measured value."""
 
     name: MinimumName
     measured: float | FitLevel | Absent
-    """A share, 0 to 1, or a level of corpus fit; absent where the report holds nothing to measure, which is no failure:
-    nobody is asked for quotes or weaknesses."""
+    """Measured share from 0 to 1, or level of corpus fit. Absent if there is nothing to measure, which is no
+    failure: quotes and weaknesses are not required."""
     minimum: float | FitLevel
     met: bool
     basis: str
-    """What was counted, in words."""
+    """Description of what was counted."""
 
 
 class ReportRelease(Frozen):
-    """`incomplete`: below a minimum, so the report carries no total; what it found stands."""
+    """Release state of a report. `incomplete` means below a minimum: the report shows no total, but its findings
+    stand."""
 
     state: Literal["complete", "incomplete"]
     minima: tuple[MeasuredMinimum, ...] = Field(min_length=1)
 
     @property
     def failed(self) -> tuple[MeasuredMinimum, ...]:
-        return tuple(one for one in self.minima if not one.met)
+        return tuple(item for item in self.minima if not item.met)

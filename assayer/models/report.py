@@ -1,4 +1,4 @@
-"""The report: what every method's judgement looks like to a reader."""
+"""Report model shared by all methods."""
 
 import datetime as dt
 from typing import Literal, NewType
@@ -10,9 +10,12 @@ from assayer.models.base import Absent, Dollars, Frozen
 from assayer.models.blinding import Blinding
 from assayer.models.board import BoardRecord
 from assayer.models.coverage import Coverage
+from assayer.models.document import ReadingRecord
 from assayer.models.evidence_graph import GraphRecord
-from assayer.models.idea import IdeaId, TextFlag
+from assayer.models.evidence_report import EvidenceReport
+from assayer.models.idea import IdeaId, TextFlag, with_reference_list
 from assayer.models.own_references import OwnReferences
+from assayer.models.panel_review import PanelReview
 from assayer.models.paper import FieldOrigin, PaperId, Retraction
 from assayer.models.plan_review import PlanReview
 from assayer.models.release import ReportRelease
@@ -23,7 +26,7 @@ REPORT_SCHEMA_VERSION: Literal[1] = 1
 
 
 class Reference(Frozen):
-    """A cited paper. Every field comes from our own records."""
+    """Cited paper; every field comes from our own records."""
 
     label: Label
     id: PaperId
@@ -34,13 +37,15 @@ class Reference(Frozen):
     url: str
     source: str
     retraction: Retraction | None = None
-    """Shown wherever the paper is cited."""
+    """Retraction notice, shown wherever the paper is cited."""
     origins: tuple[FieldOrigin, ...] = ()
-    """Fields that another source than `source` gave."""
+    """Fields that come from a source other than `source`."""
+    other_records: tuple[str, ...] = ()
+    """Other records of the same work, each as kind, venue, year and id; they are counted as one."""
 
 
 class Notice(Frozen):
-    """Something a reader must know before reading on."""
+    """Notice that a reader must see before the rest of the report."""
 
     kind: Literal[
         "no_llm",
@@ -65,30 +70,30 @@ class Notice(Frozen):
 class PromptVersion(Frozen):
     task: str
     version: int
-    """Of its own file."""
-    digest: str = ""
-    """Of that file with everything it includes and the system message: 16 hex digits, empty in reports of before."""
+    """Version of the prompt file of the task."""
+    digest: str
+    """Digest of the prompt file with everything it includes and the system message: 16 hex digits."""
 
 
 class Provenance(Frozen):
-    """What this report was made with. The same inputs give the same provenance."""
+    """Components used to make the report. The same inputs give the same provenance."""
 
     assayer_version: str
     models: tuple[str, ...]
-    """LLMs whose answers were used; empty without one."""
+    """LLMs whose answers were used; empty if none was used."""
     embedding_model: str
     reranking_model: str | None = None
-    """None: finds were ranked without one."""
+    """Reranking model; None if results were not reranked."""
     prompts: tuple[PromptVersion, ...]
     corpus_version: str
     prompt_tokens: int
     completion_tokens: int
     cost_usd: Dollars | Absent
-    """What the answers used cost when they were paid for."""
+    """Cost of the answers used, at the prices when they were paid."""
 
 
 class RunUsage(Frozen):
-    """What this one execution took. Differs from run to run, unlike everything else in the report."""
+    """Resources used by this execution. Unlike the rest of the report, these values differ from run to run."""
 
     started_at: dt.datetime
     wall_seconds: float
@@ -98,19 +103,29 @@ class RunUsage(Frozen):
 
 
 class IdeaCard(Frozen):
-    """The idea as the report shows it."""
+    """Idea as shown in the report."""
 
     id: IdeaId
     title: str
     source: str
     text: str
+    """Text that was judged, without front matter and reference lists."""
     flags: tuple[TextFlag, ...]
     blinding: Blinding | None = None
-    """What was masked before it was judged; None where it was judged as it came in."""
+    """Record of what was masked before judging; None if the idea was judged as submitted."""
+    reference_list: str = ""
+    """Reference lists as printed, masked like the text."""
+    reading: ReadingRecord | None = None
+    """Record of the parts of the document that were read; None for an idea that did not come as a document."""
+
+    @property
+    def whole_text(self) -> str:
+        """Return the text with its reference list at the end, for people who read the proposal."""
+        return with_reference_list(self.text, self.reference_list)
 
 
 class Report(Frozen):
-    """A full evaluation. `[P3]` in any text is the label of one of `references`."""
+    """Full evaluation report. `[P3]` in any text is the label of one of `references`."""
 
     schema_version: Literal[1] = REPORT_SCHEMA_VERSION
     evaluation_id: EvaluationId
@@ -118,22 +133,25 @@ class Report(Frozen):
     idea: IdeaCard
     cutoff: dt.date | None
     release: ReportRelease | None = None
-    """Whether it carries a total, and by which minima; None in reports made before there were any."""
+    """Whether the report shows a total, and the minima that decided it; None without minima."""
     notices: tuple[Notice, ...]
     summary: Summary
     parts: tuple[Part, ...]
     verdict: Verdict | Absent | None = None
-    """Of a graph of labelled ideas; None where the method has no such verdict to give."""
+    """Verdict from a graph of labelled ideas; None if the method has no such verdict."""
     board: BoardRecord | None = None
-    """Of the reviewers whose assessments the parts hold; None where the method has no board."""
+    """Record of the reviewers whose assessments the parts hold; None if the method has no board."""
     graph: GraphRecord | None = None
-    """Of the literature, as the method built it step by step; None where the method builds none."""
+    """Graph of the literature that the method built step by step; None if the method builds none."""
     references: tuple[Reference, ...]
     own_references: OwnReferences | Absent | None = None
-    """Those that the idea itself gives, and what is known of each; None where it gives none, and where the method reads
-    no literature."""
+    """Checked references of the idea itself; None if it has none or the method reads no literature."""
     plan_review: PlanReview | None = None
-    """What can be said of the plan without literature; None where the method does not ask, and in reports of before."""
+    """Review of the plan without literature; None if the method does not review plans."""
+    panel_review: PanelReview | None = None
+    """Review by a panel, if a panel wrote one; summary and parts then repeat its points for programs."""
+    evidence: EvidenceReport | None = None
+    """Evidence without any judgement, if the report was made without a language model."""
     coverage: Coverage
     provenance: Provenance
     usage: RunUsage = Field(description="Of this execution only; excluded when two reports are compared.")

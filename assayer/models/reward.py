@@ -1,4 +1,4 @@
-"""Rewards: whether a generated idea matches the methodology of a reference, and the debate in which it was decided."""
+"""Rewards: whether a generated idea matches the methodology of a reference, and the debate that decided it."""
 
 from typing import Annotated, Literal
 
@@ -7,60 +7,60 @@ from pydantic import Field
 from assayer.models.base import Absent, Dollars, Frozen
 from assayer.models.report import PromptVersion
 
-__all__ = ["DebateQuote", "DebateRole", "DebateTurn", "Reward", "RewardItem"]
-
 DebateRole = Literal["moderator", "analyst", "critic", "evaluator"]
-"""Moderator: keeps to methodology; analyst: core elements, compared; critic: contradictions; evaluator: decides."""
+"""Role in a debate. The moderator keeps the debate on methodology, the analyst compares core elements, the critic looks
+for contradictions, the evaluator decides."""
 
 
 class RewardItem(Frozen):
-    """What is judged: an idea against a reference."""
+    """Idea to be judged against a reference."""
 
     question: str
-    """The research question that the idea was generated for."""
+    """Research question for which the idea was generated."""
     idea: str
     abstract: str
-    """Of the reference, in which the methodology stands that the idea is held against."""
+    """Abstract of the reference, whose methodology the idea is compared with."""
 
 
 class DebateQuote(Frozen):
-    """Words that a speaker relies on."""
+    """Words from the idea or the abstract that a speaker relies on."""
 
     source: Literal["idea", "abstract"]
     text: str
-    """As the source has them, where they were found; else as the speaker gave them."""
+    """Words as in the source if they were found there, otherwise as the speaker quoted them."""
     found: bool
 
 
 class DebateTurn(Frozen):
-    """What one seat said in one round."""
+    """Contribution of one seat in one round of a debate."""
 
     round: Annotated[int, Field(ge=1)]
     role: DebateRole
     seat: Annotated[int, Field(ge=1)]
-    """Among the seats of its role."""
+    """Number of the seat among those with the same role."""
     vote: Literal["match", "no_match"] | Absent
-    """Absent where the role has no vote, or its answer was lost."""
+    """Vote of the seat; absent if the role has no vote or its answer was lost."""
     argument: str
     quotes: tuple[DebateQuote, ...] = ()
 
 
 class Reward(Frozen):
-    """A judge's verdict on one item. A judge that failed gives none: absent, never 0."""
+    """Verdict of a judge on one item. If the judge failed, the value is absent, never 0."""
 
     value: Literal[0, 1] | Absent
     reason: str
-    """In a sentence or two; of an absent one, the same as there."""
+    """Reason for the value in one or two sentences; for an absent value, the same text as its reason."""
     judge: str
-    """The composition's name, or `viewpoints` for the judge without a language model."""
+    """Name of the composition, or `viewpoints` for the judge without a language model."""
     guard: str | None = None
-    """The check that decided before any call to a model; None where none did."""
+    """Check that decided before any call to a model; None if no check did."""
     leakage: bool = False
-    """The idea repeats the reference's own words: a match that earns nothing."""
+    """Whether the idea repeats the reference's own words; such a match earns no reward."""
     transcript: tuple[DebateTurn, ...] = ()
     decided_in_round: int | None = None
     similarity: float | None = None
-    """Of the judge without a model: the share of the reference's method viewpoints that the idea meets, 0 to 1."""
+    """Share of the reference's method viewpoints that the idea matches, 0 to 1, from the judge without a language
+    model."""
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0

@@ -1,38 +1,36 @@
-"""What happened when in one evaluation."""
+"""Timeline of one evaluation."""
 
 import datetime as dt
 from typing import Literal
 
 from assayer.models.base import Frozen
 
-__all__ = ["Span", "SpanKind", "SpanOutcome", "Timeline"]
-
 SpanKind = Literal["wait", "stage", "call"]
-"""wait: in the queue; stage: a step of the method; call: a question to the language model, answer included."""
-SpanOutcome = Literal["done", "cached", "failed", "open"]
-"""cached: answered before, nothing was sent; open: not over when the timeline was made."""
+"""Kind of a span. `wait`: in the queue; `stage`: a step of the method; `call`: an LLM request with its answer."""
+SpanOutcome = Literal["succeeded", "cached", "failed", "open"]
+"""Outcome of a span. `cached`: answered earlier, nothing was sent; `open`: not finished when the timeline was made."""
 
 
 class Span(Frozen):
-    """A stretch of time with a name."""
+    """Named time span."""
 
     name: str
-    """Of the stage, or of the task that was asked."""
+    """Name of the stage or of the LLM task."""
     kind: SpanKind
     start: dt.datetime
     end: dt.datetime
-    outcome: SpanOutcome = "done"
+    outcome: SpanOutcome = "succeeded"
     detail: str = ""
-    """For people: the model and its tokens, what went wrong."""
+    """Details for readers: the model and its tokens, or what went wrong."""
 
 
 class Timeline(Frozen):
-    """Everything known of when an evaluation did what, in order of start."""
+    """Timeline of an evaluation: all known spans, in order of start."""
 
     id: str
     title: str
     state: str
     start: dt.datetime
     end: dt.datetime
-    """Of the last thing known: the time of asking while it runs."""
+    """Time of the last known event, or the time of the request while the evaluation is running."""
     spans: tuple[Span, ...]

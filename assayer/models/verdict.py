@@ -1,4 +1,4 @@
-"""What labelled ideas of the past say about an idea: probabilities of outcomes, and the evidence under them."""
+"""Verdict on an idea from labelled past ideas: probabilities of outcomes, and the evidence for them."""
 
 import datetime as dt
 from typing import Literal
@@ -6,39 +6,27 @@ from typing import Literal
 from assayer.models.base import Absent, Frozen
 from assayer.models.idea import IdeaId
 
-__all__ = [
-    "ClassProbability",
-    "GraphUsed",
-    "MeasuredScorer",
-    "NeighbourViewpoint",
-    "RepeatedIdea",
-    "RepeatedViewpoint",
-    "ScorerChoice",
-    "Verdict",
-    "ViewpointEvidence",
-]
-
 
 class ClassProbability(Frozen):
-    """Of one outcome, calibrated."""
+    """Calibrated probability of one outcome."""
 
     name: str
     probability: float
     low: float
     high: float
-    """90 % interval of the calibration, not of the outcome."""
+    """Upper end of the 90 % interval of the calibration, not of the outcome."""
     rate: float
-    """The share of this outcome where the probability was calibrated: what one would say knowing nothing."""
+    """Share of this outcome in the calibration data: the probability to state without further knowledge."""
 
 
 class NeighbourViewpoint(Frozen):
-    """A viewpoint of another idea, and what became of that idea."""
+    """Viewpoint of another idea, and the outcome of that idea."""
 
     text: str
     idea: IdeaId
     title: str
     url: str
-    """From the graph's own record; empty when it has none."""
+    """URL from the graph's own record; empty if it has none."""
     date: dt.date | None
     label: str | None
     similarity: float
@@ -46,16 +34,16 @@ class NeighbourViewpoint(Frozen):
 
 
 class ViewpointEvidence(Frozen):
-    """A viewpoint of the idea, and where it stands among viewpoints with known outcomes."""
+    """Viewpoint of the idea, and its position among viewpoints with known outcomes."""
 
     text: str
     words: str
-    """The words of the idea that it rests on."""
+    """Words of the idea on which the viewpoint is based."""
     self_contained: bool
     leaning: str | None
-    """The outcome that its score has more of with this viewpoint than without; None when it makes no difference."""
+    """Outcome whose score this viewpoint increases; None if it makes no difference."""
     influence: float
-    """By how much, in shares of the score before calibration, 0 to 1."""
+    """Size of the effect as a share of the score before calibration, 0 to 1."""
     neighbours: tuple[NeighbourViewpoint, ...]
     """The most similar first."""
 
@@ -68,14 +56,14 @@ class GraphUsed(Frozen):
     viewpoints: int
     embedding_model: str
     maker: str
-    """Who took its ideas apart."""
+    """Name of what produced the viewpoints of the graph's ideas."""
     outcomes: tuple[str, ...]
     ordered: bool
-    """Whether the outcomes stand from worst to best."""
+    """Whether the outcomes are ordered from worst to best."""
 
 
 class RepeatedViewpoint(Frozen):
-    """A viewpoint of the idea beside the one that it repeats."""
+    """Viewpoint of the idea next to the viewpoint that it repeats."""
 
     text: str
     other_text: str
@@ -84,62 +72,64 @@ class RepeatedViewpoint(Frozen):
 
 
 class RepeatedIdea(Frozen):
-    """An idea of the graph that this one repeats: a reason to look at both, not a proof."""
+    """Idea in the graph that this idea repeats: a reason to look at both, not a proof."""
 
     kind: Literal["same", "copy", "recombination", "paraphrase"]
-    """Its own words or title; most statements taken from it; taken from several, most of them from it; the same
+    """Kind of repetition. `same`: its own words or title. `copy`: most statements taken from the other idea.
+    `recombination`: statements taken from several ideas, most of them from this one. `paraphrase`: the same
     statements reworded."""
     idea: IdeaId
     title: str
     url: str
     share: float
-    """Of the idea's viewpoints that are repeated, 0 to 1."""
+    """Share of the idea's viewpoints that are repeated, 0 to 1."""
     pairs: tuple[RepeatedViewpoint, ...]
-    """In the order of the idea; empty for the same words."""
+    """Repeated pairs in the order of the idea; empty if the words are identical."""
 
 
 class MeasuredScorer(Frozen):
-    """How well a scorer told outcomes apart, on ideas whose outcomes it had not seen."""
+    """Accuracy with which a scorer separates outcomes, on ideas whose outcomes it had not seen."""
 
     name: str
     auroc: float
     low: float
     high: float
-    """95 % interval, by bootstrap over ideas."""
+    """Upper end of the 95 % interval, by bootstrap over ideas."""
 
 
 class ScorerChoice(Frozen):
-    """Which scorer speaks, out of several, and what that is worth on ideas that it was not chosen or learned from."""
+    """Scorer chosen from several, and its accuracy on ideas that were not used to choose or train it."""
 
     chosen: str
     held_out: MeasuredScorer
-    """Of the choice as a whole: made anew without each held-out part, so it may have fallen on different scorers."""
+    """Accuracy of the choice procedure as a whole. It is repeated without each held-out part, so it may have chosen
+    different scorers."""
     compared: tuple[MeasuredScorer, ...]
-    """Each scorer by itself, what is too simple to be chosen (label rates, length of the text) last."""
+    """Accuracy of each scorer by itself; those too simple to be chosen (label rates, length of the text) come last."""
     unbeaten: tuple[str, ...]
-    """Of length and TF-IDF, those that the choice does not beat by more than chance."""
+    """Baselines among length and TF-IDF that the chosen scorer does not beat by more than chance."""
     ideas: int
     """Held out."""
     split: str
 
 
 class Verdict(Frozen):
-    """Evidence first; a class is named only where the calibration knows more than the label rates."""
+    """Verdict with its evidence. A class is named only if the calibration is more informative than the label rates."""
 
     decision: str | Absent
-    """The outcome that is named, or why none is."""
+    """Named outcome, or the reason why none is named."""
     probabilities: tuple[ClassProbability, ...]
-    """In the graph's order; empty where nothing could be calculated, and in an incomplete report."""
+    """Probabilities in the graph's order; empty if none could be calculated, and in an incomplete report."""
     scorer: str
     calibration: str | Absent
     """Its name, data and size."""
-    choice: ScorerChoice | Absent = Absent(reason="the report was made before scorers were chosen among several.")
+    choice: ScorerChoice | Absent
     graph: GraphUsed
     maker: str
-    """Who took this idea apart."""
+    """Name of what produced this idea's viewpoints."""
     viewpoints: int
-    """Of this idea, all of them used."""
+    """Number of viewpoints of this idea, all of them used."""
     evidence: tuple[ViewpointEvidence, ...]
-    """Those that moved the score most, the strongest first."""
-    repeats: RepeatedIdea | Absent | None = Absent(reason="the report was made before repeated ideas were looked for.")
-    """The idea of the graph that it repeats; None where there is none; absent where that was not looked for."""
+    """Viewpoints that moved the score most, strongest first."""
+    repeats: RepeatedIdea | Absent | None
+    """Idea in the graph that this idea repeats; None if there is none; absent if it was not checked."""

@@ -1,4 +1,4 @@
-"""What is found beyond papers: pages of the web, and repositories of code."""
+"""Results beyond papers: web pages and code repositories."""
 
 import datetime as dt
 from typing import Literal
@@ -8,18 +8,18 @@ from assayer.models.idea import TextFlag
 
 
 class WebResult(Frozen):
-    """What a search engine shows of a page."""
+    """Search result page as shown by a search engine."""
 
     title: str
     url: str
-    """Not yet checked: only the guarded downloader may follow it."""
+    """Address of the page. Not checked yet: only the guarded downloader may follow it."""
     snippet: str
     published: dt.date | None = None
-    """None: undated. The last day of the month or year when no more is known."""
+    """Publication date; None if undated. If only a month or year is known, its last day."""
 
 
 class WebPage(Frozen):
-    """The article in a page, sanitised."""
+    """Article extracted from a web page, sanitised."""
 
     url: str
     """After redirects."""
@@ -27,18 +27,18 @@ class WebPage(Frozen):
     site: str
     text: str
     published: dt.date | None = None
-    """As the page itself says; None: undated."""
+    """Publication date stated by the page itself; None if undated."""
     flags: tuple[TextFlag, ...] = ()
-    """What was hidden in it, and what looks like orders to whoever reads it."""
+    """Hidden text in the page, and text that looks like instructions to its reader."""
 
 
 class Repository(Frozen):
-    """What a host of code says of a repository."""
+    """Repository as described by its host."""
 
     name: str
     """`owner/name`."""
     url: str
-    """Its page, from the host's own record."""
+    """Address of the repository page, from the host's own record."""
     description: str
     stars: int | None = None
     language: str = ""
@@ -46,38 +46,38 @@ class Repository(Frozen):
     created: dt.date | None = None
     """None: undated."""
     pushed: dt.date | None = None
-    """Last change of any branch; None: undated."""
+    """Date of the last change on any branch; None if undated."""
 
 
 class Dataset(Frozen):
-    """What a catalogue says of a data set."""
+    """Data set as described by a catalogue."""
 
     key: str
-    """With its scheme: `kaggle:owner/name`, `doi:10.5061/…`."""
+    """Key with its scheme: `kaggle:owner/name`, `doi:10.5061/…`."""
     title: str
     url: str
     description: str
     creators: tuple[str, ...] = ()
     publisher: str = ""
-    """The repository or person that keeps it."""
+    """Repository or person that maintains the data set."""
     licence: str = ""
     downloads: int | None = None
     published: dt.date | None = None
-    """Since when it is as it is found; None: undated."""
+    """Date since which the data set has been in its current state; None if undated."""
 
 
 class Definition(Frozen):
-    """A function or class of a Python file."""
+    """Function or class in a Python file."""
 
     path: str
     line: int
     kind: Literal["function", "class"]
     name: str
-    """Dotted inside its file: `Model.forward`."""
+    """Dotted name within the file: `Model.forward`."""
     doc: str
-    """First paragraph of its docstring; may be empty."""
+    """First paragraph of the docstring; may be empty."""
     calls: tuple[str, ...] = ()
-    """Names that it calls, as they are written, each once."""
+    """Names that the definition calls, as written, each once."""
 
 
 class SourceFile(Frozen):
@@ -88,7 +88,7 @@ class SourceFile(Frozen):
 
 
 class Codebase(Frozen):
-    """One state of a repository, read and not run; all texts sanitised."""
+    """Snapshot of a repository, read and not executed; all texts are sanitised."""
 
     name: str
     """`owner/name`."""
@@ -96,14 +96,14 @@ class Codebase(Frozen):
     """40 hex digits."""
     committed: dt.date | None = None
     tree: tuple[str, ...]
-    """Paths of files, sorted; the first so many when there are more."""
+    """Sorted paths of files; truncated if there are too many."""
     files: int
-    """How many there are in all."""
+    """Total number of files."""
     readme: str
-    """Empty when there is none that may be read."""
+    """Text of the README; empty if there is none that may be read."""
     sources: tuple[SourceFile, ...] = ()
-    """Files that were asked for."""
+    """Files that were requested."""
     definitions: tuple[Definition, ...] = ()
     left_out: tuple[str, ...] = ()
-    """Paths that were not read: links, files over the limit, files that are no text."""
+    """Paths that were not read: links, files over the size limit, and files that are not text."""
     flags: tuple[TextFlag, ...] = ()

@@ -1,1 +1,1 @@
-"""The references that an idea itself gives: read, looked for in the literature, and compared with the records found."""
+"""References of an idea: read, looked up in the literature, and compared with the records found."""

@@ -14,22 +14,20 @@ from assayer.models import Absent, ClaimSupport, Paper
 from assayer.own_references.matching import RecordMatch
 from assayer.run.run import Run
 
-__all__ = ["CitingPassage", "not_asked", "passages_borne_out"]
-
 _PER_CALL = 5
 _LONGEST_ABSTRACT = 3_000
 
 
 class CitingPassage(NamedTuple):
     number: int
-    """Of the reference."""
+    """Number of the reference."""
     claim: str
-    """The passage, the reference's own mark in it as `[this source]`."""
+    """Passage with the mark of this reference replaced by `[this source]`."""
     paper: Paper
 
 
 def not_asked(passage: str, match: RecordMatch | None, llm: Llm) -> Absent | None:
-    """Why a passage cannot be held against an abstract; None where it can."""
+    """Return why a passage cannot be compared with an abstract; None if it can."""
     if not llm.models:
         return Absent(reason="not checked: that takes a language model.")
     if match is None:
@@ -44,10 +42,13 @@ def not_asked(passage: str, match: RecordMatch | None, llm: Llm) -> Absent | Non
 async def passages_borne_out(
     passages: Sequence[CitingPassage], llm: Llm, run: Run
 ) -> Mapping[int, ClaimSupport | Absent]:
-    """By the number of the reference. Raises what makes going on pointless for all."""
+    """Return the support for each passage, keyed by the number of its reference. Raises errors that make continuing
+    pointless for all passages."""
     items = [
-        SupportItem(label="", claim=one.claim, passage=one.paper.abstract[:_LONGEST_ABSTRACT], title=one.paper.title)
-        for one in passages
+        SupportItem(
+            label="", claim=passage.claim, passage=passage.paper.abstract[:_LONGEST_ABSTRACT], title=passage.paper.title
+        )
+        for passage in passages
     ]
     found = await support_of(items, llm, run, "check of a passage against an abstract", _PER_CALL)
-    return {one.number: outcome.support for one, outcome in zip(passages, found, strict=True)}
+    return {passage.number: outcome.support for passage, outcome in zip(passages, found, strict=True)}

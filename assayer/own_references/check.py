@@ -32,18 +32,17 @@ from assayer.own_references.matching import RecordMatch
 from assayer.own_references.options import OwnReferenceOptions
 from assayer.own_references.passages import CitingSentence, passages_citing
 from assayer.ports import ReferenceSource
+from assayer.reference_lists.entry_shape import is_web_page
 from assayer.run.run import Run
 
-__all__ = ["check_own_references"]
-
 _FOR_RETRACTIONS = 0.25
-"""Of the time, at the least."""
+"""Minimum share of the time reserved for retraction checks."""
 
 
 async def check_own_references(
     idea: Idea, sources: Sequence[ReferenceSource], llm: Llm, run: Run, options: OwnReferenceOptions
 ) -> OwnReferences | Absent | None:
-    """None where the idea gives no references. `sources` in the order in which they are asked, the corpus first."""
+    """Check the references of an idea; return None if it has none. `sources` are queried in order, the corpus first."""
     if not options.check:
         return Absent(reason="the check of an idea's own references is switched off.")
     references = await asyncio.to_thread(read_references, idea)
@@ -59,7 +58,8 @@ async def check_own_references(
 
 
 async def _look_up(lookup: ReferenceLookup, searches: Sequence[ReferenceSearch], run: Run, seconds: float) -> None:
-    """Within so many seconds in all. Notices of retraction keep a share: a search that hangs does not cost them."""
+    """Look up references within `seconds` in total. A share of the time is reserved for retraction notices, so a
+    hanging search does not prevent them."""
     end = asyncio.get_running_loop().time() + seconds
     reason = f"time ran out after {seconds:g} s"
     try:
@@ -79,7 +79,7 @@ async def _look_up(lookup: ReferenceLookup, searches: Sequence[ReferenceSearch],
 async def _borne_out(
     searches: Sequence[ReferenceSearch], passages: Sequence[CitingSentence], llm: Llm, run: Run, most: int
 ) -> dict[int, ClaimSupport | Absent]:
-    """By the number of the reference, from 1."""
+    """Return the support for each citing passage, keyed by the number of its reference, from 1."""
     outcomes: dict[int, ClaimSupport | Absent] = {}
     asked: list[CitingPassage] = []
     for number, (search, passage) in enumerate(zip(searches, passages, strict=False), start=1):
@@ -146,13 +146,19 @@ def _verdict(search: ReferenceSearch, match: RecordMatch | None, unanswered: tup
         if retraction is not None and retraction.kind != "concern":
             return _Verdict("retracted", retraction)
         return _Verdict("differs" if match.differences else "found", retraction)
+    reason = _why_undecided(search, unanswered)
+    return _Verdict(Absent(reason=reason) if reason else "not_found")
+
+
+def _why_undecided(search: ReferenceSearch, unanswered: tuple[str, ...]) -> str:
+    """Return why an entry without a record does not count as not found; empty if it does."""
     if not search.work.title and search.identifiers == Identifiers():
-        return _Verdict(Absent(reason="neither a title nor an identifier could be read from it."))
+        return "neither a title nor an identifier could be read from it."
     if not search.asked:
-        return _Verdict(Absent(reason="no source that could be asked for it answered."))
+        return "no source that could be asked for it answered."
     if unanswered and len(search.asked) == 1:
-        return _Verdict(Absent(reason=f"it is not in the {next(iter(search.asked))}, and no other source answered."))
-    return _Verdict("not_found")
+        return f"it is not in the {next(iter(search.asked))}, and no other source answered."
+    return "it is a web page, and the sources hold publications." if is_web_page(search.work.raw) else ""
 
 
 def _record(paper: Paper) -> ReferenceRecord:

@@ -13,13 +13,11 @@ from typing import NamedTuple
 from assayer.literature.paper_identity import family_name, title_key
 from assayer.models import CitedWork
 
-__all__ = ["BRACKETS", "Mark", "identifier_marks", "name_marks", "number_marks", "numbers_in"]
-
 BRACKETS = re.compile(r"\[\^?\d{1,3}(?: ?[-–,;] ?\d{1,3}){0,40}\]")
 _RANGE = re.compile(r"(?P<first>\d{1,3})(?: ?[-–] ?(?P<last>\d{1,3}))?")
 _YEAR = re.compile(r"\b(?P<year>(?:19|20)\d\d)(?P<letter>[a-z]?)\b")
 _BEFORE_YEAR = 120
-"""Characters in front of a year in which its authors are named."""
+"""Maximum characters before a year in which its authors are looked for."""
 _WORD = r"[^\W\d_][\w'’-]{1,40}"
 _PERSON = rf"(?:[^\W\d_][\w'’.-]{{0,40}}\s{{1,3}}){{0,3}}{_WORD}"
 _NAMED = re.compile(
@@ -33,35 +31,36 @@ _POSSESSIVE = re.compile(r"['’]s?$")
 _OTHERS = ("others", "colleagues", "coworkers")
 _LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 _FINDS = 20
-"""Places of an identifier that are looked at: it may be the beginning of others."""
+"""Maximum occurrences of an identifier that are examined, since it may be a prefix of other identifiers."""
 
 
 class Mark(NamedTuple):
-    """From a character of the text to before another."""
+    """Half-open range of characters in the text, from `start` to before `end`."""
 
     start: int
     end: int
 
 
 class _Names(NamedTuple):
-    """What a mark names, or a work can be named by; family names in their normal form."""
+    """Names by which a mark cites a work or a work can be cited; family names are in normal form."""
 
     first: str
     year: str
     letter: str = ""
     second: str = ""
     people: int | None = None
-    """How many; 3 stands for more as well; None where that is not known."""
+    """Number of people; 3 means three or more, None means unknown."""
 
 
 def numbers_in(brackets: str, greatest: int) -> list[tuple[int, int]] | None:
-    """First and last of each range; None for brackets that hold a number of no entry, as intervals of formulas do."""
+    """Return the first and last number of each range. None if the brackets contain a number without an entry, as
+    intervals in formulas do."""
     found = [(int(part["first"]), int(part["last"] or part["first"])) for part in _RANGE.finditer(brackets)]
     return found if all(0 < first <= last <= greatest for first, last in found) else None
 
 
 def number_marks(body: str, numbers: Collection[int]) -> dict[int, Mark]:
-    """By number."""
+    """Return the marks that cite entries by number, keyed by that number."""
     missing, marks = sorted(numbers), dict[int, Mark]()
     greatest = max(missing, default=0)
     for match in BRACKETS.finditer(body):
@@ -73,7 +72,7 @@ def number_marks(body: str, numbers: Collection[int]) -> dict[int, Mark]:
 
 
 def name_marks(body: str, works: Sequence[CitedWork]) -> dict[int, Mark]:
-    """By the work's place."""
+    """Return the marks that cite works by name and year, keyed by the work's position."""
     known: dict[tuple[str, str], list[tuple[int, _Names]]] = {}
     for place, work in enumerate(works):
         if work.authors and work.year and (names := _names_of(work)).first:
@@ -89,7 +88,7 @@ def name_marks(body: str, works: Sequence[CitedWork]) -> dict[int, Mark]:
 
 
 def identifier_marks(body: str, works: Sequence[CitedWork]) -> dict[int, Mark]:
-    """By the work's place."""
+    """Return the first mention of each work by DOI or arXiv id, keyed by the work's position."""
     text, marks = body.translate(_LOWER), dict[int, Mark]()
     for place, work in enumerate(works):
         found = [_identifier_in(text, name.translate(_LOWER)) for name in (work.doi, work.arxiv) if name]
@@ -99,7 +98,7 @@ def identifier_marks(body: str, works: Sequence[CitedWork]) -> dict[int, Mark]:
 
 
 def _named_in(body: str) -> Mapping[_Names, Mark]:
-    """Each once, where it stands first."""
+    """Return the name marks in the text, each at its first occurrence."""
     marks, after = dict[_Names, Mark](), 0
     last: _Names | None = None
     for match in _YEAR.finditer(body):
@@ -119,8 +118,8 @@ def _named_in(body: str) -> Mapping[_Names, Mark]:
 
 
 def _names_in(named: "re.Match[str]") -> _Names:
-    more = [_key(one) for one in _BETWEEN_NAMES.split(named["more"] or "") if one.strip()]
-    others = bool(named["others"]) or any(one in _OTHERS for one in more) or len(more) > 1
+    more = [_key(part) for part in _BETWEEN_NAMES.split(named["more"] or "") if part.strip()]
+    others = bool(named["others"]) or any(item in _OTHERS for item in more) or len(more) > 1
     second = more[0] if more and more[0] not in _OTHERS else ""
     return _Names(_key(named["first"]), "", second=second, people=3 if others else 1 + len(more))
 
@@ -139,7 +138,7 @@ def _names_of(work: CitedWork) -> _Names:
 
 
 def _key(name: str) -> str:
-    """Of the last word: `van der Linden` goes by `Linden` too."""
+    """Return the key of the last word of a name: `van der Linden` is also found as `Linden`."""
     return title_key(_POSSESSIVE.sub("", name.rsplit(maxsplit=1)[-1])) if name.split() else ""
 
 
@@ -154,7 +153,7 @@ def _may_be_called(work: _Names, cited: _Names) -> bool:
 
 
 def _with_brackets(mark: Mark, body: str) -> Mark:
-    """With the bracket that closes after it, and its own opening one."""
+    """Extend a mark to include the bracket that closes after it and its own opening bracket."""
     start, end = mark
     if body[end : end + 1] not in (")", "]"):
         return mark
@@ -164,7 +163,7 @@ def _with_brackets(mark: Mark, body: str) -> Mark:
 
 
 def _identifier_in(text: str, name: str) -> Mark | None:
-    """With the address or the `doi:` in front of it."""
+    """Return the first occurrence of an identifier, including the address or `doi:` before it."""
     end = 0
     for _ in range(_FINDS):
         place = text.find(name, end)

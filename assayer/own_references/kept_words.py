@@ -1,4 +1,4 @@
-"""Which words of an idea its references are read from and looked up by, where the idea is judged blind."""
+"""Text from which the references of an idea are read when it is judged blind, and the names not used in lookups."""
 
 import re
 from collections.abc import Set
@@ -8,34 +8,35 @@ from assayer.blinding.blind import spans_to_mask
 from assayer.blinding.spans import apply
 from assayer.models import Idea
 
-__all__ = ["KeptWords", "MaskedNames", "kept_words", "without_names"]
-
 MaskedNames: TypeAlias = Set[tuple[str, ...]]
-"""Each name as its words, without punctuation: `Roe, J.` is `("Roe", "J")`."""
+"""Set of names, each split into words without punctuation: `Roe, J.` is `("Roe", "J")`."""
 _WORD = re.compile(r"\w+")
 _MOST_WORDS = 6
 
 
 class KeptWords(NamedTuple):
     text: str
-    """Without the lines and sections that are cut, and with the names in the rest: authors tell works apart."""
+    """Text without the lines and sections that are cut, but with the names in the rest, because authors distinguish
+    works."""
     masked_names: MaskedNames
 
 
 def kept_words(idea: Idea) -> KeptWords:
-    """The whole text, and no names, of an idea that is judged as it came in."""
+    """Return the words kept for reading references: for an idea judged as submitted, the whole text and no masked
+    names."""
     if idea.unblinded is None:
         return KeptWords(idea.text, frozenset())
     text = idea.unblinded.text
     spans, people = spans_to_mask(text, idea.unblinded.title)
     names = [text[span.start : span.end] for span in spans if span.kind == "name" and not span.cut]
-    names += [name for one in people for name in (one.full, one.family)]
+    names += [name for person in people for name in (person.full, person.family)]
     found = frozenset(words for name in names if len("".join(words := tuple(_WORD.findall(name)))) > 1)
     return KeptWords(apply(text, [span for span in spans if span.cut]), found)
 
 
 def without_names(words: str, names: MaskedNames, *, fewest: int = 1) -> str:
-    """What is left, on one line. Names of fewer words than `fewest` stay: a surname may be a word of a title."""
+    """Return the words without the names, on one line. Names with fewer than `fewest` words stay, because a surname
+    may be a word of a title."""
     tokens = list(_WORD.finditer(words)) if names else []
     kept, place, number = list[str](), 0, 0
     while number < len(tokens):

@@ -1,4 +1,4 @@
-"""Looks for the references of an idea in the sources, and asks these whether what was found still stands."""
+"""Look up the references of an idea in the sources, and ask the sources whether the records found were retracted."""
 
 from collections.abc import Sequence
 
@@ -9,14 +9,16 @@ from assayer.models import CitedWork, Identifiers, Paper, Retraction
 from assayer.own_references.kept_words import MaskedNames, without_names
 from assayer.own_references.matching import RecordMatch, best_match, without_identifiers
 from assayer.ports import ReferenceSource
+from assayer.run.concurrency import gather_all
 from assayer.run.run import Run
-from assayer.run.structured_concurrency import together
+from assayer.text.scripts import unspaced_letters
 
-__all__ = ["ReferenceLookup", "ReferenceSearch"]
+_FEWEST_UNSPACED = 4
+"""Minimum letters of a title in a script without spaces for a search, about two words of other scripts."""
 
 
 class ReferenceSearch:
-    """One entry, and how far the search for it has come."""
+    """Entry of the reference list, and the state of the search for it."""
 
     def __init__(self, work: CitedWork, masked_names: MaskedNames) -> None:
         self.work = work
@@ -24,7 +26,7 @@ class ReferenceSearch:
         self.match: RecordMatch | None = None
         self.asked: dict[str, None] = {}
         self.notices: dict[str, Retraction | None] = {}
-        """By the source that answered whether the record found was retracted."""
+        """Retraction notices, by the source that answered whether the record found was retracted."""
 
     @property
     def settled(self) -> bool:
@@ -36,31 +38,31 @@ class ReferenceSearch:
 
     @property
     def found_identifiers(self) -> Identifiers:
-        """Of the record found, and of the entry where they do not differ. A DOI of arXiv is told by its id: it does
-        not stand before a publisher's."""
+        """Identifiers of the record found, and of the entry if the two agree. An arXiv DOI is expressed by its
+        arXiv id, so that it does not take precedence over a publisher's DOI."""
         if self.match is None:
             return Identifiers()
         own = [] if self.match.differences else [self.identifiers]
-        named = (identifiers_by_scheme(one) for one in (self.match.paper.identifiers, *own))
+        named = (identifiers_by_scheme(item) for item in (self.match.paper.identifiers, *own))
         return united_identifiers(map(Identifiers.model_validate, named))
 
     @property
     def retraction(self) -> Retraction | None:
-        """The gravest of what the record found says and the sources' notices about it."""
+        """Most serious notice from the record found and from the sources' retraction notices; None if there is none."""
         if self.match is None:
             return None
-        notices = [one for one in (self.match.paper.retraction, *self.notices.values()) if one]
+        notices = [notice for notice in (self.match.paper.retraction, *self.notices.values()) if notice]
         return gravest_retraction(notices) if notices else None
 
     @property
     def words(self) -> str:
-        """The title, else the whole entry, without the people who are masked in the idea; empty where that is nothing
-        but an identifier."""
+        """Search words: the title, otherwise the whole entry, without the names masked in the idea. Empty if
+        nothing but an identifier remains."""
         if self.work.title:
             words = without_names(self.work.title, self._masked_names, fewest=2)
         else:
             words = without_names(without_identifiers(self.work.raw), self._masked_names)
-        return words if len(words.split()) > 1 else ""
+        return words if len(words.split()) > 1 or unspaced_letters(words) >= _FEWEST_UNSPACED else ""
 
     def add(self, source: str, records: Sequence[Paper]) -> None:
         self.asked[source] = None
@@ -72,22 +74,24 @@ class ReferenceSearch:
 
 
 class ReferenceLookup:
-    """Asks the sources. One that fails costs its own answer, and the entry says so."""
+    """Lookup of references in the sources. If a source fails, only its own answer is lost, and the entry records
+    that."""
 
     def __init__(self, sources: Sequence[ReferenceSource], run: Run) -> None:
         self._sources = sources
         self._run = run
 
     async def find(self, searches: Sequence[ReferenceSearch]) -> None:
-        await together(self._search(source, search) for source in self._sources[:1] for search in searches)
+        await gather_all(self._search(source, search) for source in self._sources[:1] for search in searches)
         for source in self._sources:
             await self._resolve(source, [search for search in searches if not search.settled])
-        await together(self._search_beyond(search) for search in searches if not search.settled)
+        await gather_all(self._search_beyond(search) for search in searches if not search.settled)
 
     async def ask_for_retractions(self, searches: Sequence[ReferenceSearch]) -> None:
-        """Each source's notices are kept as it answers: another that hangs does not cost them."""
+        """Fetch retraction notices. Those of each source are kept as soon as it answers, so a hanging source
+        does not discard them."""
         found = [search for search in searches if search.match]
-        await together(self._ask_for_retractions(source, found) for source in self._sources)
+        await gather_all(self._ask_for_retractions(source, found) for source in self._sources)
 
     async def _ask_for_retractions(self, source: ReferenceSource, searches: Sequence[ReferenceSearch]) -> None:
         asked = [search for search in searches if source.knows_retractions(search.found_identifiers)]
@@ -102,12 +106,12 @@ class ReferenceLookup:
             search.add_notice(source.name, notices.get(search.found_identifiers))
 
     def retraction_unanswered(self, search: ReferenceSearch) -> tuple[str, ...]:
-        """Sources that could have told whether the record found was retracted."""
-        fitting = (one.name for one in self._sources if one.knows_retractions(search.found_identifiers))
+        """Return the sources that provide retractions for the record found but gave no answer."""
+        fitting = (source.name for source in self._sources if source.knows_retractions(search.found_identifiers))
         return tuple(name for name in fitting if name not in search.notices)
 
     def unanswered(self, search: ReferenceSearch) -> tuple[str, ...]:
-        """Sources that could have told."""
+        """Return the sources that could search for or resolve the reference but gave no answer."""
         fitting = (
             source
             for source in self._sources

@@ -11,26 +11,24 @@ from typing import Literal, NamedTuple
 
 from assayer.literature.paper_identity import family_name, identifiers_by_scheme, title_key
 from assayer.models import CitedWork, Identifiers, Paper
-from assayer.own_references.names import is_named_in, may_be_same
+from assayer.own_references.names import are_comparable, is_group, is_named_in, may_be_same
 from assayer.own_references.titles import TELLING, is_other_title, title_agreement
 
-__all__ = ["RecordMatch", "best_match", "without_identifiers"]
-
 _VERSIONS = 1
-"""Years between a preprint and its publication that are no difference."""
+"""Maximum years between a preprint and its publication that do not count as a difference."""
 _CUT_OFF = 100
-"""Authors at which a source may have cut a record's list."""
+"""Number of authors from which a source may have truncated a record's author list."""
 _TOLD = 3
-"""Names of authors that the record lacks."""
+"""Maximum names listed of authors that the record lacks."""
 _IDENTIFIER = re.compile(r"(?:https?://|doi:|10\.\d{4,9}/|arxiv:)\S*|\d{4}\.\d{4,5}", re.IGNORECASE)
 
 
 class RecordMatch(NamedTuple):
     paper: Paper
     differences: tuple[str, ...]
-    """What the entry says otherwise than the record, one sentence each."""
+    """Differences between the entry and the record, one sentence each."""
     other_title: bool = False
-    """Whether it bears another title: it may be another work."""
+    """Whether the record has another title and may be another work."""
 
 
 _Likeness = Literal["identifier", "same", "alike"]
@@ -38,12 +36,12 @@ _PREFERENCE: dict[_Likeness, int] = {"identifier": 2, "same": 1, "alike": 0}
 
 
 def best_match(work: CitedWork, records: Sequence[Paper]) -> RecordMatch | None:
-    """The record with the fewest differences among those of the same work; None where none of them is it."""
+    """Return the record of the same work with the fewest differences; None if no record is of that work."""
     matches = [(likeness, paper) for paper in records if (likeness := _likeness(work, paper))]
     if not matches:
         return None
     judged = [(likeness, _judged(work, paper, likeness)) for likeness, paper in matches]
-    return min(judged, key=lambda one: (len(one[1].differences), -_PREFERENCE[one[0]]))[1]
+    return min(judged, key=lambda item: (len(item[1].differences), -_PREFERENCE[item[0]]))[1]
 
 
 def _likeness(work: CitedWork, paper: Paper) -> _Likeness | None:
@@ -75,8 +73,8 @@ def _named(work: CitedWork) -> dict[str, str]:
 
 
 def _shares_author(work: CitedWork, paper: Paper) -> bool | None:
-    """Whether the first author of one is named by the other; None where one of them names nobody."""
-    if not paper.authors:
+    """Return whether the first author of either is named by the other; None if either names no authors."""
+    if not paper.authors or (work.authors and not are_comparable(work.authors[0], paper.authors[0])):
         return None
     if work.authors:
         if any(may_be_same(work.authors[0], author) for author in paper.authors):
@@ -89,12 +87,12 @@ def _shares_author(work: CitedWork, paper: Paper) -> bool | None:
 
 
 def _beside_title(work: CitedWork) -> str:
-    """The entry without its title."""
+    """Return the entry without its title."""
     return work.raw.replace(work.title, " ", 1) if work.title else work.raw
 
 
 def without_identifiers(entry: str) -> str:
-    """Without addresses, DOIs and arXiv ids."""
+    """Return the entry without addresses, DOIs and arXiv ids."""
     return _IDENTIFIER.sub(" ", entry)
 
 
@@ -124,22 +122,30 @@ def _title_difference(work: CitedWork, paper: Paper, likeness: _Likeness) -> str
 
 
 def _names_differ(work: CitedWork, paper: Paper) -> str:
-    """First author against first author; then the others that the record lacks, unless it does not name all."""
-    named, known = [one for one in work.authors if not _is_nobody(one)], paper.authors
-    if not named or not known:
+    """Return how the authors differ, or an empty string. Compares the first authors, then lists authors that the
+    record lacks, unless the record does not name all."""
+    named, known = _compared(work.authors), _compared(paper.authors)
+    if not named or not known or not are_comparable(named[0], known[0]) or is_group(named[0]) != is_group(known[0]):
         return ""
     if not may_be_same(named[0], known[0]):
         return f"The entry names {named[0]} first, the record {known[0]}."
-    if len(known) >= _CUT_OFF or any(map(_is_nobody, known)):
+    if len(known) >= _CUT_OFF or any(map(_is_placeholder, paper.authors)):
         return ""
-    people = (one for one in named[1:] if len(title_key(family_name(one))) > 1)  # else initials, left over
-    strange = [one for one in people if not any(may_be_same(one, author) for author in known)]
+    people = (item for item in named[1:] if len(title_key(family_name(item))) > 1)  # else initials, left over
+    strange = [person for person in people if not any(may_be_same(person, author) for author in known)]
     others = f" and {len(strange) - _TOLD} more" if len(strange) > _TOLD else ""
     return f"The entry names {', '.join(strange[:_TOLD])}{others}, the record does not." if strange else ""
 
 
-def _is_nobody(author: str) -> bool:
-    """What stands for further authors."""
+def _compared(authors: Sequence[str]) -> list[str]:
+    """Return the people among authors, or the organisations if there are no people. For the same work, collaborations
+    are named first, last or not at all."""
+    named = [author for author in authors if not _is_placeholder(author)]
+    return [author for author in named if not is_group(author)] or named
+
+
+def _is_placeholder(author: str) -> bool:
+    """Return whether an author entry is a placeholder for further authors."""
     return title_key(author) in ("", "al", "etal", "other", "others", "andothers", "colleagues")
 
 
@@ -150,7 +156,8 @@ def _years_differ(work: CitedWork, paper: Paper) -> str:
 
 
 def _identifiers_differ(work: CitedWork, paper: Paper) -> list[str]:
-    """Where the record has one of that kind. A preprint's and its publication's stand side by side."""
+    """Return the differences in DOI and arXiv id, for the kinds of identifier that the record has. Identifiers of a
+    preprint and of its publication may differ."""
     ours, theirs = _named(work), identifiers_by_scheme(paper.identifiers)
     return [
         f"The entry gives the {name} {ours[scheme]}, the record {theirs[scheme]}."

@@ -1,44 +1,79 @@
-"""Whether names in a list of references and names in a record may be one person's."""
+"""Decide whether names in a reference list and names in a record may belong to the same person or organisation."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rapidfuzz import fuzz
 
-from assayer.literature.paper_identity import family_name, title_key
-
-__all__ = ["is_named_in", "may_be_same"]
+from assayer.literature.paper_identity import family_name
+from assayer.reference_lists.entry_fields import ORGANISATION
+from assayer.text.folding import folded, german_folded
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _PARTS = 4
-"""Words of a family name at most: `Van der Linden`."""
+"""Maximum words in a family name: `Van der Linden`."""
 _LONG = 6
-"""Letters of a family name in which a misprint or another spelling (`Müller`, `Mueller`) leaves enough to tell."""
+"""Minimum letters in a family name for tolerating a misprint or another spelling (`Müller`, `Mueller`)."""
 _MISSPELT = 85.0
-"""Ratio (0 to 100) from which two long family names are taken for one: `Hinton` and `Linton` have 83."""
+"""Ratio (0 to 100) at or above which two long family names count as the same: `Hinton` and `Linton` have 83."""
+_ACRONYM = re.compile(r"[A-Z][A-Za-z]*[A-Z][A-Za-z0-9]*|[A-Z]{2,10}")
+_SMALL = re.compile(r"\b(?:of|the|for|and|on|in|at|de|des|du|la|le|für|der|die|und)\b", re.IGNORECASE)
+_GROUP_WORDS = re.compile(r"\b(?:the|collab(?:oration)?|consortium|group|team|authors)\b\.?", re.IGNORECASE)
+_LATIN = re.compile(r"[A-Za-zÀ-ɏ]")
+
+
+def is_group(author: str) -> bool:
+    """Return whether an author is an organisation or collaboration: `NOVEX Collaboration`, `WHO`, `OpenAI`."""
+    words = author.split()
+    return bool(ORGANISATION.search(author)) or (len(words) == 1 and _ACRONYM.fullmatch(words[0]) is not None)
+
+
+def are_comparable(author: str, other: str) -> bool:
+    """Return whether both names are in Latin letters or both are not; one name in two scripts has no common letter."""
+    return bool(_LATIN.search(author)) == bool(_LATIN.search(other))
 
 
 def is_named_in(author: str, text: str) -> bool:
-    """Whether the family name stands in the text, in whole words: `Li` stands in `Oliver`, and is not named there."""
-    there = _keys(text)
-    return any(family in there for family in _families(author))
+    """Return whether the family name appears in the text as whole words: `Li` does not match inside `Oliver`."""
+    return any(_families(author, fold) & _keys(text, fold) for fold in (folded, german_folded)) or bool(
+        _families(author, folded) & _keys(text, german_folded) or _families(author, german_folded) & _keys(text, folded)
+    )
 
 
 def may_be_same(author: str, other: str) -> bool:
-    """Whether the family name of one stands in the other's name, or they are a misprint apart."""
-    if is_named_in(author, other) or is_named_in(other, author):
+    """Return whether either family name appears in the other name, the family names differ by a misprint, or both name
+    the same organisation."""
+    if is_named_in(author, other) or is_named_in(other, author) or _same_group(author, other):
         return True
-    ours, theirs = title_key(family_name(author)), title_key(family_name(other))
+    ours, theirs = _key(family_name(author), folded), _key(family_name(other), folded)
     return min(len(ours), len(theirs)) >= _LONG and fuzz.ratio(ours, theirs) >= _MISSPELT
 
 
-def _families(author: str) -> set[str]:
-    """Keys of the family name, and of what it may be where capitals tell it from no initials: `RUI GAO`."""
+def _same_group(author: str, other: str) -> bool:
+    names = [" ".join(_GROUP_WORDS.sub(" ", name).replace(".", " ").split()) for name in (author, other)]
+    if names[0] and _key(names[0], folded) == _key(names[1], folded):
+        return True
+    initials = ["".join(word[0] for word in _SMALL.sub(" ", name).split()).upper() for name in names]
+    return any(
+        short.isupper() and len(short) >= 2 and " " not in short and short == long
+        for short, long in ((names[0], initials[1]), (names[1], initials[0]))
+    )
+
+
+def _families(author: str, fold: Callable[[str], str]) -> set[str]:
+    """Return the keys of the family name, without its particles as well, and of the last word if capitals do not
+    distinguish it from initials: `RUI GAO`."""
+    family = family_name(author)
     last = [word for word in author.split()[-1:] if len(word.rstrip(".")) > 2]
-    return {title_key(name) for name in (family_name(author), *last)} - {""}
+    bare = [word for word in family.split()[-1:] if family[:1].islower()]
+    return {_key(name, fold) for name in (family, *bare, *last)} - {""}
 
 
-def _keys(text: str) -> set[str]:
-    """Of every word, and of neighbouring ones together: `Le Cun` and `LeCun` are one name."""
-    words: Sequence[str] = [title_key(word) for word in _WORD.findall(text)]
+def _keys(text: str, fold: Callable[[str], str]) -> set[str]:
+    """Return the keys of all words and of joined neighbouring words, so that `Le Cun` and `LeCun` match."""
+    words: Sequence[str] = [_key(word, fold) for word in _WORD.findall(text)]
     return {"".join(words[start : start + n]) for start in range(len(words)) for n in range(1, _PARTS + 1)}
+
+
+def _key(name: str, fold: Callable[[str], str]) -> str:
+    return "".join(letter for letter in fold(name) if letter.isalnum())

@@ -1,10 +1,8 @@
-"""How the references of an idea are checked."""
+"""Options for checking an idea's references."""
 
 from pydantic import Field
 
 from assayer.models import Frozen
-
-__all__ = ["OwnReferenceOptions"]
 
 
 class OwnReferenceOptions(Frozen):
@@ -12,7 +10,7 @@ class OwnReferenceOptions(Frozen):
     most: int = Field(default=200, ge=1)
     """Entries of one idea."""
     seconds: float = Field(default=60.0, gt=0)
-    """For looking up all of an idea's references together, side by side with its evaluation. A language model's
-    checks of passages come after it."""
+    """Maximum seconds for looking up all of an idea's references, in parallel with its evaluation. The language
+    model checks passages afterwards."""
     passages: int = Field(default=30, ge=0)
-    """Passages of one idea that a language model holds against the abstracts of what they refer to."""
+    """Maximum passages per idea that a language model checks against the abstracts of the cited works."""

@@ -1,4 +1,4 @@
-"""The sentences in which an idea refers to its references first, with what stands for the reference marked."""
+"""Find the sentences in which an idea first cites each of its references, with the citation marked."""
 
 import re
 from bisect import bisect_right
@@ -16,8 +16,6 @@ from assayer.own_references.citing_marks import (
     numbers_in,
 )
 
-__all__ = ["CitingSentence", "passages_citing"]
-
 _SENTENCE_END = re.compile(
     r"(?<=[.!?])(?<!\bal\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bp\.)(?<!\bpp\.)\s{1,20}(?=[^\Wa-z]|[“\"(])"
     r"|\n\s{0,20}\n|\n(?= {0,3}[-*#+] )"
@@ -28,14 +26,16 @@ _THIS, _ANOTHER = "[this source]", "[another source]"
 
 class CitingSentence(NamedTuple):
     text: str = ""
-    """Empty where no place that refers to the work was recognised."""
+    """Sentence that cites the work; empty if no citation of it was recognised."""
     marked: str = ""
-    """The same with `[this source]` for the work's own mark, and `[another source]` for other numbers."""
+    """The same sentence with `[this source]` for the work's own citation mark and `[another source]` for other
+    numbers."""
 
 
 def passages_citing(body: str, works: Sequence[CitedWork]) -> tuple[CitingSentence, ...]:
-    """Of each work, by the number that its list gives it, else by names and year, else by an identifier. Where the list
-    gives no numbers, works are counted, unless the text names most of them."""
+    """Return the passage that cites each work. Passages are found by the number in the list, otherwise by names and
+    year, otherwise by an identifier. If the list has no numbers, works are numbered by position, unless the text
+    cites most of them by name."""
     by_name, by_identifier = name_marks(body, works), identifier_marks(body, works)
     numbers = _numbers(works, counted=len(by_name) * 2 < len(works))
     by_number = number_marks(body, numbers)
@@ -50,7 +50,7 @@ def passages_citing(body: str, works: Sequence[CitedWork]) -> tuple[CitingSenten
 
 
 def _numbers(works: Sequence[CitedWork], *, counted: bool) -> dict[int, int]:
-    """Places by number. A number that two lists give is nobody's."""
+    """Return positions keyed by number. A number used by two entries is left out."""
     given = Counter(work.number for work in works if work.number)
     if given or not counted:
         return {work.number: place for place, work in enumerate(works) if work.number and given[work.number] == 1}
@@ -58,7 +58,7 @@ def _numbers(works: Sequence[CitedWork], *, counted: bool) -> dict[int, int]:
 
 
 def _sentence_at(mark: Mark, body: str, ends: Sequence[int], number: int, greatest: int) -> CitingSentence:
-    """A long one is cut, around the mark."""
+    """Return the sentence at a citation mark; a long sentence is cut around the mark."""
     following = bisect_right(ends, mark.start)
     start = ends[following - 1] if following else 0
     end = ends[following] if following < len(ends) else len(body)

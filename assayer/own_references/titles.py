@@ -1,45 +1,44 @@
-"""How the title of an entry and that of a record agree."""
+"""Compare the title of an entry with the title of a record."""
 
 import re
-import unicodedata
 from itertools import accumulate
 from typing import Literal
 
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
 
-from assayer.literature.paper_identity import title_key
+from assayer.literature.paper_identity import plain_title, title_key
 from assayer.models import CitedWork
-
-__all__ = ["TELLING", "TitleAgreement", "is_other_title", "title_agreement"]
+from assayer.text.folding import german_folded
 
 TELLING = 24
-"""Letters of a title that two works hardly share by chance."""
+"""Minimum letters in a title for a match that two different works hardly share by chance."""
 _ALIKE = 90.0
-"""Ratio (0 to 100) of titles that may be one title with a misprint."""
+"""Ratio (0 to 100) at or above which titles may be the same title with a misprint."""
 _UNLIKE = 60.0
-"""Ratio below which the record behind an identifier bears another title."""
+"""Ratio (0 to 100) below which the record behind an identifier has another title."""
 _MOST_OF_IT = 0.6
-"""Share of an entry's title that a record's title must have to be found inside the entry."""
+"""Minimum length of a record's title, as a share of the entry's title, for it to be looked for inside the entry."""
 _LONG_WORD = 4
-"""Letters of a word in which one may be wrong: `in` and `on` are two words."""
+"""Minimum letters in a word for tolerating a wrong letter; `in` and `on` are different words."""
 _NUMBER = re.compile(r"\d+")
 _WORD = re.compile(r"[^\W_]+")
 _SUBTITLE = re.compile(r"[:?!.]\s|\s[-–—]\s")
 _TITLE_ENDS = re.compile(r"\s{0,3}(?:[^\w\s:—–-]|[–—-]?\s?(?:19|20)\d\d\b|$)")
-"""What may follow a title. After a colon or a dash it goes on, after a word too."""
+"""Pattern of what may follow a title. After a colon, a dash or a word, the title continues."""
 
 TitleAgreement = Literal["same", "written otherwise", "alike"]
-"""`written otherwise`: a letter of a word misspelt, or without the subtitle. `alike`: one begins as the other, or they
-differ by a few letters, or the entry says more than the record; titles of two works may do so."""
+"""Agreement of two titles. `written otherwise`: a misspelt letter in a word, or a missing subtitle. `alike`: the same
+beginning, a few different letters, or an entry with more words than the record; titles of different works may also be
+alike."""
 
 
 def title_agreement(work: CitedWork, title: str) -> TitleAgreement | None:
-    """None where they are titles of two works, or one of them has none."""
+    """Return how the titles agree; None if they belong to different works or either is missing."""
     ours, theirs = title_key(work.title), title_key(title)
     if not theirs:
         return None
-    if ours == theirs:
+    if ours == theirs or (ours and _written_out(work.title) == _written_out(title)):
         return "same"
     end = _end_in(work.raw, theirs) if len(theirs) >= max(TELLING, _MOST_OF_IT * len(ours)) else None
     if end is not None:
@@ -54,7 +53,7 @@ def title_agreement(work: CitedWork, title: str) -> TitleAgreement | None:
 
 
 def is_other_title(work: CitedWork, title: str) -> bool:
-    """Whether an entry that has a title can hardly mean this one, though an identifier says so."""
+    """Return whether an entry with a title can hardly mean a record with this title, although an identifier matches."""
     ours, theirs = title_key(work.title), title_key(title)
     if not ours or ours in theirs or theirs in ours or theirs in title_key(work.raw):
         return False
@@ -62,17 +61,23 @@ def is_other_title(work: CitedWork, title: str) -> bool:
 
 
 def _words(title: str) -> str:
-    return " ".join(re.findall(r"\w+", title.casefold()))
+    return " ".join(re.findall(r"\w+", plain_title(title)))
+
+
+def _written_out(title: str) -> str:
+    """Return the key of a title with its umlauts written out: `Über` is also printed as `Ueber`."""
+    return title_key(german_folded(title))
 
 
 def _is_misprint(ours: str, theirs: str) -> bool:
-    """One letter wrong, or one in a word: `optimisation of generalised …`. Other numbers make another work."""
+    """Return whether the titles differ by one letter, or by one letter in a word (`optimisation of generalised …`).
+    Different numbers mean different works."""
     if _NUMBER.findall(ours) != _NUMBER.findall(theirs):
         return False
     some, others = _words(ours).split(), _words(theirs).split()
     if len(some) != len(others):
         return Levenshtein.distance(title_key(ours), title_key(theirs), score_cutoff=1) <= 1
-    return all(one == other or _is_misspelt(one, other) for one, other in zip(some, others, strict=True))
+    return all(item == other or _is_misspelt(item, other) for item, other in zip(some, others, strict=True))
 
 
 def _is_misspelt(word: str, other: str) -> bool:
@@ -90,8 +95,9 @@ def _is_without_subtitle(ours: str, theirs: str) -> bool:
 
 
 def _end_in(entry: str, key: str) -> str | None:
-    """What follows a title in an entry; None where it does not stand there from its first word to its last."""
-    plain = unicodedata.normalize("NFKD", entry).casefold()
+    """Return the text after a title in an entry; None if the entry does not contain the whole title as complete
+    words."""
+    plain = plain_title(entry)
     words = list(_WORD.finditer(plain))
     keys = [title_key(match[0]) for match in words]
     starts = list(accumulate(map(len, keys), initial=0))

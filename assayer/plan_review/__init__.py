@@ -1,1 +1,1 @@
-"""What a careful reader sees in a plan without opening a paper: a checklist by patterns, flaws by a language model."""
+"""Review of a plan without reading papers: a checklist found by patterns, and flaws found by a language model."""

@@ -1,4 +1,4 @@
-"""The one question that a language model is asked about a plan without literature."""
+"""LLM task that looks for flaws in a plan without literature."""
 
 from typing import Annotated
 
@@ -45,4 +45,4 @@ class FoundFlaws(Frozen):
 FLAWS = Task[DoubtedPlan, FoundFlaws](
     "plan.flaws", Prompts("assayer.plan_review"), "flaws.v5.md", FoundFlaws, tier="strong"
 )
-"""Without a fallback: nothing but a language model can doubt a plan."""
+"""LLM task for flaws in a plan."""

@@ -1,6 +1,5 @@
-"""One comparison of two ideas by a language model: question, answer and task; comparisons as lines of JSON for the next
-ranking.
-"""
+"""Comparison of two ideas by a language model: question, answer and task. Also writes comparisons as JSON lines for the
+next ranking."""
 
 import hashlib
 import json
@@ -22,21 +21,6 @@ from assayer.ranking.options import RankingOptions
 from assayer.run.run import Run
 from assayer.text.sanitise import sanitise
 
-__all__ = [
-    "COMPARISON",
-    "PairAnswer",
-    "PairAnswerEntry",
-    "PairQuestion",
-    "compare_ideas",
-    "comparison_task",
-    "comparisons_to_jsonl",
-    "judging_now",
-    "question_digest",
-    "sanitised_comparison",
-    "shown_digests",
-]
-
-
 _ShortText = Annotated[str, Field(min_length=1, max_length=400)]
 _Restated = Annotated[_ShortText, TextRole.RESTATES]
 
@@ -46,8 +30,8 @@ class PairQuestion(Frozen):
     first: str
     second: str
     first_evidence: str | None = None
-    """What a report found on it; empty where there is no report of it, None where ideas are compared by their own texts
-    alone."""
+    """Findings of a report on the first idea; empty if there is no report on it, None if ideas are compared by
+    their own texts alone."""
     second_evidence: str | None = None
 
 
@@ -63,7 +47,7 @@ class PairAnswer(Frozen):
     entries: tuple[PairAnswerEntry, ...]
 
     def of(self, number: int) -> PairAnswerEntry:
-        """The entry for the dimension at this place of the question, counted from 1."""
+        """Return the entry for the dimension at this position of the question, counted from 1."""
         return next(entry for entry in self.entries if entry.label == f"D{number}")
 
 
@@ -86,13 +70,14 @@ COMPARISON = Task[PairQuestion, PairAnswer](
 
 @cache
 def _answer_with_entries(respects: int) -> type[PairAnswer]:
-    """The same answer with as many entries as there are respects."""
+    """Return the answer model restricted to one entry per dimension."""
     described = Field(min_length=respects, max_length=respects, description="One for each respect, in order.")
     return create_model("Answer", __base__=PairAnswer, entries=(tuple[PairAnswerEntry, ...], described))
 
 
 def comparison_task(respects: int) -> Task[PairQuestion, PairAnswer]:
-    """One task under one name, its answer held to one entry a respect."""
+    """Return the comparison task with its answer restricted to one entry per dimension. All versions share one task
+    name."""
     return replace(COMPARISON, output=_answer_with_entries(respects))
 
 
@@ -107,8 +92,8 @@ async def compare_ideas(
     options: RankingOptions,
     evidence: Mapping[IdeaId, str] | None = None,
 ) -> Comparison:
-    """One comparison, in this order, of what `shown_text` gives, and of what reports found where there is `evidence`.
-    Raises as `ask`, and InputError for a masked idea beside one that is not."""
+    """Compare two ideas in this order, using `shown_text` and, if `evidence` is provided, the findings of reports.
+    Raises as `ask` does, and InputError if only one of the ideas is masked."""
     rules = blinding_rules((first, second))
     question = PairQuestion(
         dimensions=options.dimensions,
@@ -139,23 +124,24 @@ async def compare_ideas(
 
 
 def question_digest(options: RankingOptions) -> str:
-    """Of the prompt, with all respects that it asks about."""
-    respects = [(one.name, one.question) for one in options.dimensions]
+    """Return the digest of the prompt with all dimensions that it asks about."""
+    respects = [(dimension.name, dimension.question) for dimension in options.dimensions]
     return _digest(COMPARISON.version, COMPARISON.digest, respects)
 
 
 def shown_digests(
     ideas: Iterable[Idea], options: RankingOptions, evidence: Mapping[IdeaId, str] | None
 ) -> dict[str, str]:
-    """Of what the judge is shown of each idea; texts that differ in blank space alone are the same."""
+    """Return the digests of what the judge is shown of each idea; texts that differ only in white space have the
+    same digest."""
     return {
-        one.id: _text_digest(shown_text(one, options), None if evidence is None else evidence.get(one.id, ""))
-        for one in ideas
+        idea.id: _text_digest(shown_text(idea, options), None if evidence is None else evidence.get(idea.id, ""))
+        for idea in ideas
     }
 
 
 def judging_now(options: RankingOptions, model: str | None, rules: int | None, with_evidence: bool = False) -> Judging:
-    """What a ranking by these options judges by, as far as that can be told without its ideas."""
+    """Return the judging conditions of a ranking with these options, as far as they are known without its ideas."""
     return Judging(rules, with_evidence, model, question_digest(options))
 
 
@@ -168,12 +154,12 @@ def _digest(*parts: object) -> str:
 
 
 def comparisons_to_jsonl(comparisons: Iterable[Comparison], references: Mapping[IdeaId, str]) -> str:
-    """With what the senders of their ideas call them."""
-    return "".join(f"{NamedComparison.of(one, references).model_dump_json()}\n" for one in comparisons)
+    """Return the comparisons as JSON lines, with the senders' own names of their ideas."""
+    return "".join(f"{NamedComparison.of(comparison, references).model_dump_json()}\n" for comparison in comparisons)
 
 
 def sanitised_comparison(comparison: Comparison) -> Comparison:
-    """Reasons and the judge's name are shown in reports: they are cleaned like all text from outside."""
+    """Return the comparison with reasons and model name sanitised like all external text, because reports show them."""
     verdicts = tuple(it.model_copy(update={"reason": sanitise(it.reason)[0].strip()}) for it in comparison.verdicts)
     by = comparison.judged_by
     if by is not None and by.model is not None:

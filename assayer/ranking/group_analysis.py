@@ -29,24 +29,14 @@ from assayer.models.ranking import (
 from assayer.prompts import Prompts
 from assayer.ranking.judged_texts import shown_text
 from assayer.ranking.options import RankingOptions
+from assayer.run.concurrency import Failed, as_result
 from assayer.run.run import Run
-from assayer.run.structured_concurrency import Failed, attempt
 from assayer.text.sanitise import sanitise
 
-__all__ = [
-    "ANALYSIS",
-    "GroupAnswer",
-    "GroupQuestion",
-    "ShownIdea",
-    "ShownPair",
-    "ShownReason",
-    "analyse_group",
-]
-
 _MOST_REASONS = 60
-"""Pairs of which the judge's reasons are shown, the closest in rank first."""
+"""Maximum pairs whose judge's reasons are shown, closest in rank first."""
 _IDEA_CHARS = 2_500
-"""Of each idea, beside what the judge said of it."""
+"""Maximum characters of each idea, shown beside the judge's reasons."""
 _NAME = re.compile(r"#\d+")
 _MOST_CLOSE_CALLS = 5
 
@@ -59,16 +49,16 @@ class ShownIdea(Frozen):
     title: str
     text: str
     lowest: int
-    """Rank at the lower end of its interval."""
+    """Rank at the lower end of the idea's interval."""
     highest: int
 
 
 class ShownReason(Frozen):
-    """One verdict of the judge on a pair, in one respect."""
+    """Verdict of the judge on a pair in one dimension."""
 
     dimension: str
     first: str
-    """Name of the idea that was shown as A."""
+    """Name of the idea shown as A."""
     second: str
     better: str
     """Name, or `tie`."""
@@ -77,7 +67,7 @@ class ShownReason(Frozen):
 
 class ShownPair(Frozen):
     open: str
-    """Label under which it is asked about, where the intervals of ranks overlap; else empty."""
+    """Label of the question about this pair if the rank intervals overlap; otherwise empty."""
     higher: str
     lower: str
     reasons: tuple[ShownReason, ...]
@@ -115,13 +105,13 @@ class GroupAnswer(Frozen):
 
 def _check_group(question: GroupQuestion, answer: GroupAnswer) -> list[str]:
     respects = [f"D{number}" for number, _ in enumerate(question.dimensions, start=1)]
-    complaints = each_once(respects, (one.label for one in answer.by_dimension), "respect")
-    complaints += each_once(_idea_labels(question), (one.label for one in answer.ideas), "idea")
-    still_open = {one.open for one in question.pairs if one.open}
-    asked = [one.label for one in answer.close_calls]
+    complaints = each_once(respects, (item.label for item in answer.by_dimension), "respect")
+    complaints += each_once(_idea_labels(question), (idea.label for idea in answer.ideas), "idea")
+    still_open = {pair.open for pair in question.pairs if pair.open}
+    asked = [close_call.label for close_call in answer.close_calls]
     complaints += [f"{label} is not a pair whose order is open." for label in sorted(set(asked) - still_open)]
     complaints += [f"{label} is there more than once." for label, n in Counter(asked).items() if n > 1]
-    names = {one.name for one in question.ideas}
+    names = {idea.name for idea in question.ideas}
     unknown = sorted({name for text in _texts(answer) for name in _NAME.findall(text)} - names)
     return complaints + [f"There is no idea {name}." for name in unknown]
 
@@ -132,10 +122,10 @@ def _idea_labels(question: GroupQuestion) -> list[str]:
 
 def _texts(answer: GroupAnswer) -> Iterable[str]:
     yield answer.overview
-    yield from (one.text for one in answer.by_dimension)
-    for one in answer.ideas:
-        yield from (one.standing, one.to_rise)
-    yield from (one.decides for one in answer.close_calls)
+    yield from (item.text for item in answer.by_dimension)
+    for idea in answer.ideas:
+        yield from (idea.standing, idea.to_rise)
+    yield from (close_call.decides for close_call in answer.close_calls)
 
 
 ANALYSIS = Task[GroupQuestion, GroupAnswer](
@@ -157,65 +147,66 @@ async def analyse_group(
     run: Run,
     options: RankingOptions,
 ) -> GroupAnalysis | Absent:
-    """An answer that failed stands in its place with the reason: the order is worth the same without it. Raises what
-    makes going on pointless for all (LlmRejected, LlmUnavailable …): taken up again, the ranking goes on from the
-    answers that are there, where this one would be missing for good."""
-    names = {one.id: f"#{one.rank}" for one in ranked}
+    """Return the group analysis; a failed answer becomes Absent with the reason, because the order is valid without
+    it. Raises errors that make continuing pointless (LlmRejected, LlmUnavailable …): a resumed ranking continues
+    from the stored answers, whereas an Absent analysis would be missing for good."""
+    names = {item.id: f"#{item.rank}" for item in ranked}
     question = GroupQuestion(
         dimensions=options.dimensions,
         order_by=options.order_by,
         ideas=tuple(_shown_ideas(ideas, ranked, options)),
         pairs=tuple(_shown_pairs(ranked, comparisons, names)),
     )
-    answer = await attempt(ask(llm, ANALYSIS, question, run))
+    answer = await as_result(ask(llm, ANALYSIS, question, run))
     if isinstance(answer, Failed):
         return Absent(reason=answer.error.message)
     respects = {entry.label: entry.text for entry in answer.by_dimension}
     places = {entry.label: entry for entry in answer.ideas}
-    pairs = {one.open: one for one in question.pairs if one.open}
+    pairs = {pair.open: pair for pair in question.pairs if pair.open}
     by_name = {name: idea for idea, name in names.items()}
     return GroupAnalysis(
         overview=_clean(answer.overview),
         by_dimension=tuple(
-            DimensionAnalysis(dimension=one.name, text=_clean(respects[f"D{number}"]))
-            for number, one in enumerate(options.dimensions, start=1)
+            DimensionAnalysis(dimension=dimension.name, text=_clean(respects[f"D{number}"]))
+            for number, dimension in enumerate(options.dimensions, start=1)
         ),
         ideas=tuple(
-            IdeaAnalysis(id=one.id, standing=_clean(places[label].standing), to_rise=_clean(places[label].to_rise))
-            for label, one in zip(_idea_labels(question), ranked, strict=True)
+            IdeaAnalysis(id=item.id, standing=_clean(places[label].standing), to_rise=_clean(places[label].to_rise))
+            for label, item in zip(_idea_labels(question), ranked, strict=True)
         ),
         close_calls=tuple(
             CloseCall(
-                higher=by_name[pairs[one.label].higher],
-                lower=by_name[pairs[one.label].lower],
-                decides=_clean(one.decides),
+                higher=by_name[pairs[close_call.label].higher],
+                lower=by_name[pairs[close_call.label].lower],
+                decides=_clean(close_call.decides),
             )
-            for one in answer.close_calls
+            for close_call in answer.close_calls
         ),
     )
 
 
 def _shown_ideas(ideas: Sequence[Idea], ranked: Sequence[RankedIdea], options: RankingOptions) -> Iterable[ShownIdea]:
-    texts = {one.id: shown_text(one, options.model_copy(update={"idea_chars": _IDEA_CHARS})) for one in ideas}
-    for one in ranked:
+    texts = {idea.id: shown_text(idea, options.model_copy(update={"idea_chars": _IDEA_CHARS})) for idea in ideas}
+    for item in ranked:
         yield ShownIdea(
-            name=f"#{one.rank}",
-            title=" ".join(sanitise(one.title)[0].split()),
-            text=texts[one.id],
-            lowest=round(one.ranks.high),
-            highest=round(one.ranks.low),
+            name=f"#{item.rank}",
+            title=" ".join(sanitise(item.title)[0].split()),
+            text=texts[item.id],
+            lowest=round(item.ranks.high),
+            highest=round(item.ranks.low),
         )
 
 
 def _shown_pairs(
     ranked: Sequence[RankedIdea], comparisons: Sequence[Comparison], names: Mapping[IdeaId, str]
 ) -> Iterable[ShownPair]:
-    """The closest in rank first: where the order is least sure, reasons say most."""
-    places = {one.id: one for one in ranked}
+    """Yield the pairs with reasons, closest in rank first, because reasons say most where the order is least
+    certain."""
+    places = {item.id: item for item in ranked}
     met: dict[tuple[IdeaId, IdeaId], list[Comparison]] = {}
-    for one in comparisons:
-        higher, lower = sorted((one.first, one.second), key=lambda idea: places[idea].rank)
-        met.setdefault((higher, lower), []).append(one)
+    for comparison in comparisons:
+        higher, lower = sorted((comparison.first, comparison.second), key=lambda idea: places[idea].rank)
+        met.setdefault((higher, lower), []).append(comparison)
     closest = sorted(met, key=lambda pair: (places[pair[1]].rank - places[pair[0]].rank, places[pair[0]].rank))
     still_open = 0
     for higher, lower in closest[:_MOST_REASONS]:
@@ -225,7 +216,7 @@ def _shown_pairs(
             open=f"O{still_open}" if overlap else "",
             higher=names[higher],
             lower=names[lower],
-            reasons=tuple(reason for one in met[higher, lower] for reason in _reasons(one, names)),
+            reasons=tuple(reason for item in met[higher, lower] for reason in _reasons(item, names)),
         )
 
 

@@ -1,6 +1,6 @@
-"""What a judge is shown of ideas: masked where they are judged blind, cut where they are long. Ideas of which the judge
-is shown the same text are not compared: they have one standing.
-"""
+"""Prepare the texts of ideas for a judge: masked if they are judged blind, cut if they are long.
+
+Ideas for which the judge is shown the same text are not compared and share one standing."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,11 +12,10 @@ from assayer.models.ranking import Unread
 from assayer.ranking.options import RankingOptions
 from assayer.text.cutting import first_words
 
-__all__ = ["JudgedTexts", "blinding_rules", "judged_texts", "masked_idea", "read_the_same", "shown_text", "unread_text"]
-
 
 def masked_idea(idea: Idea) -> Idea:
-    """By today's rules. What was masked before, as in an idea out of a report, stays masked and in the record."""
+    """Mask an idea by the current rules. Earlier masking, as in an idea taken from a report, is kept and stays on
+    record."""
     if idea.blinding is None:
         return blinded(idea)
     if idea.blinding.rules == RULES:
@@ -28,8 +27,8 @@ def masked_idea(idea: Idea) -> Idea:
 
 
 def blinding_rules(ideas: Sequence[Idea]) -> int | None:
-    """The version of the rules by which all of them are masked; None where none is. Raises InputError where they
-    differ: names beside placeholders would be compared."""
+    """Return the version of the rules that masked all of the ideas; None if none is masked. Raises InputError if
+    versions differ, because names would be compared with placeholders."""
     versions = {idea.blinding.rules if idea.blinding else None for idea in ideas}
     if len(versions) > 1:
         raise InputError(
@@ -39,7 +38,7 @@ def blinding_rules(ideas: Sequence[Idea]) -> int | None:
 
 
 def shown_text(idea: Idea, options: RankingOptions) -> str:
-    """A long text is cut at a whole word and marked as cut."""
+    """Return the text shown to the judge; a long text is cut at a whole word and marked as cut."""
     shown = first_words(idea.text, options.idea_chars)
     return shown if shown == idea.text else f"{shown} […]"
 
@@ -51,20 +50,20 @@ def unread_text(ideas: Sequence[Idea], options: RankingOptions) -> Unread | None
 
 class JudgedTexts(NamedTuple):
     distinct: tuple[Idea, ...]
-    """For each text that the judge is shown, the first idea that has it."""
+    """First idea for each distinct text that the judge is shown."""
     rows: dict[IdeaId, int]
-    """Of every idea, the place of its text in `distinct`."""
+    """Position in `distinct` of the text of every idea."""
 
     def alike(self) -> dict[IdeaId, tuple[IdeaId, ...]]:
-        """For every idea, the others with its text."""
+        """Return, for every idea, the other ideas with the same text."""
         groups = dict[int, list[IdeaId]]()
         for idea, row in self.rows.items():
             groups.setdefault(row, []).append(idea)
-        return {idea: tuple(one for one in groups[row] if one != idea) for idea, row in self.rows.items()}
+        return {idea: tuple(group for group in groups[row] if group != idea) for idea, row in self.rows.items()}
 
 
 def judged_texts(ideas: Sequence[Idea], options: RankingOptions) -> JudgedTexts:
-    """Texts that differ in blank space alone are the same."""
+    """Return the distinct texts of the ideas; texts that differ only in white space are the same."""
     places: dict[str, int] = {}
     distinct: list[Idea] = []
     rows: dict[IdeaId, int] = {}

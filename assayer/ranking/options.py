@@ -1,4 +1,4 @@
-"""How a ranking is made."""
+"""Options of a ranking."""
 
 from typing import Self
 
@@ -6,9 +6,6 @@ from pydantic import Field, model_validator
 
 from assayer.models import Frozen
 from assayer.models.ranking import Dimension
-
-__all__ = ["DEFAULT_DIMENSIONS", "Dimension", "RankingOptions"]
-
 
 DEFAULT_DIMENSIONS = (
     Dimension(
@@ -45,17 +42,17 @@ class RankingOptions(Frozen):
     dimensions: tuple[Dimension, ...] = Field(default=DEFAULT_DIMENSIONS, min_length=1)
     order_by: str = "overall"
     calls_per_idea: float = Field(default=10.0, gt=0)
-    """Comparisons asked over ideas ranked; each idea takes part in twice as many."""
+    """Number of comparisons per ranked idea; each idea takes part in twice as many."""
     both_ways: float = Field(default=0.1, ge=0, le=0.5)
-    """Share of the calls that ask an informative pair again in the other order."""
+    """Share of the calls that repeat an informative pair in the other order."""
     confidence: float = Field(default=0.95, gt=0.5, lt=1)
-    """Of intervals and of the bands at the cut."""
+    """Confidence level of intervals and of the bands at the cut."""
     idea_chars: int = Field(default=6_000, ge=500)
-    """Of each idea in a prompt."""
+    """Maximum characters of each idea in a prompt."""
     evidence_chars: int = Field(default=3_000, ge=500)
-    """Of what a report found on one idea, where reports are used."""
+    """Maximum characters of a report's findings on one idea, if reports are used."""
     analysed_ideas: int = Field(default=0, ge=0, le=12)
-    """Rankings of at most so many ideas end with an analysis of the group, for one call more. 0: none."""
+    """Maximum number of ideas for which the ranking ends with a group analysis, at one extra call; 0 disables it."""
     seed: int = 0
 
     @model_validator(mode="after")

@@ -4,7 +4,7 @@ Under Laplace's approximation a verdict on (i, j) lowers the summed variance of 
 p(1 − p)(vᵢ² + vⱼ²) / (1 + p(1 − p)(vᵢ + vⱼ)): much where both are uncertain and close. With a cut, the pair is weighed
 by the chance of either idea to lie on the other side of it. The opening is random because estimates from a few
 verdicts mislead: choosing by them at once was measured to be worse than drawing
-(docs/adr/0009-a-prior-on-strengths.md).
+(docs/adr/0009).
 """
 
 from typing import NamedTuple
@@ -16,26 +16,24 @@ from scipy.special import expit, xlogy
 from assayer.ranking.bradley_terry import StrengthPosterior
 from assayer.ranking.verdicts import Floats, Ints
 
-__all__ = ["Unanswered", "choose_pairs", "choose_reversed_pairs"]
-
 _OPENING_VERDICTS = 8
-"""Verdicts an idea has before choice begins, unless seeds were given."""
+"""Number of verdicts that an idea gets before pairs are chosen by gain, unless seeds are provided."""
 _DRAWS = 200
 _NEAR_CANDIDATES = 8
-"""Candidates around each idea in a drawn order; as many again are drawn at random."""
+"""Number of candidate neighbours of each idea in a drawn order; the same number is drawn at random."""
 _ALL_PAIRS_UP_TO = 64
-"""Ideas up to which every pair is a candidate."""
+"""Maximum number of ideas for which every pair is a candidate."""
 _OFF_CUT_WEIGHT = 0.15
-"""What a pair far from the cut is still worth: ranks beyond the cut are reported too."""
+"""Weight of a pair far from the cut; above 0, because ranks beyond the cut are reported too."""
 
 
 class Unanswered(NamedTuple):
-    """Pairs that were asked in vain, and ideas about which nothing more is to be asked."""
+    """Pairs that got no answer, and ideas about which nothing more is asked."""
 
     first: Ints
     second: Ints
     closed: NDArray[np.bool_]
-    """By rows of ideas."""
+    """Whether an idea is closed to further questions, by rows of ideas."""
 
     @classmethod
     def nothing(cls, n: int) -> "Unanswered":
@@ -45,10 +43,10 @@ class Unanswered(NamedTuple):
 def choose_pairs(
     strengths: StrengthPosterior, count: int, seed: int, cut: int | None = None, unanswered: Unanswered | None = None
 ) -> tuple[Ints, Ints]:
-    """At most `count` pairs of rows, no idea in more than its share; who is shown first is random. O(n log n).
+    """Choose at most `count` pairs of rows, with no idea in more than its share, in random order within each pair.
+    O(n log n).
 
-    The same arguments give the same pairs. None where every candidate has been asked in both orders.
-    """
+    The same arguments give the same pairs. Returns no pairs if every candidate has been asked in both orders."""
     n = len(strengths.mean)
     if n < 2:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -70,7 +68,7 @@ def choose_pairs(
 def choose_reversed_pairs(
     strengths: StrengthPosterior, count: int, seed: int, cut: int | None = None, unanswered: Unanswered | None = None
 ) -> tuple[Ints, Ints]:
-    """The pairs of largest gain among those asked in one order only, in the other order; at most `count`."""
+    """Return the pairs with the largest gain among those asked in only one order, reversed; at most `count`."""
     verdicts = strengths.verdicts
     asked = set(zip(verdicts.first.tolist(), verdicts.second.tolist(), strict=True))
     vain = unanswered or Unanswered.nothing(len(strengths.mean))
@@ -86,7 +84,7 @@ def choose_reversed_pairs(
 def _random_pairs(
     strengths: StrengthPosterior, vain: Unanswered, count: int, generator: np.random.Generator
 ) -> tuple[Ints, Ints]:
-    """Random pairs, ideas with the fewest verdicts first."""
+    """Return random pairs, beginning with the ideas that have the fewest verdicts."""
     order = np.lexsort((generator.random(len(strengths.mean)), strengths.verdicts.counts))
     order = order[~vain.closed[order]]
     most = min(count, len(order) // 2)
@@ -96,18 +94,20 @@ def _random_pairs(
 
 
 def _unasked(strengths: StrengthPosterior, vain: Unanswered, first: Ints, second: Ints) -> tuple[Ints, Ints]:
-    """The pairs that were not asked in both orders, answered or in vain, swapped where this order was."""
+    """Return the pairs that were not yet asked in both orders, swapped if this order was asked. Unanswered attempts
+    count as asked."""
     n, verdicts = len(strengths.mean), strengths.verdicts
     asked = np.concatenate([verdicts.first * n + verdicts.second, vain.first * n + vain.second])
     asked_so, asked_reversed = np.isin(first * n + second, asked), np.isin(second * n + first, asked)
-    one, two = np.where(asked_so, second, first), np.where(asked_so, first, second)
+    shown_first = np.where(asked_so, second, first)
+    shown_second = np.where(asked_so, first, second)
     left = ~(asked_so & asked_reversed) & ~vain.closed[first] & ~vain.closed[second]
-    return one[left], two[left]
+    return shown_first[left], shown_second[left]
 
 
 def _candidates(strengths: StrengthPosterior, generator: np.random.Generator) -> tuple[Ints, Ints]:
-    """Each unordered pair at most once, in random order: all of a few ideas; of many neighbours in an order drawn
-    from the posterior, and random pairs."""
+    """Return candidate pairs in random order, each unordered pair at most once. For few ideas these are all pairs;
+    for many, neighbours in an order drawn from the posterior, and random pairs."""
     pairs = _candidate_pairs(strengths, generator)
     swap = generator.random(pairs.shape[1]) < 0.5
     return np.where(swap, pairs[1], pairs[0]), np.where(swap, pairs[0], pairs[1])
@@ -126,10 +126,10 @@ def _candidate_pairs(strengths: StrengthPosterior, generator: np.random.Generato
 
 
 def _expected_gain(strengths: StrengthPosterior, first: Ints, second: Ints) -> Floats:
-    one, other = strengths.variance[first], strengths.variance[second]
+    first_variance, second_variance = strengths.variance[first], strengths.variance[second]
     chance = expit(strengths.mean[first] - strengths.mean[second])
     weight = chance * (1 - chance)
-    gain: Floats = weight * (one**2 + other**2) / (1 + weight * (one + other))
+    gain: Floats = weight * (first_variance**2 + second_variance**2) / (1 + weight * (first_variance + second_variance))
     return gain
 
 
@@ -146,15 +146,16 @@ def _cut_uncertainty(
 
 
 def _limited_per_idea(first: Ints, second: Ints, n: int, count: int) -> NDArray[np.int64]:
-    """Positions of pairs taken greedily: a batch is asked at once, and a second verdict on an idea is worth less."""
+    """Return positions of pairs chosen greedily with a limit per idea. A batch is asked at once, so a second
+    verdict on the same idea is worth less."""
     share = max(1, -(-4 * count // n))
     used = [0] * n
     chosen: list[int] = []
-    for position, (one, other) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
+    for position, (item, other) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
         if len(chosen) == count:
             break
-        if used[one] < share and used[other] < share:
-            used[one] += 1
+        if used[item] < share and used[other] < share:
+            used[item] += 1
             used[other] += 1
             chosen.append(position)
     return np.array(chosen, np.int64)

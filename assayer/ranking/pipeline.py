@@ -1,4 +1,4 @@
-"""From ideas to a ranking: rounds of comparisons, each chosen by the uncertainty that earlier rounds left."""
+"""Pipeline from ideas to a ranking, in rounds of comparisons chosen by the uncertainty that earlier rounds left."""
 
 import asyncio
 from collections import Counter
@@ -16,6 +16,7 @@ from assayer.models.base import Absent
 from assayer.models.ranking import Comparison, Ranking, RankingId
 from assayer.ranking.bradley_terry import fit_strengths
 from assayer.ranking.comparison import compare_ideas, judging_now, shown_digests
+from assayer.ranking.distinct_ideas import require_distinct
 from assayer.ranking.group_analysis import analyse_group
 from assayer.ranking.judged_texts import JudgedTexts, blinding_rules, judged_texts, unread_text
 from assayer.ranking.known_comparisons import of_these_words
@@ -25,15 +26,13 @@ from assayer.ranking.standings import judge_record, standings
 from assayer.ranking.triage_baselines import NO_BASELINE
 from assayer.ranking.verdicts import Floats, Ints, PairwiseVerdicts
 from assayer.run.accounting import Started, cost_of, usage
+from assayer.run.concurrency import Failed, gather_settled
 from assayer.run.run import Run
-from assayer.run.structured_concurrency import Failed, each
-
-__all__ = ["CompletedRanking", "rank_ideas"]
 
 _OUTCOMES = {"first": 1.0, "second": 0.0, "tie": 0.5}
 _SMALLEST_ROUND = 8
 _MOST_IN_VAIN = 4
-"""Comparisons of one idea that fail before any of it is answered."""
+"""Number of failed comparisons of an idea, without any answer, after which it is not compared again."""
 _SEED_TRUST = 0.6
 """Assumed correlation of point scores with the truth: prior means are this many usual widths per standard score."""
 
@@ -42,32 +41,33 @@ _SEED_TRUST = 0.6
 class CompletedRanking:
     ranking: Ranking
     comparisons: tuple[Comparison, ...]
-    """All that it rests on, to be handed in again when ideas are added."""
+    """All comparisons that the ranking is based on, to be submitted again when ideas are added."""
     set_aside: tuple[Comparison, ...] = ()
-    """Known comparisons of its ideas that were judged otherwise than it judges."""
+    """Known comparisons of the ideas that were judged under other conditions."""
 
 
 @dataclass
 class _ComparisonProgress:
-    """Comparisons so far, and how many pairs got no answer."""
+    """Comparisons so far, and the pairs that got no answer."""
 
     comparisons: list[Comparison]
     handed_in: int
     finished: int
-    """Answered or not, those handed in included."""
+    """Number of finished comparisons, answered or not, including submitted ones."""
     failed: dict[tuple[int, int], AssayerError] = field(default_factory=dict)
-    """Pairs of rows, in the order in which they were asked, that got no answer."""
+    """Errors of pairs of rows that got no answer, in the order in which they were asked."""
     budget_error: BudgetExhausted | None = None
 
     def unanswered(self, texts: JudgedTexts) -> Unanswered:
-        """Nothing more is asked about an idea that has only failed, and has failed several times."""
+        """Return the unanswered pairs and the closed ideas. An idea is closed if it has several failures and no
+        answer."""
         first, second = np.array(list(self.failed), np.int64).reshape(-1, 2).T
         count = len(texts.distinct)
         in_vain = np.bincount(np.concatenate([first, second]), minlength=count)
         return Unanswered(first, second, (in_vain >= _MOST_IN_VAIN) & ~self._answered(texts))
 
     def unjudged(self, texts: JudgedTexts) -> dict[int, Absent]:
-        """Why, by rows, nothing was answered about these texts, though it was asked."""
+        """Return, keyed by row, why all questions about a text went unanswered."""
         answered, closed = self._answered(texts), self.unanswered(texts).closed
         errors: dict[int, list[AssayerError]] = {}
         for pair, error in self.failed.items():
@@ -78,7 +78,9 @@ class _ComparisonProgress:
 
     def _answered(self, texts: JudgedTexts) -> NDArray[np.bool_]:
         answered = np.zeros(len(texts.distinct), np.bool_)
-        answered[[texts.rows[idea] for one in self.comparisons for idea in (one.first, one.second)]] = True
+        answered[
+            [texts.rows[idea] for comparison in self.comparisons for idea in (comparison.first, comparison.second)]
+        ] = True
         return answered
 
 
@@ -120,7 +122,7 @@ async def rank_ideas(
     fitting, refused = of_these_words(known, rows, judging)
     for objection, count in Counter(map(judging.objection, refused)).items():
         run.journal.record_dropped("known comparison", f"judged {objection}", count)
-    usable = {(one.first, one.second): one for one in reversed(fitting) if _is_usable(one, rows, options.order_by)}
+    usable = {(item.first, item.second): item for item in reversed(fitting) if _is_usable(item, rows, options.order_by)}
     progress = _ComparisonProgress(list(usable.values())[::-1], handed_in=len(usable), finished=len(usable))
     budget = min(round(options.calls_per_idea * len(asked)), len(asked) * (len(asked) - 1))
     reversals = round(options.both_ways * budget)
@@ -131,7 +133,10 @@ async def rank_ideas(
             break
         await _compare_pairs(asked, pairs, llm, run, options, progress, budget, evidence)
     by_dimension = await asyncio.to_thread(
-        lambda: {one.name: fit_strengths(_verdicts(progress, texts, one.name), seeds) for one in options.dimensions}
+        lambda: {
+            dimension.name: fit_strengths(_verdicts(progress, texts, dimension.name), seeds)
+            for dimension in options.dimensions
+        }
     )
     ranked = await asyncio.to_thread(standings, ideas, texts, by_dimension, options, cut, progress.unjudged(texts))
     analysis = None
@@ -147,13 +152,13 @@ async def rank_ideas(
         judge=judge_record(by_dimension[options.order_by], options.confidence).model_copy(
             update={
                 "handed_in": progress.handed_in,
-                "of_unknown_judge": sum(one.judged_by is None for one in usable.values()),
+                "of_unknown_judge": sum(item.judged_by is None for item in usable.values()),
                 "failed": len(progress.failed),
             }
         ),
         seeded=seeds is not None,
         blind=rules is not None,
-        evidence=None if evidence is None else sum(1 for one in ideas if evidence.get(one.id)),
+        evidence=None if evidence is None else sum(1 for idea in ideas if evidence.get(idea.id)),
         unread=unread_text(ideas, options),
         analysis=analysis,
         stopped=Absent(reason=progress.budget_error.message) if progress.budget_error else None,
@@ -180,7 +185,7 @@ def _choose_round(
     remaining: int,
     reversals: int,
 ) -> tuple[Ints, Ints]:
-    """The pairs of the next round; the last calls of the budget ask informative pairs in the other order."""
+    """Return the pairs of the next round; the last calls of the budget repeat informative pairs in the other order."""
     strengths = fit_strengths(_verdicts(progress, texts, options.order_by), seeds)
     salt = options.seed + progress.finished
     size = min(remaining, max(_SMALLEST_ROUND, len(texts.distinct) // 2))
@@ -193,16 +198,14 @@ def _choose_round(
 
 
 def _is_usable(earlier: Comparison, rows: Mapping[IdeaId, int], dimension: str) -> bool:
-    """Of two texts that differ, and in the dimension that orders them."""
-    judged = any(one.dimension == dimension for one in earlier.verdicts)
+    """Return whether an earlier comparison is between different texts and covers the dimension that orders the
+    ideas."""
+    judged = any(verdict.dimension == dimension for verdict in earlier.verdicts)
     return judged and rows[earlier.first] != rows[earlier.second]
 
 
 def _check_ideas(ideas: Sequence[Idea], cut: int | None) -> None:
-    counts = Counter(idea.id for idea in ideas)
-    twice = [idea.source for idea in ideas if counts[idea.id] > 1]
-    if twice:
-        raise InputError(f"The same idea was given more than once: {', '.join(twice)}.", "Give every idea once.")
+    require_distinct(ideas)
     if len(ideas) < 2:
         raise InputError(f"A ranking needs at least two ideas, and {len(ideas)} was given.", "Give more of them.")
     if cut is not None and not 0 < cut < len(ideas):
@@ -218,7 +221,8 @@ def _check_texts(texts: JudgedTexts, ideas: Sequence[Idea]) -> None:
 
 
 def _seeds(texts: JudgedTexts, scores: Mapping[IdeaId, float] | None) -> Floats | None:
-    """Prior means in logits; a text without a score starts in the middle, one of several ideas from their mean."""
+    """Return prior means in logits. A text without a score starts in the middle; a text shared by several ideas
+    starts from their mean."""
     if not scores:
         return None
     found: list[list[float]] = [[] for _ in texts.distinct]
@@ -236,9 +240,9 @@ def _seeds(texts: JudgedTexts, scores: Mapping[IdeaId, float] | None) -> Floats 
 def _verdicts(progress: _ComparisonProgress, texts: JudgedTexts, dimension: str) -> PairwiseVerdicts:
     rows = texts.rows
     found = [
-        (rows[one.first], rows[one.second], _OUTCOMES[verdict.winner])
-        for one in progress.comparisons
-        for verdict in one.verdicts
+        (rows[comparison.first], rows[comparison.second], _OUTCOMES[verdict.winner])
+        for comparison in progress.comparisons
+        for verdict in comparison.verdicts
         if verdict.dimension == dimension
     ]
     first, second, won = zip(*found, strict=True) if found else ((), (), ())
@@ -264,8 +268,10 @@ async def _compare_pairs(
             run.report_progress("comparisons", progress.finished, budget)
 
     chosen = list(zip(pairs[0].tolist(), pairs[1].tolist(), strict=True))
-    outcomes = await each(chosen, one)
+    outcomes = await gather_settled(chosen, one)
     progress.comparisons += run.keep_successes(outcomes, "comparison")
-    failures = {pair: one.error for pair, one in zip(chosen, outcomes, strict=True) if isinstance(one, Failed)}
+    failures = {
+        pair: outcome.error for pair, outcome in zip(chosen, outcomes, strict=True) if isinstance(outcome, Failed)
+    }
     progress.failed |= failures
     progress.budget_error = next((error for error in failures.values() if isinstance(error, BudgetExhausted)), None)

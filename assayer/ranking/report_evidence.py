@@ -1,9 +1,7 @@
-"""What an idea's report found, as a judge who compares ideas is shown it: points for and against, each with the quotes
-that carry it.
+"""Evidence from an idea's report for a judge who compares ideas: points for and against, each with its quotes.
 
-Scores are left out, so that the judge compares what was found and not two numbers; labels become titles, since each
-report has labels of its own.
-"""
+Scores are left out, so that the judge compares findings and not two numbers. Labels become titles, since each report
+has its own labels."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -11,19 +9,17 @@ from assayer.citing.labels import LABEL
 from assayer.errors import InputError
 from assayer.models import Absent, Idea, IdeaId, Label, Point, Report, Summary
 
-__all__ = ["evidence_of", "require_blind_evidence"]
-
 _SIDES = {"support": "For", "strength": "For", "contradiction": "Against", "weakness": "Against"}
 _MOST_QUOTES = 2
-"""Of one point."""
+"""Maximum quotes of one point."""
 
 
 def evidence_of(report: Report, chars: int) -> str:
-    """At most so many characters, whole points only, the report's own first points before those of its parts. Empty
-    where it has none."""
+    """Return the evidence of a report in at most `chars` characters. Only whole points are included, the report's
+    own points before those of its parts; empty if the report has none."""
     titles = {
-        one.label: f"{one.title} ({one.publication_date.year if one.publication_date else 'no date'})"
-        for one in report.references
+        paper.label: f"{paper.title} ({paper.publication_date.year if paper.publication_date else 'no date'})"
+        for paper in report.references
     }
     lines: list[str] = []
     left = chars
@@ -36,9 +32,10 @@ def evidence_of(report: Report, chars: int) -> str:
 
 
 def require_blind_evidence(ideas: Iterable[Idea], blind: Mapping[IdeaId, bool]) -> None:
-    """For ideas that are compared blind. `blind`: of every idea with a report, whether that saw it masked. Raises
-    InputError for reports that did not: their words may name who wrote the idea."""
-    seen = [one.source for one in ideas if not blind.get(one.id, True)]
+    """Check that reports of ideas that are compared blind are blind too. `blind` states, for every idea with a
+    report, whether the report was made from the masked idea. Raises InputError otherwise, because a report may
+    reveal who wrote the idea."""
+    seen = [idea.source for idea in ideas if not blind.get(idea.id, True)]
     if seen:
         raise InputError(
             f"The ideas are judged blind, and the reports of {len(seen):,} of them were not ({seen[0]}).",
@@ -47,9 +44,9 @@ def require_blind_evidence(ideas: Iterable[Idea], blind: Mapping[IdeaId, bool]) 
 
 
 def _points(report: Report) -> Iterator[Point]:
-    """Those on either side in turn, so that what room there is shows both; nothing twice."""
+    """Yield each point once, alternating for and against, so that limited space shows both sides."""
     given: set[str] = set()
-    for summary in (report.summary, *(one.summary for one in report.parts)):
+    for summary in (report.summary, *(part.summary for part in report.parts)):
         if isinstance(summary, Absent):
             continue
         for point in _in_turn(summary):
@@ -64,7 +61,7 @@ def _in_turn(summary: Summary) -> Iterator[Point]:
 
 
 def _shown(point: Point, titles: Mapping[Label, str]) -> str:
-    verified = [one for one in point.citations if one.quote_state == "verified" and one.quote]
-    quotes = [f'    "{one.quote}": {titles[one.label]}' for one in verified[:_MOST_QUOTES] if one.label in titles]
+    verified = [citation for citation in point.citations if citation.quote_state == "verified" and citation.quote]
+    quotes = [f'    "{item.quote}": {titles[item.label]}' for item in verified[:_MOST_QUOTES] if item.label in titles]
     words = " ".join(LABEL.sub("", point.text).split()).replace(" .", ".").replace(" ,", ",")
     return "\n".join([f"{_SIDES[point.kind]}: {words}", *(quotes or ["    (no quote bears it out)"])])

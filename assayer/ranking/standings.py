@@ -1,4 +1,4 @@
-"""From posterior strengths to ranks, intervals and bands."""
+"""Computation of ranks, intervals and bands from posterior strengths."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -14,11 +14,9 @@ from assayer.ranking.moved_cut import band_of
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.verdicts import judge_consistency
 
-__all__ = ["judge_record", "standings"]
-
 _DRAWS = 1_000
 _LEAST = 1e-9
-"""Logits that no two different texts are nearer than."""
+"""Minimum difference in logits between two different texts."""
 
 
 def standings(
@@ -29,9 +27,9 @@ def standings(
     cut: int | None,
     unjudged: Mapping[int, Absent] = MappingProxyType({}),
 ) -> tuple[RankedIdea, ...]:
-    """Best first. Ranks, intervals and chances are read off joint draws of the strengths that decide, which are those
-    of texts: among ideas of one text chance decides, anew in each draw. `unjudged`: why nothing was answered about some
-    of the texts, by their rows."""
+    """Return the ranked ideas, best first. Ranks, intervals and chances come from joint draws of the strengths of
+    the deciding dimension. Strengths belong to texts: ideas with the same text are ordered at random, anew in each
+    draw. `unjudged` states, by row, why nothing was answered about a text."""
     deciding, alike = by_dimension[options.order_by], texts.alike()
     own = np.array([texts.rows[idea.id] for idea in ideas], np.int64)
     drawn = deciding.draws(_DRAWS, options.seed)[:, own]
@@ -44,7 +42,7 @@ def standings(
     strength_low, strength_high = np.quantile(drawn, tails, axis=0)
     rank_low, rank_high = np.quantile(ranks, tails, axis=0, method="nearest")
     chance = None if cut is None else (ranks <= cut).mean(axis=0)
-    centred = {name: one.mean[own] - one.mean[own].mean() for name, one in by_dimension.items()}
+    centred = {name: item.mean[own] - item.mean[own].mean() for name, item in by_dimension.items()}
     mean, counts = centred[options.order_by], deciding.verdicts.counts[own]
     order = np.lexsort(([idea.id for idea in ideas], -mean))
     return tuple(
@@ -71,7 +69,8 @@ def standings(
 
 
 def judge_record(strengths: StrengthPosterior, confidence: float) -> Judge:
-    """By all comparisons alike: what was handed in or failed is not told apart in them."""
+    """Return the judge's record over all comparisons, including submitted ones. It does not list submitted or
+    failed comparisons separately."""
     verdicts = strengths.verdicts
     consistency = judge_consistency(verdicts)
     half_width = float(ndtri((1 + confidence) / 2)) * strengths.bias_error

@@ -1,4 +1,4 @@
-"""Baselines for triage: scores of the ranked ideas learned from words and embeddings of labelled ideas."""
+"""Baselines for triage: scores of the ranked ideas, learned from words and embeddings of labelled ideas."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -17,14 +17,6 @@ from assayer.models import Absent, Idea, IdeaId
 from assayer.models.ranking import Baseline, Interval, Ranking
 from assayer.ports import Embedder
 
-__all__ = [
-    "NO_BASELINE",
-    "TriageBaselines",
-    "masked_labelled_idea",
-    "measure_triage_baselines",
-    "with_triage_baselines",
-]
-
 NO_BASELINE = Absent(
     reason="no labelled ideas were given, so the judge cannot be compared with simpler methods; --labelled FILE "
     "adds ideas with known outcomes."
@@ -36,7 +28,7 @@ _ROUNDS = 200
 class TriageBaselines(NamedTuple):
     baselines: tuple[Baseline, ...]
     values: dict[IdeaId, dict[str, float]]
-    """Of each idea, by the name of the baseline."""
+    """Values of each idea, keyed by baseline name."""
 
 
 async def measure_triage_baselines(
@@ -48,13 +40,13 @@ async def measure_triage_baselines(
     """
     ranked_texts = {_normalised_words(text) for idea in ideas for text in (idea.title, idea.text)}
     known = [
-        one
-        for one in labelled
-        if _normalised_words(one.title) not in ranked_texts and _normalised_words(one.text) not in ranked_texts
+        item
+        for item in labelled
+        if _normalised_words(item.title) not in ranked_texts and _normalised_words(item.text) not in ranked_texts
     ]
-    texts = [f"{one.title}\n\n{one.text}" for one in known]
+    texts = [f"{item.title}\n\n{item.text}" for item in known]
     vectors = await embedder.embed(texts + [_titled_text(idea) for idea in ideas], "passage")
-    labels = [outcomes.index(one.label) if one.label is not None else UNKNOWN for one in known]
+    labels = [outcomes.index(item.label) if item.label is not None else UNKNOWN for item in known]
     graph = _graph(vectors, labels + [UNKNOWN] * len(ideas), tuple(outcomes))
     labelled_graph = _graph(vectors[: len(known)], labels, tuple(outcomes))
     words = dict(zip(graph.ideas, texts + [_titled_text(idea) for idea in ideas], strict=True))
@@ -71,13 +63,14 @@ async def measure_triage_baselines(
 
 
 def masked_labelled_idea(labelled: LabelledIdea) -> LabelledIdea:
-    """For a blind ranking: what is learned from names would be of no use, and its measure too good."""
+    """Mask a labelled idea for a blind ranking. Features learned from names would be useless there and inflate the
+    measured quality."""
     idea = blinded(Idea(id=labelled.id, title=labelled.title, text=labelled.text, sections=(), source=labelled.id))
     return labelled.model_copy(update={"title": idea.title, "text": idea.text})
 
 
 def with_triage_baselines(ranking: Ranking, triage: TriageBaselines) -> Ranking:
-    ideas = tuple(one.model_copy(update={"by_baseline": triage.values[one.id]}) for one in ranking.ideas)
+    ideas = tuple(idea.model_copy(update={"by_baseline": triage.values[idea.id]}) for idea in ranking.ideas)
     return ranking.model_copy(update={"ideas": ideas, "baselines": triage.baselines})
 
 
@@ -97,7 +90,7 @@ def _measure_baseline(scorer: Scorer, labelled_graph: GraphArrays, set_aside: in
 
 
 def _graph(vectors: NDArray[np.float32], labels: Sequence[int], outcomes: tuple[str, ...]) -> GraphArrays:
-    """Every idea as one viewpoint, without edges: what the scorers of whole ideas look at."""
+    """Return the graph with every idea as one viewpoint and no edges, as used by the scorers of whole ideas."""
     count = len(vectors)
     return GraphArrays(
         vectors=vectors,

@@ -1,4 +1,4 @@
-"""What a judge said of pairs of ideas, as arrays, and how consistent the judge was."""
+"""Verdicts of a judge on pairs of ideas, stored as arrays, and the judge's consistency."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -9,22 +9,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "Ints", "JudgeConsistency", "PairwiseVerdicts", "judge_consistency"]
-
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class PairwiseVerdicts:
-    """m verdicts over n ideas: rows of the idea shown first and second, and what the first one won."""
+    """Verdicts (m of them) over n ideas: rows of the ideas shown first and second, and the result for the first."""
 
     ideas: int
     first: Ints
     second: Ints
     won: Floats
-    """1.0 the first is better, 0.0 the second, 0.5 a tie."""
+    """Result for the first idea: 1.0 if it is better, 0.0 if the second is better, 0.5 for a tie."""
 
     def __len__(self) -> int:
         return len(self.first)
@@ -47,7 +44,8 @@ class JudgeConsistency(NamedTuple):
 
 
 def judge_consistency(verdicts: PairwiseVerdicts) -> JudgeConsistency:
-    """Pairs asked in both orders and triangles of the compared pairs; ties close none. At most 200,000 triangles."""
+    """Return the consistency over pairs asked in both orders and over triangles of compared pairs. Ties form no
+    triangles; at most 200,000 triangles are counted."""
     won: dict[tuple[int, int], float] = {}
     for first, second, outcome in _verdict_rows(verdicts):
         won.setdefault((first, second), outcome)
@@ -55,9 +53,9 @@ def judge_consistency(verdicts: PairwiseVerdicts) -> JudgeConsistency:
     contradictions = sum(outcome != 1.0 - won[pair[::-1]] for pair, outcome in asked_twice)
     beaten = _beaten(won)
     triangles = cycles = 0
-    for one, other, third in _triangles(beaten):
+    for item, other, third in _triangles(beaten):
         triangles += 1
-        wins = [other in beaten[one], third in beaten[other], one in beaten[third]]
+        wins = [other in beaten[item], third in beaten[other], item in beaten[third]]
         cycles += all(wins) or not any(wins)
         if triangles == _MOST_TRIANGLES:
             break
@@ -69,15 +67,15 @@ def _verdict_rows(verdicts: PairwiseVerdicts) -> Iterable[tuple[int, int, float]
 
 
 def _beaten(won: dict[tuple[int, int], float]) -> dict[int, set[int]]:
-    """Whom each idea beat, both orders together; a pair that ends level is in neither set."""
+    """Return the set of ideas that each idea beat, over both orders combined; a tie counts for neither idea."""
     margin: dict[tuple[int, int], float] = defaultdict(float)
     for (first, second), outcome in won.items():
         sign = 1.0 if first < second else -1.0
         margin[min(first, second), max(first, second)] += sign * (outcome - 0.5)
     beaten: dict[int, set[int]] = defaultdict(set)
-    for (one, other), lead in margin.items():
+    for (item, other), lead in margin.items():
         if lead:
-            winner, loser = (one, other) if lead > 0 else (other, one)
+            winner, loser = (item, other) if lead > 0 else (other, item)
             beaten[winner].add(loser)
             beaten[loser]
     return beaten
@@ -88,8 +86,8 @@ def _triangles(beaten: dict[int, set[int]]) -> Iterable[tuple[int, int, int]]:
     for winner, losers in beaten.items():
         for loser in losers:
             neighbours[loser].add(winner)
-    for one in sorted(neighbours):
-        later = sorted(other for other in neighbours[one] if other > one)
+    for neighbour in sorted(neighbours):
+        later = sorted(other for other in neighbours[neighbour] if other > neighbour)
         for other, third in combinations(later, 2):
             if third in neighbours[other]:
-                yield one, other, third
+                yield neighbour, other, third

@@ -1,4 +1,3 @@
-"""What a person or a program reads: a report as JSON, Markdown or one self-contained HTML file.
+"""Reports for people and programs: as JSON, Markdown or one self-contained HTML file.
 
-Nothing is exported here: who reads one kind does not load the templates of another.
-"""
+The package exports no names, so that using one format does not load the templates of another."""

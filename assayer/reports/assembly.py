@@ -1,26 +1,31 @@
-"""Puts a report together from what a method found and what its run journalled: coverage, provenance, usage, notices."""
+"""Assembly of a report from the findings of a method and the journal of its run: coverage, provenance, usage and
+notices."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from assayer import __version__
 from assayer.backends import Backends
 from assayer.citing.numbering import Numbering
-from assayer.claim_support.checking import CheckedClaims, check_claims
+from assayer.claim_support.checking import check_claims
+from assayer.criteria import judge_criteria
+from assayer.evaluation_context import EvaluationContext
 from assayer.literature.library import Library, field_coverage
 from assayer.models import (
+    CRITERIA,
     Absent,
     BoardRecord,
     Citation,
+    ClaimCounts,
     CorpusFit,
     Coverage,
     EdgeBasis,
+    EvidenceReport,
     GraphRecord,
-    Idea,
     IdeaCard,
-    ModuleDepth,
     Notice,
+    PanelReview,
     Paper,
     PaperId,
     Part,
@@ -32,53 +37,65 @@ from assayer.models import (
     Verdict,
 )
 from assayer.reports.notices import general_notices, literature_notices, own_reference_notices
-from assayer.run.accounting import Started, cost_of, usage
+from assayer.reports.release import released
+from assayer.run.accounting import cost_of, usage
 from assayer.run.run import Run
-from assayer.run.structured_concurrency import measured
-
-__all__ = ["EvaluationResult", "Findings", "assemble_report"]
 
 
 class EvaluationResult(NamedTuple):
     report: Report
     papers: tuple[Paper, ...]
-    """The full records of the report's references, in their order."""
+    """Full records of the report's references, in the same order."""
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What a method found. Its texts cite by markers, which become numbers when the report is put together."""
+    """Findings of a method. Texts cite by markers, which are replaced by numbers when the report is assembled."""
 
     summary: Summary
     parts: tuple[Part, ...]
-    """As judged."""
-    depth: tuple[ModuleDepth, ...]
+    """Parts as judged."""
     corpus_fit: CorpusFit | Absent
     papers: Mapping[PaperId, Paper] = field(default_factory=dict)
-    """At least those that are cited, by the ids in the markers."""
+    """Papers keyed by the ids in the markers; contains at least the cited papers."""
     not_papers: Set[PaperId] = frozenset()
-    """Pages and repositories among them: no source is asked whether they were retracted."""
+    """Ids of pages and repositories among the papers; they are not checked for retractions."""
     board: BoardRecord | None = None
     graph: GraphRecord | None = None
-    """What the method built of the literature; its papers stand as markers."""
+    """Graph of the literature that the method built; its papers appear as markers."""
     background: tuple[Part, ...] = ()
-    """Parts that were not judged; they come after the others."""
-    verdict: Verdict | None = None
+    """Parts that were not judged; they follow the others."""
+    verdict: Verdict | Absent | None = None
     plan_review: PlanReview | None = None
-    """Comes last: what it names is numbered after all that was read."""
+    """Review of the plan; it comes last, so its references are numbered after everything that was read."""
+    panel_review: PanelReview | None = None
+    """Review by the panel; it comes first, as page one, and papers are numbered in the order in which it cites them."""
+    evidence: EvidenceReport | None = None
+    """Evidence without any judgement; it is the whole report."""
+    claims: ClaimCounts | None = None
+    """Outcome of the support check if the method ran it itself; the check is then not repeated."""
     notices: tuple[Notice, ...] = ()
     corpus_version: str | None = None
-    """Of what was compared with instead of the literature."""
+    """Version of the data used for comparison in place of the literature."""
 
 
 async def assemble_report(
-    method: str, idea: Idea, backends: Backends, run: Run, started: Started, findings: Findings, library: Library | None
+    method: str, context: EvaluationContext[Any], findings: Findings, reads_literature: bool = True
 ) -> EvaluationResult:
-    """The report of any method: claims held against their quotes, citations numbered in reading order, cited papers
-    marked where they were retracted, and the run's journal told. Without a library for a method that reads no
-    literature. Raises LiteratureError, LlmRejected or LlmUnavailable."""
-    findings, checked = await _with_checked_claims(findings, backends, run)
+    """Put together the report of any method.
+
+    Checks claims against their quotes, numbers citations in reading order, marks retracted papers, adds what the run
+    journalled, and withholds totals where the report is below a minimum. Raises LiteratureError, LlmRejected or
+    LlmUnavailable.
+    """
+    idea, backends, run, library = context.idea, context.backends, context.run, context.library
+    findings, claims = await _with_checked_claims(findings, backends, run)
+    if run.criteria and not any(part.name == CRITERIA for part in findings.parts):
+        part = await judge_criteria(context, findings.summary, findings.parts)
+        findings = replace(findings, parts=(*findings.parts, part))
     numbering = Numbering()
+    panel_review = numbering.apply(findings.panel_review) if findings.panel_review else None
+    evidence = numbering.apply(findings.evidence) if findings.evidence else None
     summary = numbering.apply(findings.summary)
     judged = tuple(map(numbering.apply, findings.parts))
     board = numbering.apply(findings.board) if findings.board else None
@@ -89,7 +106,7 @@ async def assemble_report(
     papers = numbering.papers(findings.papers)
     for paper in papers:
         run.journal.check_for_suspicion(paper)
-    if library is None:
+    if not reads_literature:
         references = numbering.references(papers)
         notices = (*findings.notices, *general_notices(idea, run))
     else:
@@ -109,6 +126,8 @@ async def assemble_report(
             text=idea.text,
             flags=idea.flags,
             blinding=idea.blinding,
+            reference_list=idea.reference_list,
+            reading=idea.reading,
         ),
         cutoff=run.cutoff,
         notices=notices,
@@ -120,19 +139,22 @@ async def assemble_report(
         references=references,
         own_references=own_references,
         plan_review=plan_review,
-        coverage=_coverage(run, findings, parts, references, checked),
+        panel_review=panel_review,
+        evidence=evidence,
+        coverage=_coverage(run, findings, parts, references, claims),
         provenance=_provenance(backends, run, findings.corpus_version),
-        usage=usage(run, started),
+        usage=usage(run, context.started),
     )
-    return EvaluationResult(report, papers)
+    return EvaluationResult(report if context.minima is None else released(report, context.minima), papers)
 
 
-async def _with_checked_claims(findings: Findings, backends: Backends, run: Run) -> tuple[Findings, CheckedClaims]:
+async def _with_checked_claims(findings: Findings, backends: Backends, run: Run) -> tuple[Findings, ClaimCounts | None]:
+    if findings.panel_review is not None:
+        return findings, findings.claims
     stated = (findings.summary, findings.parts, findings.board, findings.background)
-    checked, levels = await measured(check_claims(backends.llm, run, stated, findings.papers))
+    checked = await check_claims(backends.llm, run, stated, findings.papers)
     summary, parts, board, background = checked.written_into(stated)
-    depth = (*findings.depth, ModuleDepth(module="claims", levels=levels)) if levels else findings.depth
-    return replace(findings, summary=summary, parts=parts, board=board, background=background, depth=depth), checked
+    return replace(findings, summary=summary, parts=parts, board=board, background=background), checked.counts
 
 
 async def _marked_if_retracted(
@@ -148,10 +170,11 @@ def _coverage(
     findings: Findings,
     parts: Sequence[Part],
     references: Sequence[Reference],
-    checked: CheckedClaims,
+    claims: ClaimCounts | None,
 ) -> Coverage:
     journal, fit = run.journal, findings.corpus_fit
-    states = [*(citation.quote_state for citation in _reading_quotes(parts)), *_edge_quotes(findings.graph)]
+    quotes = [*_reading_quotes(parts), *_evidence_quotes(findings.evidence)]
+    states = [*(citation.quote_state for citation in quotes), *_edge_quotes(findings.graph)]
     return Coverage(
         corpus_fit=fit,
         field_covered=None if isinstance(fit, Absent) else field_coverage(fit.level, journal.near_remote_papers),
@@ -163,12 +186,11 @@ def _coverage(
         full_texts=len(journal.full_texts),
         quotes_verified=states.count("verified"),
         quotes_unverified=states.count("not_found"),
-        claims=checked.counts,
-        llm_calls=sum(call.model != "none" for call in journal.calls),
+        claims=claims,
+        llm_calls=len(journal.calls),
         llm_calls_lost=len(journal.failed_calls),
         faults=journal.faults(),
         dropped=journal.dropped(),
-        depth=findings.depth,
     )
 
 
@@ -182,8 +204,15 @@ def _reading_quotes(parts: Iterable[Part]) -> list[Citation]:
     ]
 
 
+def _evidence_quotes(evidence: EvidenceReport | None) -> list[Citation]:
+    if evidence is None:
+        return []
+    return [*(item.paper for item in evidence.closest), *evidence.limitations, *evidence.comparisons]
+
+
 def _edge_quotes(graph: GraphRecord | None) -> list[Literal["verified", "not_found"]]:
-    """Of the graph as it was left, which a language model quoted from papers, or patterns did."""
+    """Return the verification states of the quotes in the final graph, whether a language model or a pattern quoted
+    them."""
     states: dict[EdgeBasis, Literal["verified", "not_found"]] = {"quoted": "verified", "unverified": "not_found"}
     return [states[edge.basis] for edge in graph.edges if edge.basis in states] if graph else []
 
@@ -192,7 +221,7 @@ def _provenance(backends: Backends, run: Run, corpus_version: str | None) -> Pro
     calls = run.journal.calls
     return Provenance(
         assayer_version=__version__,
-        models=tuple(sorted({call.model for call in calls if call.model != "none"})),
+        models=tuple(sorted({call.model for call in calls})),
         embedding_model=backends.embedder.name,
         reranking_model=backends.reranker.name if backends.reranker else None,
         prompts=run.journal.prompts(),

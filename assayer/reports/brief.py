@@ -1,17 +1,28 @@
-"""What a brief of two pages says of a report: scores, what speaks for and against, what it rests on, what is not known.
+"""Brief of a report: its page one on at most two printed pages, with the papers that it cites.
 
-It chooses and counts; every word of substance is the report's own. What is left out is counted.
-"""
+It only selects and counts; all substantive wording is the report's own. What is left out is counted."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from assayer.citing.labels import point_labels
-from assayer.models import Absent, Citation, Frozen, Point, Reference, Report, Score, Verdict
+from assayer.models import (
+    Absent,
+    Citation,
+    EvidenceReport,
+    Frozen,
+    NamedWork,
+    PanelFinding,
+    PanelReview,
+    Point,
+    Reference,
+    Report,
+    Score,
+    Verdict,
+)
 from assayer.reports import citation_wording, reference_wording, wording
 from assayer.reports.escaping import printable, web_url
 from assayer.reports.scores import score_of, share
-
-__all__ = ["BRIEF_SIZES", "Brief", "BriefLine", "BriefPoint", "BriefSize", "brief_of"]
 
 _MOST_PARTS = 12
 _LONGEST_NAME = 90
@@ -19,42 +30,40 @@ _ENDS = (".", "?", "!", "…")
 
 
 class BriefSize(NamedTuple):
-    """How much of a report is shown."""
+    """Limits on how much of a report a brief shows."""
 
     points: int
-    """Of each kind."""
+    """Maximum points of each kind."""
     quotes: int
-    """Of each point."""
+    """Maximum quotes of each point."""
     characters: int
-    """Of a text before it is cut."""
+    """Maximum characters of a text before it is cut."""
     references: int
-    assessments: int
-    """Of each part."""
 
 
 BRIEF_SIZES = (
-    BriefSize(4, 2, 700, 12, 12),
-    BriefSize(3, 1, 500, 10, 8),
-    BriefSize(3, 1, 280, 8, 5),
-    BriefSize(2, 1, 160, 5, 3),
-    BriefSize(1, 0, 120, 3, 0),
+    BriefSize(4, 2, 700, 12),
+    BriefSize(3, 1, 500, 10),
+    BriefSize(3, 1, 280, 8),
+    BriefSize(2, 1, 160, 5),
+    BriefSize(1, 0, 120, 3),
 )
-"""From the fullest; a brief takes the first that fits its two pages."""
+"""Brief sizes from the fullest down; a brief uses the first that fits on two pages."""
 
 
 class BriefLine(Frozen):
     name: str
     text: str
     share: float | None = None
-    """Where a score lies on its scale, 0 to 1, to be drawn; None draws nothing."""
+    """Position of a score on its scale, 0 to 1, for drawing; None draws nothing."""
 
 
 class BriefPoint(Frozen):
     text: str
     warning: str
-    """Why it should not be relied on; empty for nothing known."""
+    """Why the report should not be relied on; empty if nothing is known against it."""
     quotes: tuple[BriefLine, ...]
-    """By label; what is known of the quote stands after it."""
+    """Quotes by label, each followed by its verification state."""
 
 
 class BriefGroup(Frozen):
@@ -63,17 +72,11 @@ class BriefGroup(Frozen):
     left_out: int
 
 
-class BriefPart(Frozen):
-    title: str
-    assessments: tuple[BriefLine, ...]
-    left_out: int
-
-
 class BriefReference(Frozen):
     label: str
     text: str
     url: str
-    """Empty for none that may be a link."""
+    """Address of the reference; empty if it has none that may be a link."""
     warning: str
 
 
@@ -87,19 +90,16 @@ class Brief(Frozen):
     """Certainty and corpus fit."""
     parts: tuple[BriefLine, ...]
     warnings: tuple[BriefLine, ...]
-    proposal: str
+    verdict: str
+    """Verdict of a panel; empty if there is none."""
     groups: tuple[BriefGroup, ...]
-    details: tuple[BriefPart, ...]
-    """The methods or dimensions of each part that has any."""
     references: tuple[BriefReference, ...]
     references_left_out: int
-    unknown: tuple[str, ...]
-    """What the evaluation could not check or find."""
     made_with: tuple[BriefLine, ...]
     year: int
     month: int
     day: int
-    """When it was evaluated, in UTC."""
+    """Day of the evaluation, in UTC."""
 
 
 def brief_of(report: Report, size: BriefSize = BRIEF_SIZES[0]) -> Brief:
@@ -115,12 +115,10 @@ def brief_of(report: Report, size: BriefSize = BRIEF_SIZES[0]) -> Brief:
         facts=tuple(_facts(report)),
         parts=tuple(_parts(report)),
         warnings=tuple(_warnings(report, size)),
-        proposal=_clipped(report.idea.text, size.characters),
+        verdict=_clipped(report.panel_review.verdict, size.characters) if report.panel_review else "",
         groups=groups,
-        details=tuple(_details(report, size)),
-        references=tuple(_reference(one) for one in cited[: size.references]),
+        references=tuple(_reference(item) for item in cited[: size.references]),
         references_left_out=len(report.references) - min(len(cited), size.references),
-        unknown=tuple(_unknown(report)),
         made_with=tuple(_made_with(report)),
         year=started.year,
         month=started.month,
@@ -129,7 +127,7 @@ def brief_of(report: Report, size: BriefSize = BRIEF_SIZES[0]) -> Brief:
 
 
 def _clipped(text: str, most: int) -> str:
-    """On one line, cut between words."""
+    """Return the text on one line, cut between words."""
     line = " ".join(printable(text).split())
     if len(line) <= most:
         return line
@@ -144,10 +142,18 @@ def _subtitle(report: Report) -> str:
 
 
 def _overall(report: Report) -> BriefLine:
+    if report.panel_review is not None:
+        return BriefLine(name="Review", text="two scores, each limited by a finding; never averaged")
+    if report.evidence is not None:
+        return BriefLine(name="Evidence", text="no language model judged: nothing is scored")
     score = score_of(report)
     if isinstance(score, Absent):
         return BriefLine(name="No total score", text=_clipped(score.reason, 400))
-    return BriefLine(name=f"{100 * score:.0f} of 100", text="mean of the parts, each on its own scale", share=score)
+    return BriefLine(
+        name=f"{100 * score:.0f} of 100",
+        text="the lowest part, or the overall score if there is one",
+        share=score,
+    )
 
 
 def _facts(report: Report) -> list[BriefLine]:
@@ -162,25 +168,10 @@ def _parts(report: Report) -> list[BriefLine]:
         for part in report.parts[:_MOST_PARTS]
     ]
     if isinstance(report.verdict, Verdict):
-        likely = sorted(report.verdict.probabilities, key=lambda one: -one.probability)[:3]
-        said = ", ".join(f"{one.name} {one.probability:.0%}" for one in likely) or "none is named"
+        likely = sorted(report.verdict.probabilities, key=lambda probability: -probability.probability)[:3]
+        said = ", ".join(f"{item.name} {item.probability:.0%}" for item in likely) or "none is named"
         lines.append(BriefLine(name="Outcomes of similar ideas", text=_clipped(said, 160)))
     return lines
-
-
-def _details(report: Report, size: BriefSize) -> list[BriefPart]:
-    return [
-        BriefPart(
-            title=_clipped(part.title, _LONGEST_NAME),
-            assessments=tuple(
-                BriefLine(name=_clipped(one.name, _LONGEST_NAME), text=_figure(one.score), share=share(one.score))
-                for one in part.assessments[: size.assessments]
-            ),
-            left_out=max(0, len(part.assessments) - size.assessments),
-        )
-        for part in report.parts[:_MOST_PARTS]
-        if part.assessments and size.assessments
-    ]
 
 
 def _figure(score: Score | Absent) -> str:
@@ -193,29 +184,93 @@ def _figure(score: Score | Absent) -> str:
 
 def _warnings(report: Report, size: BriefSize) -> list[BriefLine]:
     lines: list[BriefLine] = []
-    if report.release is not None and report.release.failed:
-        below = ", ".join(wording.MINIMA[one.name].lower() for one in report.release.failed)
+    if report.release is not None and report.release.failed and report.evidence is None:
+        below = ", ".join(wording.MINIMA[item.name].lower() for item in report.release.failed)
         lines.append(BriefLine(name="Incomplete", text=f"Below the minimum: {below}. No total is given."))
     lines += [
-        BriefLine(name=wording.NOTICES[one.kind], text=_clipped(one.text, size.characters)) for one in report.notices
+        BriefLine(name=wording.NOTICES[notice.kind], text=_clipped(notice.text, size.characters))
+        for notice in report.notices
     ]
     return lines
 
 
-def _groups(report: Report, size: BriefSize) -> list[BriefGroup]:
-    named = (
-        ("What speaks for it", report.summary.strengths),
-        ("What speaks against it", report.summary.weaknesses),
-        ("What would make it better", report.summary.suggestions),
+def _panel_groups(review: PanelReview, size: BriefSize) -> list[BriefGroup]:
+    """Return all findings of a panel and the closest work, as on page one; the evidence is in the full report."""
+    titled = (
+        ("Strengths", review.strengths),
+        ("Major weaknesses", review.major),
+        ("Minor points and questions", review.minor),
     )
-    return [
-        BriefGroup(
-            title=title,
-            points=tuple(_point(point, size) for point in points[: size.points]),
-            left_out=max(0, len(points) - size.points),
-        )
-        for title, points in named
+    groups = [
+        _group(title, [_panel_point(review, finding, size) for finding in findings], 3 * size.points)
+        for title, findings in titled
     ]
+    closest = []
+    for item in review.closest:
+        evidence = review.evidence[item.evidence]
+        text = f"[{evidence.label}] {evidence.shows}. The plan adds: {item.difference}"
+        closest.append(_plain_point(text, size))
+    named = [
+        _group(title, [_plain_point(_named(review.named[at]), size) for at in places], 2 * size.points)
+        for title, places in wording.named_groups(review)
+    ]
+    return [*groups[:2], _group("Closest work", closest, size.points), *named, *groups[2:]]
+
+
+def _named(work: NamedWork) -> str:
+    return f"{wording.named_work(work)}, {work.title}. {wording.NAMED_ROLES[work.role]}: {work.why}."
+
+
+def _evidence_groups(evidence: EvidenceReport, size: BriefSize) -> list[BriefGroup]:
+    """Return the lists of an evidence report."""
+    near = sorted(evidence.closest, key=lambda item: -item.similarity)
+    named = (
+        ("Closest work", [item.paper for item in near]),
+        ("Limitations that these papers name", evidence.limitations),
+        ("Comparisons that these papers make", evidence.comparisons),
+    )
+    groups = [
+        _group(title, [_plain_point(f"[{item.label}] “{item.quote}”", size) for item in citations], 2 * size.points)
+        for title, citations in named
+    ]
+    cited = [
+        _plain_point(f"[{work.label}], cited by {', '.join(by.label for by in work.cited_by)}", size)
+        for work in evidence.often_cited
+    ]
+    return [*groups, _group("Cited by several of these papers and not named by the plan", cited, size.points)]
+
+
+def _group(title: str, points: Sequence[BriefPoint], most: int) -> BriefGroup:
+    return BriefGroup(title=title, points=tuple(points[:most]), left_out=max(0, len(points) - most))
+
+
+def _plain_point(text: str, size: BriefSize) -> BriefPoint:
+    return BriefPoint(text=_clipped(text, size.characters), warning="", quotes=())
+
+
+def _panel_point(review: PanelReview, finding: PanelFinding, size: BriefSize) -> BriefPoint:
+    lead = f"{finding.lead}. " if finding.lead else ""
+    fix = f" {finding.fix}" if finding.fix else ""
+    named = "".join(f" (N{at + 1}: {wording.named_work(review.named[at])}, from memory)" for at in finding.named)
+    evidence = [review.evidence[at] for at in finding.evidence]
+    return BriefPoint(
+        text=_clipped(f"{lead}{finding.text}{fix}{named}", size.characters),
+        warning="" if finding.plan.state == "verified" else "No words of the plan are quoted for it.",
+        quotes=tuple(BriefLine(name=item.label, text=item.shows) for item in evidence[: size.quotes]),
+    )
+
+
+def _groups(report: Report, size: BriefSize) -> list[BriefGroup]:
+    if report.panel_review is not None:
+        return _panel_groups(report.panel_review, size)
+    if report.evidence is not None:
+        return _evidence_groups(report.evidence, size)
+    named = (
+        ("Strengths", report.summary.strengths),
+        ("Weaknesses", report.summary.weaknesses),
+        ("Suggestions", report.summary.suggestions),
+    )
+    return [_group(title, [_point(point, size) for point in points], size.points) for title, points in named]
 
 
 def _point(point: Point, size: BriefSize) -> BriefPoint:
@@ -224,40 +279,42 @@ def _point(point: Point, size: BriefSize) -> BriefPoint:
         warning = "Unverified: none of its quotes could be verified in the sources."
     elif citation_wording.not_borne_out(point):
         warning = "Not borne out: none of the quotes that were checked supports it."
-    quoted = [one for one in point.citations if one.quote]
+    quoted = [citation for citation in point.citations if citation.quote]
     return BriefPoint(
         text=_clipped(point.text, size.characters),
         warning=" ".join(filter(None, (warning, citation_wording.missing_numbers(point)))),
         quotes=tuple(
             BriefLine(
-                name=one.label,
-                text=_quotes(one, size.characters // 2),
+                name=item.label,
+                text=_quotes(item, size.characters // 2),
             )
-            for one in quoted[: size.quotes]
+            for item in quoted[: size.quotes]
         ),
     )
 
 
 def _quotes(citation: Citation, characters: int) -> str:
-    """The first, then those that the claim rests on besides."""
+    """Return the first quote, then the additional quotes that support the claim."""
     first = f"“{_clipped(citation.quote or '', characters)}” ({citation_wording.quote_state(citation)})"
     further = (
-        f"“{_clipped(one.quote, characters)}” ({citation_wording.further_state(one)})" for one in citation.further
+        f"“{_clipped(item.quote, characters)}” ({citation_wording.further_state(item)})" for item in citation.further
     )
     return " and ".join((first, *further))
 
 
 def _cited(report: Report, size: BriefSize) -> list[Reference]:
-    """Those that the points shown rest on, in the report's order."""
+    """Return the references that support the points shown, in the report's order."""
+    if report.panel_review is not None or report.evidence is not None:
+        return list(report.references)
     summary = report.summary
     shown = [*summary.strengths[: size.points], *summary.weaknesses[: size.points]]
     shown += summary.suggestions[: size.points]
     labels = {label for point in shown for label in point_labels(point)}
-    return [one for one in report.references if one.label in labels]
+    return [reference for reference in report.references if reference.label in labels]
 
 
 def _reference(reference: Reference) -> BriefReference:
-    """Never a link that could lead elsewhere than it says."""
+    """Return a reference for the brief. Its link never leads to an address other than the address it shows."""
     authors = _clipped(reference_wording.authors(reference), 120)
     title = _clipped(reference.title, 200)
     venue = f" {_clipped(reference.venue, 80)}." if reference.venue else ""
@@ -267,26 +324,6 @@ def _reference(reference: Reference) -> BriefReference:
         url=web_url(reference.url) or "",
         warning=reference_wording.retraction(reference.retraction) if reference.retraction else "",
     )
-
-
-def _unknown(report: Report) -> list[str]:
-    coverage = report.coverage
-    lines = [
-        f"Read were {wording.count(coverage.papers_read, 'paper')} of {wording.count(coverage.papers_found)} found; "
-        f"{wording.count(coverage.full_texts)} of them beyond the abstract."
-    ]
-    if coverage.quotes_unverified:
-        lines.append(
-            f"{wording.count(coverage.quotes_unverified, 'quote')} could not be verified, "
-            f"{wording.count(coverage.quotes_verified)} could."
-        )
-    if coverage.troubles:
-        sources = ", ".join(dict.fromkeys(one.source for one in coverage.troubles))
-        lines.append(f"Some requests to {_clipped(sources, 120)} had no answer: what they would have found is missing.")
-    lost = sum(one.met - one.recovered for one in coverage.faults)
-    if lost:
-        lines.append(f"{wording.count(lost, 'answer')} of the language model could not be used.")
-    return lines
 
 
 def _made_with(report: Report) -> list[BriefLine]:

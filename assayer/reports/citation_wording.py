@@ -1,20 +1,6 @@
-"""What a report says of quotes, of claims beside them and of their numbers."""
+"""Wording for quotes, for the claims that cite them, and for the numbers in them."""
 
 from assayer.models import Citation, ClaimCounts, ClaimSupport, FurtherQuote, Point, Reading, SupportOutcome
-
-__all__ = [
-    "OVERLAP_CAVEAT",
-    "SUPPORT",
-    "SUPPORT_MARKS",
-    "claim_counts",
-    "further_state",
-    "missing_numbers",
-    "not_borne_out",
-    "place",
-    "quote_state",
-    "support",
-    "unsupported",
-]
 
 SUPPORT: dict[SupportOutcome, str] = {
     "supports": "supports the claim",
@@ -23,22 +9,7 @@ SUPPORT: dict[SupportOutcome, str] = {
     "contradicts": "contradicts the claim",
 }
 
-_WORDING: dict[SupportOutcome, str] = {
-    "supports": "close to the claim in wording",
-    "partly": "somewhat close to the claim in wording",
-    "not": "far from the claim in wording",
-    "contradicts": "contradicts the claim",
-}
-"""Where no model read the two: what was measured, not what it might mean."""
-
-_BY_MODEL = ("supported", "supported in part", "not supported", "contradicted", "not checked")
-
-_BY_OVERLAP = ("close in wording", "somewhat close", "far", "contradicted", "not checked")
-
-OVERLAP_CAVEAT = (
-    "No model read the claims: only shared words and nearness in meaning were measured, which cannot tell a claim from "
-    "its opposite."
-)
+_CLAIM_COUNTS = ("supported", "supported in part", "not supported", "contradicted", "not checked")
 
 SUPPORT_MARKS: dict[SupportOutcome, str] = {"supports": "✓", "partly": "◐", "not": "○", "contradicts": "✗"}
 
@@ -46,7 +17,7 @@ _PLACES = frozenset(("abstract", "full text", "web page", "repository"))
 
 
 def place(citation: Citation | FurtherQuote) -> str:
-    """` in the abstract`, ` in “3 Results”`; empty where nobody knows."""
+    """Return the location of a quote: ` in the abstract`, ` in “3 Results”`; empty if unknown."""
     if citation.place is None:
         return ""
     if citation.place == "passage":
@@ -55,7 +26,7 @@ def place(citation: Citation | FurtherQuote) -> str:
 
 
 def quote_state(citation: Citation) -> str:
-    """What is known of a quote. That its words stand in the source says nothing of the claim that they are to carry."""
+    """Return the state of a quote. A quote found in the source does not show that it supports its claim."""
     if citation.quote_state == "none":
         return "cited as a whole"
     if citation.quote_state == "not_found":
@@ -64,13 +35,13 @@ def quote_state(citation: Citation) -> str:
 
 
 def further_state(quote: FurtherQuote) -> str:
-    """Of a quote beside the first: the check of the claim, where one was made, stands once for all of them."""
+    """Return the state of an additional quote. The claim check is shown once for all quotes."""
     return f"quote found{place(quote)}"
 
 
 def missing_numbers(point: Point | Reading) -> str:
-    """One sentence, or nothing where all its numbers were found."""
-    numbers = [f"“{one}”" for one in point.numbers_not_found]
+    """Return a sentence about numbers that were not found; empty if all were found."""
+    numbers = [f"“{number}”" for number in point.numbers_not_found]
     if not numbers:
         return ""
     if len(numbers) == 1:
@@ -79,27 +50,26 @@ def missing_numbers(point: Point | Reading) -> str:
 
 
 def support(found: ClaimSupport) -> str:
-    return (SUPPORT if found.judged_by == "model" else _WORDING)[found.outcome]
+    return SUPPORT[found.outcome]
 
 
-def claim_counts(counts: ClaimCounts, by_overlap: bool) -> list[tuple[int, str]]:
-    """How many claims came to what, in words; what did not occur is left out."""
+def claim_counts(counts: ClaimCounts) -> list[tuple[int, str]]:
+    """Return how many claims had each outcome, in words; outcomes that did not occur are left out."""
     numbers = (counts.supported, counts.partly_supported, counts.not_supported, counts.contradicted, counts.unchecked)
-    names = _BY_OVERLAP if by_overlap else _BY_MODEL
-    return [(number, name) for number, name in zip(numbers, names, strict=True) if number]
+    return [(number, name) for number, name in zip(numbers, _CLAIM_COUNTS, strict=True) if number]
 
 
 def unsupported(point: Point) -> int:
-    """Quotes of a point that, as a model read them, bear out nothing of what it claims, or deny it."""
-    return sum(one in ("not", "contradicts") for one in _outcomes(point))
+    """Return the number of a point's quotes that, according to a model, support none of its claim or deny it."""
+    return sum(outcome in ("not", "contradicts") for outcome in _outcomes(point))
 
 
 def not_borne_out(point: Point) -> bool:
-    """Whether a point was checked against quotes, and none of them bears out even a part of it."""
+    """Return whether a point was checked against quotes and no quote supports even part of it."""
     outcomes = _outcomes(point)
     return bool(outcomes) and unsupported(point) == len(outcomes)
 
 
 def _outcomes(point: Point) -> list[SupportOutcome]:
-    checked = (one.support for one in point.citations if isinstance(one.support, ClaimSupport))
-    return [one.outcome for one in checked if one.judged_by == "model"]
+    checked = (citation.support for citation in point.citations if isinstance(citation.support, ClaimSupport))
+    return [item.outcome for item in checked]

@@ -1,7 +1,6 @@
-"""What somebody who contests an evaluation must know: what was judged, by what means, from which sources.
+"""Information for contesting an evaluation: what was judged, by what means, from which sources.
 
-It can be given to the applicant: it holds nothing of other proposals, and no opinion of a person.
-"""
+It can be given to the applicant: it contains nothing about other proposals, and no person's opinion."""
 
 import datetime as dt
 import hashlib
@@ -23,8 +22,6 @@ from assayer.models import (
 )
 from assayer.reports.scores import score_of
 
-__all__ = ["ContestablePart", "Contestation", "contestation_of"]
-
 
 class ContestablePart(Frozen):
     title: str
@@ -35,43 +32,43 @@ class Contestation(Frozen):
     model_config = ConfigDict(use_attribute_docstrings=True)
 
     evaluation: str
-    """By which the service knows it."""
+    """Id of the evaluation in the service."""
     title: str
     source: str
     method: str
     evaluated_at: dt.datetime
     cutoff: dt.date | None
-    """Literature published later was not used."""
+    """Last publication date of literature that was used."""
     characters: int
-    """Of the text that was judged, after masking."""
+    """Number of characters in the judged text, after masking."""
     text_sha256: str
-    """Of that text in UTF-8: whoever has the text can check that it is the one."""
+    """SHA-256 of the judged text in UTF-8, so that anyone with the text can verify it."""
     blinding: Blinding | None
-    """What was masked before anything judged it; null where it was judged as it came in."""
+    """Record of what was masked before judging; null if the text was judged as submitted."""
     flags: tuple[TextFlag, ...]
-    """What was suspicious in the text, and removed where nobody could see it."""
+    """Suspicious parts of the text; invisible ones were removed."""
     score: float | Absent
-    """All parts together, 0 to 1."""
+    """Score over all parts, 0 to 1."""
     parts: tuple[ContestablePart, ...]
     program: str
     models: tuple[str, ...]
-    """Language models whose answers were used; empty without one."""
+    """Language models whose answers were used; empty if none was used."""
     embedding_model: str
     reranking_model: str | None
     prompts: tuple[PromptVersion, ...]
-    """With the digest of each one's file, which is public with the program."""
+    """Prompts with the digests of their files, which are published with the program."""
     prompt_tokens: int
     completion_tokens: int
     corpus_version: str
     corpus_fit: CorpusFit | Absent
-    """Whether the corpus covers the field: where it does not, what was not found says nothing."""
+    """Whether the corpus covers the field; if it does not, missing results mean nothing."""
     sources: tuple[SourceUse, ...]
     papers: tuple[Reference, ...]
-    """Those that the report cites."""
+    """Papers that the report cites."""
     papers_found: int
     papers_read: int
     dropped: tuple[Dropped, ...]
-    """What was left out, and why."""
+    """Items that were left out, with reasons."""
 
 
 def contestation_of(report: Report, evaluation: str) -> Contestation:

@@ -1,4 +1,4 @@
-"""A contestation in words, for the page and the PDF that an applicant is given."""
+"""Contestation in words, for the page and for the PDF that an applicant receives."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -9,8 +9,6 @@ from assayer.reports.brief import BriefLine
 from assayer.reports.contestation import Contestation
 from assayer.reports.escaping import one_line, web_url
 from assayer.reports.prompt_wording import question
-
-__all__ = ["ContestationPage", "ContestationSection", "contestation_page"]
 
 _LONGEST = 600
 _COVERED: dict[FitLevel, str] = {
@@ -30,7 +28,7 @@ class CitedPaper(Frozen):
     label: str
     text: str
     url: str
-    """Empty for none that may be a link."""
+    """Address of the link; empty if there is none that may be a link."""
     warning: str
 
 
@@ -39,10 +37,10 @@ class ContestationPage(Frozen):
     subtitle: str
     evaluation: str
     sections: tuple[ContestationSection, ...]
-    """In words for everybody."""
+    """Sections in plain language."""
     papers: tuple[CitedPaper, ...]
     technical: tuple[ContestationSection, ...]
-    """For whoever checks it; stands at the end."""
+    """Technical sections for verification, placed at the end."""
     year: int
     month: int
     day: int
@@ -54,9 +52,9 @@ def contestation_page(what: Contestation) -> ContestationPage:
         title=one_line(what.title)[:_LONGEST],
         subtitle=f"Evaluated with the method {method} on {what.evaluated_at:%Y-%m-%d}",
         evaluation=what.evaluation,
-        sections=tuple(_section(*one) for one in _sections(what)),
+        sections=tuple(_section(*section) for section in _sections(what)),
         papers=tuple(map(_paper, what.papers)),
-        technical=tuple(_section(*one) for one in _technical(what)),
+        technical=tuple(_section(*item) for item in _technical(what)),
         year=what.evaluated_at.year,
         month=what.evaluated_at.month,
         day=what.evaluated_at.day,
@@ -67,13 +65,13 @@ def _section(title: str, lead: str, lines: Iterable[BriefLine]) -> ContestationS
     return ContestationSection(title=title, lead=lead, lines=tuple(lines))
 
 
-def _paper(one: Reference) -> CitedPaper:
-    authors, year = one_line(reference_wording.authors(one)), reference_wording.year(one)
+def _paper(reference: Reference) -> CitedPaper:
+    authors, year = one_line(reference_wording.authors(reference)), reference_wording.year(reference)
     return CitedPaper(
-        label=one.label,
-        text=f"{authors}. {one_line(one.title)}. {year}",
-        url=web_url(one.url) or "",
-        warning=reference_wording.retraction(one.retraction) if one.retraction else "",
+        label=reference.label,
+        text=f"{authors}. {one_line(reference.title)}. {year}",
+        url=web_url(reference.url) or "",
+        warning=reference_wording.retraction(reference.retraction) if reference.retraction else "",
     )
 
 
@@ -125,7 +123,7 @@ def _masked_lead(what: Contestation) -> str:
 def _masked(what: Contestation) -> Iterator[BriefLine]:
     for kind, group in wording.masked_by_kind(what.blinding) if what.blinding else ():
         plural = wording.MASKED[kind][1]
-        yield _line(plural[:1].upper() + plural[1:], "; ".join(wording.masked_words(one) for one in group))
+        yield _line(plural[:1].upper() + plural[1:], "; ".join(wording.masked_words(item) for item in group))
 
 
 def _flags(what: Contestation) -> Iterator[BriefLine]:
@@ -164,8 +162,8 @@ _PROMPTS_LEAD = (
 
 
 def _prompts(what: Contestation) -> Iterator[BriefLine]:
-    for number, one in enumerate(what.prompts, 1):
-        yield _line(f"Prompt {number}", question(one.task))
+    for number, prompt in enumerate(what.prompts, 1):
+        yield _line(f"Prompt {number}", question(prompt.task))
 
 
 def _looked(what: Contestation) -> str:
@@ -191,8 +189,8 @@ def _sources(what: Contestation) -> Iterator[BriefLine]:
 
 
 def _dropped(what: Contestation) -> Iterator[BriefLine]:
-    for one in what.dropped:
-        yield _line(wording.count(one.count, one.what), one.reason)
+    for item in what.dropped:
+        yield _line(wording.count(item.count, item.what), item.reason)
 
 
 def _identity(what: Contestation) -> Iterator[BriefLine]:
@@ -215,6 +213,5 @@ def _means(what: Contestation) -> Iterator[BriefLine]:
 
 
 def _prompt_versions(what: Contestation) -> Iterator[BriefLine]:
-    for number, one in enumerate(what.prompts, 1):
-        digest = one.digest or "digest not known: the report is from before"
-        yield _line(f"Prompt {number}", f"{one.task}, version {one.version}, {digest}")
+    for number, prompt in enumerate(what.prompts, 1):
+        yield _line(f"Prompt {number}", f"{prompt.task}, version {prompt.version}, {prompt.digest}")

@@ -1,4 +1,5 @@
-"""One reward as a page: who said what in which round, votes, quotes found or not, when and why it was decided."""
+"""Page for one reward: the contributions in each round, votes, whether quotes were found, and when and why it was
+decided."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,22 +12,20 @@ from assayer.reports.html import render_page
 from assayer.reports.markdown import render_markdown
 from assayer.reports.wording import count
 
-__all__ = ["DebatePage", "DebateRound", "SeatVotes", "as_debate_html", "as_debate_markdown"]
-
 
 class DebateRound(NamedTuple):
     number: int
     turns: tuple[DebateTurn, ...]
     decided: bool
-    """Whether the verdict was settled in it."""
+    """Whether the verdict was settled in this round."""
 
 
 class SeatVotes(NamedTuple):
-    """A line of the table of votes."""
+    """Row of the table of votes."""
 
     seat: str
     turns: tuple[DebateTurn | None, ...]
-    """One a round; None: the seat did not speak in it."""
+    """Contributions of the seat, one per round; None if the seat did not speak in the round."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class DebatePage:
 
     @property
     def look(self) -> str:
-        """Class of the verdict's badge."""
+        """CSS class of the verdict's badge."""
         return "partial" if isinstance(self.reward.value, Absent) else "good" if self.reward.value else "poor"
 
     @property
@@ -62,7 +61,7 @@ class DebatePage:
 
     @cached_property
     def seats(self) -> tuple[SeatVotes, ...]:
-        """In the order in which they first spoke."""
+        """Seats in the order in which they first spoke."""
         spoke: dict[str, dict[int, DebateTurn]] = {}
         for turn in self.reward.transcript:
             spoke.setdefault(self.seat(turn), {})[turn.round] = turn
@@ -92,13 +91,13 @@ class DebatePage:
         return "votes: match" if turn.vote == "match" else "votes: no match"
 
     def vote_look(self, turn: DebateTurn) -> str:
-        """Class of the vote's badge; empty where the role has no vote."""
+        """Return the CSS class of the vote's badge; empty if the role has no vote."""
         if isinstance(turn.vote, Absent):
             return "" if turn.argument else "partial"
         return "good" if turn.vote == "match" else "poor"
 
     def short_vote(self, turn: DebateTurn | None) -> str:
-        """For the table of votes; told apart by sign and words as well as by colour."""
+        """Return the vote for the table of votes. Votes differ by sign and words as well as by colour."""
         if turn is None:
             return "did not speak"
         if isinstance(turn.vote, Absent):

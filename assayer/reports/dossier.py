@@ -1,30 +1,28 @@
-"""What a dossier of a call says, for the officer's file: what came of its proposals, and what people have said."""
+"""Dossier of a call for the officer's records: results of its proposals, and opinions of people."""
 
 from assayer.models import Frozen
 from assayer.reports.brief import BriefLine
 
-__all__ = ["Dossier", "DossierOpinion", "DossierRow"]
-
 
 class DossierRow(Frozen):
     place: str
-    """Its rank with interval, or its row."""
+    """Rank of the proposal with its interval, or its row."""
     title: str
     source: str
     share: float | None
-    """Its score, 0 to 1; None: there is none."""
+    """Score of the proposal, 0 to 1; None if there is none."""
     score: str
-    """In words: `52`, `no score: why`."""
+    """Score in words: `52`, `no score: why`."""
     certainty: str
     fit: str
     flags: str
-    """What people should look at; empty for nothing."""
+    """Flags that people should review; empty if there are none."""
     people: str
-    """What reviewers think, where the reader may know."""
+    """Opinions of reviewers, if the reader may see them."""
 
 
 class DossierOpinion(Frozen):
-    """A score that somebody set in place of the reviewers'."""
+    """Score that a person set in place of the reviewers' score."""
 
     title: str
     text: str
@@ -36,7 +34,7 @@ class Dossier(Frozen):
     counts: tuple[BriefLine, ...]
     warnings: tuple[BriefLine, ...]
     order: str
-    """By what the rows are in order."""
+    """Criterion by which the rows are ordered."""
     with_people: bool
     with_certainty: bool
     """Whether any row has one."""
@@ -48,4 +46,4 @@ class Dossier(Frozen):
     year: int
     month: int
     day: int
-    """When it was made, in UTC."""
+    """Day on which the dossier was made, in UTC."""

@@ -1,10 +1,7 @@
-"""Text and addresses from outside, escaped for pages and tables: they are data, whatever they contain."""
+"""Escaping of external text and addresses for pages and tables; they are treated as data, whatever they contain."""
 
 import re
 from urllib.parse import urlsplit
-
-__all__ = ["cell", "one_line", "printable", "web_url"]
-
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _DIRECTION = re.compile(r"[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -12,7 +9,7 @@ _UNSAFE_IN_URL = re.compile(r"[\s<>\"'`\\{}|^]")
 
 
 def printable(text: str) -> str:
-    """Without characters that no page can show, or that turn the reading direction of what follows."""
+    """Return the text without unprintable characters and without characters that change the reading direction."""
     return _CONTROLS.sub("\ufffd", _DIRECTION.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
 
 
@@ -39,10 +36,11 @@ def web_url(url: str) -> str | None:
 _FORMULA = re.compile(
     r"(\A|;)(?=[\s\"\ufffd\u00ad\u200b-\u200d\u2060\ufeff]*+[=+\-@\u2212\uff1d\uff0b\uff0d\uff20\ufe62\ufe63\ufe66\ufe6b])"
 )
-"""Where a spreadsheet takes what follows for a formula and carries it out: at the start of a cell, and after a
-separator at which some split a line whatever its quotes. The signs count in their full-width and small forms too."""
+"""Pattern of where a spreadsheet would execute what follows as a formula. This is the start of a cell, and the position
+after a separator at which some programs split a line despite quotes. Covers full-width and small forms of the signs."""
 
 
 def cell(text: str) -> str:
-    """On one line; what would be a formula, or would be one after a separator, is marked as text by an apostrophe."""
+    """Return the text on one line. An apostrophe marks text that would otherwise be a formula, at the start or
+    after a separator."""
     return _FORMULA.sub(r"\1'", one_line(text))

@@ -10,18 +10,16 @@ from typing import Literal
 
 from assayer.models import EdgeKey, EvidenceEdge, EvidenceNode, GraphRecord, GraphStep, Label, NodeKey
 
-__all__ = ["DrawnNode", "GraphDrawing", "Tie", "graph_drawing"]
-
 _ROW = 24
-"""Height of a node, in pixels of the drawing."""
+"""Height of a row for one node, in drawing pixels."""
 _TOP = 74
-"""Where the columns begin, below the idea."""
+"""Vertical position at which the columns begin, below the idea."""
 _LEFT, _RIGHT, _MIDDLE = 296, 464, 380
-"""Where the columns stand and the idea, of 760."""
+"""Horizontal positions of the columns and of the idea, out of 760."""
 _LONGEST = 42
 """Characters of a name."""
 _BULGE = (26.0, 74.0)
-"""How far an edge within a column reaches out, the shortest and the longest."""
+"""Shortest and longest distance that an edge within a column extends outwards."""
 
 
 @dataclass(frozen=True)
@@ -31,9 +29,9 @@ class DrawnNode:
     y: float
     text: str
     frames: str
-    """Classes of the frames in which it is there: `in-1 in-3`."""
+    """CSS classes of the frames in which the item is present: `in-1 in-3`."""
     anchor: str
-    """Where more is said of it on the page."""
+    """Anchor of the item's details on the page."""
 
     @property
     def side(self) -> Literal["left", "right", "middle"]:
@@ -49,7 +47,7 @@ class Tie:
     frames: str
     source: str
     target: str
-    """Names of its ends, as the drawing has them."""
+    """Names of the edge's ends, as in the drawing."""
 
     @property
     def mood(self) -> Literal["record", "plus", "minus", "stated"]:
@@ -62,14 +60,14 @@ class Tie:
 class GraphDrawing:
     height: int
     nodes: tuple[DrawnNode, ...]
-    """All that were ever there."""
+    """All nodes that were ever in the graph."""
     ties: tuple[Tie, ...]
     steps: tuple[GraphStep, ...]
 
     @cached_property
     def told(self) -> tuple[Tie, ...]:
-        """Edges that say more than a record does, deleted ones too."""
-        return tuple(one for one in self.ties if one.edge.basis != "record")
+        """Edges that express more than a record does, including deleted ones."""
+        return tuple(tie for tie in self.ties if tie.edge.basis != "record")
 
     @cached_property
     def remained(self) -> frozenset[EdgeKey]:
@@ -77,23 +75,23 @@ class GraphDrawing:
 
 
 def graph_drawing(graph: GraphRecord) -> GraphDrawing | None:
-    """None for a graph of the idea alone."""
-    papers = [one for one in graph.nodes if one.kind == "paper"]
+    """Return the drawing of a graph; None if the graph contains only the idea."""
+    papers = [node for node in graph.nodes if node.kind == "paper"]
     if not papers and len(graph.nodes) < 2:
         return None
-    rows = {one.key: float(row) for row, one in enumerate(papers)}
+    rows = {paper.key: float(row) for row, paper in enumerate(papers)}
     rows |= _contents_by_neighbours(graph, rows)
     height = _TOP + _ROW * (max(rows.values(), default=0) + 1)
-    nodes = tuple(_drawn_node(one, rows, graph.steps) for one in graph.nodes)
-    by_key = {one.node.key: one for one in nodes}
-    ties = tuple(_tie(one, by_key, graph.steps, height) for one in graph.edges)
+    nodes = tuple(_drawn_node(node, rows, graph.steps) for node in graph.nodes)
+    by_key = {node.node.key: node for node in nodes}
+    ties = tuple(_tie(edge, by_key, graph.steps, height) for edge in graph.edges)
     return GraphDrawing(round(height), nodes, ties, graph.steps)
 
 
 def _contents_by_neighbours(graph: GraphRecord, rows: Mapping[NodeKey, float]) -> dict[NodeKey, float]:
-    """Concepts, methods and claims near the middle of the papers they are joined to, each on a row of its own, spread
-    over the height of the papers."""
-    contents = [one.key for one in graph.nodes if one.kind not in ("idea", "paper")]
+    """Return rows for concepts, methods and claims near the middle of the papers they are linked to. Each has its
+    own row; rows are spread over the height of the papers."""
+    contents = [node.key for node in graph.nodes if node.kind not in ("idea", "paper")]
     joined: dict[NodeKey, list[float]] = {key: [] for key in contents}
     for edge in graph.edges:
         for end, other in ((edge.source, edge.target), (edge.target, edge.source)):
@@ -106,7 +104,7 @@ def _contents_by_neighbours(graph: GraphRecord, rows: Mapping[NodeKey, float]) -
 
 
 def _drawn_node(node: EvidenceNode, rows: Mapping[NodeKey, float], steps: Sequence[GraphStep]) -> DrawnNode:
-    there = " ".join(f"in-{one.number}" for one in steps if node.key in one.nodes)
+    there = " ".join(f"in-{step.number}" for step in steps if node.key in step.nodes)
     if node.kind == "idea":
         return DrawnNode(node, _MIDDLE, 30, _short(node.name, 2 * _LONGEST), there, "idea")
     x = _LEFT if node.kind == "paper" else _RIGHT
@@ -116,16 +114,16 @@ def _drawn_node(node: EvidenceNode, rows: Mapping[NodeKey, float], steps: Sequen
 
 
 def _tie(edge: EvidenceEdge, nodes: Mapping[NodeKey, DrawnNode], steps: Sequence[GraphStep], height: float) -> Tie:
-    one, other = nodes[edge.source], nodes[edge.target]
-    if one.x == other.x:
+    source, other = nodes[edge.source], nodes[edge.target]
+    if source.x == other.x:
         least, most = _BULGE
-        reach = least + (most - least) * abs(one.y - other.y) / height
-        bend = one.x + (reach if one.x == _LEFT else -reach)
-        path = f"M{one.x} {one.y} C{bend:.1f} {one.y} {bend:.1f} {other.y} {other.x} {other.y}"
+        reach = least + (most - least) * abs(source.y - other.y) / height
+        bend = source.x + (reach if source.x == _LEFT else -reach)
+        path = f"M{source.x} {source.y} C{bend:.1f} {source.y} {bend:.1f} {other.y} {other.x} {other.y}"
     else:
-        path = f"M{one.x} {one.y} L{other.x} {other.y}"
+        path = f"M{source.x} {source.y} L{other.x} {other.y}"
     there = " ".join(f"in-{step.number}" for step in steps if edge.key in step.edges)
-    return Tie(edge, path, there, _called(one.node), _called(other.node))
+    return Tie(edge, path, there, _called(source.node), _called(other.node))
 
 
 def _called(node: EvidenceNode) -> str:

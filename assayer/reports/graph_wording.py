@@ -1,11 +1,9 @@
-"""Words for the graph of a report."""
+"""Wording for the graph of a report."""
 
 from collections.abc import Mapping
 from textwrap import shorten
 
 from assayer.models import EdgeBasis, EdgeKind, GraphStep, NodeKind, ReasonFound
-
-__all__ = ["BASES", "EDGES", "NODES", "refused", "way"]
 
 _QUERY_CHARS = 90
 
@@ -43,7 +41,7 @@ _WAYS: Mapping[str, str] = {
 
 
 def way(reason: ReasonFound) -> str:
-    """With the label of the paper that led there, in brackets."""
+    """Return how a paper was reached, with the label of the paper that led to it in brackets."""
     if reason.label is None:
         return f"step {reason.step}: {'near' if reason.kind == 'dense' else 'by words of'} {_named(reason.query)}"
     return f"step {reason.step}: {_WAYS.get(reason.kind, 'by')} [{reason.label}]"
@@ -54,4 +52,4 @@ def _named(query: str | None) -> str:
 
 
 def refused(step: GraphStep) -> int:
-    return sum(one.refused is not None for one in step.edits)
+    return sum(edit.refused is not None for edit in step.edits)

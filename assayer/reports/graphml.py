@@ -1,11 +1,9 @@
-"""The graph of a report as GraphML, for programs that draw and count graphs (Gephi, yEd, networkx)."""
+"""Graph of a report as GraphML, for programs that draw or analyse graphs (Gephi, yEd, networkx)."""
 
 from xml.etree import ElementTree
 
 from assayer.models import GraphRecord, Report
 from assayer.reports.escaping import printable
-
-__all__ = ["as_graphml"]
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 _NODE = ("kind", "name", "note", "label", "paper", "url", "first_step", "remained")
@@ -13,7 +11,7 @@ _EDGE = ("kind", "basis", "statement", "quote", "evidence", "first_step", "remai
 
 
 def as_graphml(report: Report, graph: GraphRecord) -> str:
-    """All nodes and edges that were ever in it; `remained` says which were there at the end."""
+    """Return all nodes and edges that were ever in the graph as GraphML; `remained` marks those present at the end."""
     root = ElementTree.Element("graphml", xmlns=_NAMESPACE)
     for target, names in (("node", _NODE), ("edge", _EDGE)):
         for name in names:
@@ -21,7 +19,7 @@ def as_graphml(report: Report, graph: GraphRecord) -> str:
             attributes = {"id": f"{target}_{name}", "for": target, "attr.name": name, "attr.type": kind}
             ElementTree.SubElement(root, "key", attributes)
     drawn = ElementTree.SubElement(root, "graph", {"id": report.evaluation_id, "edgedefault": "directed"})
-    references = {one.label: one for one in report.references}
+    references = {item.label: item for item in report.references}
     last = graph.steps[-1] if graph.steps else None
     for node in graph.nodes:
         reference = references.get(node.label) if node.label else None

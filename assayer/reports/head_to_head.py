@@ -1,4 +1,4 @@
-"""Small groups, dimension by dimension: who beat whom, and the judge's reasons."""
+"""Head-to-head tables of small groups: the winner of each pair in each dimension, and the judge's reasons."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,16 +8,14 @@ from typing import Literal, NamedTuple
 from assayer.models import IdeaId
 from assayer.models.ranking import Comparison, RankedIdea, Ranking
 
-__all__ = ["MOST_IDEAS", "Encounter", "EncounterVerdict", "HeadToHeadTable", "head_to_head_tables"]
-
 MOST_IDEAS = 12
-"""Beyond that a table of everyone against everyone is not read."""
+"""Maximum number of ideas in a head-to-head table; larger tables are not readable."""
 
 Outcome = Literal["won", "lost", "level"]
 
 
 class EncounterVerdict(NamedTuple):
-    """One verdict, as the judge saw the two ideas."""
+    """Verdict on two ideas in the order in which the judge saw them."""
 
     first: RankedIdea
     second: RankedIdea
@@ -35,13 +33,13 @@ class Encounter:
 
     @cached_property
     def lead(self) -> int:
-        """Verdicts that `one` won less those that it lost."""
+        """Verdicts that `one` won minus those that it lost."""
         signs = {"first": 1, "second": -1, "tie": 0}
         return sum(signs[said.winner] * (1 if said.first is self.one else -1) for said in self.verdicts)
 
     @property
     def winner(self) -> RankedIdea | None:
-        """None where the verdicts cancel out or are ties."""
+        """Idea that won more verdicts; None if the verdicts cancel out or are ties."""
         return self.one if self.lead > 0 else self.other if self.lead < 0 else None
 
     @property
@@ -57,35 +55,37 @@ class Encounter:
 
 @dataclass(frozen=True)
 class HeadToHeadTable:
-    """One dimension of a small group."""
+    """Head-to-head table of a small group in one dimension."""
 
     dimension: str
     question: str
     order: tuple[RankedIdea, ...]
-    """By strength in this dimension, best first."""
+    """Ideas by strength in this dimension, best first."""
     encounters: tuple[Encounter, ...]
-    """The most telling first: between ideas that stand nearest in this dimension, where a verdict decides most."""
+    """Encounters, most informative first: between ideas closest in strength in this dimension, where a verdict
+    decides most."""
 
-    def outcome(self, one: RankedIdea, other: RankedIdea) -> Outcome | None:
-        """For `one`; None where they did not meet."""
-        met = self._met.get(frozenset((one.id, other.id)))
+    def outcome(self, ranked_idea: RankedIdea, other: RankedIdea) -> Outcome | None:
+        """Return the outcome for `ranked_idea` against `other`; None if the two were not compared."""
+        met = self._met.get(frozenset((ranked_idea.id, other.id)))
         if met is None:
             return None
         if met.winner is None:
             return "level"
-        return "won" if met.winner.id == one.id else "lost"
+        return "won" if met.winner.id == ranked_idea.id else "lost"
 
     @cached_property
     def _met(self) -> dict[frozenset[IdeaId], Encounter]:
-        return {frozenset((one.one.id, one.other.id)): one for one in self.encounters}
+        return {frozenset((encounter.one.id, encounter.other.id)): encounter for encounter in self.encounters}
 
 
 def head_to_head_tables(ranking: Ranking, comparisons: Sequence[Comparison]) -> tuple[HeadToHeadTable, ...]:
-    """One for each dimension, that of the order first; empty for groups of more than twelve."""
+    """Return a table for each dimension, beginning with the dimension that orders the ranking; empty for groups of
+    more than twelve."""
     if len(ranking.ideas) > MOST_IDEAS:
         return ()
-    dimensions = sorted(ranking.dimensions, key=lambda one: one.name != ranking.dimension)
-    return tuple(_analysis(ranking, one.name, one.question, comparisons) for one in dimensions)
+    dimensions = sorted(ranking.dimensions, key=lambda dimension: dimension.name != ranking.dimension)
+    return tuple(_analysis(ranking, dimension.name, dimension.question, comparisons) for dimension in dimensions)
 
 
 def _analysis(ranking: Ranking, name: str, question: str, comparisons: Iterable[Comparison]) -> HeadToHeadTable:
@@ -100,10 +100,14 @@ def _analysis(ranking: Ranking, name: str, question: str, comparisons: Iterable[
                     EncounterVerdict(first, second, verdict.winner, verdict.reason)
                 )
 
-    def gap(one: Encounter) -> tuple[float, int, int]:
-        return abs(one.one.by_dimension[name] - one.other.by_dimension[name]), one.one.rank, one.other.rank
+    def gap(encounter: Encounter) -> tuple[float, int, int]:
+        return (
+            abs(encounter.one.by_dimension[name] - encounter.other.by_dimension[name]),
+            encounter.one.rank,
+            encounter.other.rank,
+        )
 
-    encounters = [Encounter(ideas[one], ideas[other], tuple(said)) for (one, other), said in met.items()]
+    encounters = [Encounter(ideas[item], ideas[other], tuple(said)) for (item, other), said in met.items()]
     return HeadToHeadTable(
         dimension=name,
         question=question,

@@ -1,4 +1,4 @@
-"""The report as one HTML file: no script, no request, nothing from outside that is not escaped."""
+"""Report as one HTML file, without scripts or network requests, and with all external text escaped."""
 
 import base64
 import hashlib
@@ -17,14 +17,12 @@ from assayer.reports.report_page import ReportPage
 from assayer.reports.scores import share
 from assayer.reports.templating import environment_with
 
-__all__ = ["as_html", "render_page", "stylesheet"]
-
 _CHIP = Markup('<a class="cite" href="#ref-{label}" title="{title}">{label}</a>')
 _MARKED_CHIP = Markup('<a class="cite retracted" href="#ref-{label}" title="{title}">{label}, {mark}</a>')
 
 
 def _cited(text: str, page: ReportPage) -> Markup:
-    """Escaped text in which every known label is a link to its reference."""
+    """Return escaped text in which every known label is a link to its reference."""
     result, after_label = Markup(), False
     for words, label in segments(printable(text), page.references):
         result += " " if after_label and label is not None else ""
@@ -34,7 +32,7 @@ def _cited(text: str, page: ReportPage) -> Markup:
 
 
 def chip(label: Any, page: ReportPage) -> Markup:
-    """A link to the reference; plain text when there is none, which only a broken report can need."""
+    """Return a link to the reference; plain text if the reference is missing, which happens only in a broken report."""
     reference = page.references.get(label)
     if reference is None:
         return Markup("[{}]").format(label)
@@ -56,7 +54,7 @@ def _environment() -> Environment:
 
 @cache
 def stylesheet(*names: str) -> tuple[Markup, str]:
-    """The style sheets as one, and the hash under which the page's policy allows it, and no other style."""
+    """Return the combined style sheet, and the hash by which the page's policy allows this style and no other."""
     folder = files("assayer.reports") / "templates"
     css = "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
     digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
@@ -64,7 +62,7 @@ def stylesheet(*names: str) -> tuple[Markup, str]:
 
 
 def render_page(template: str, *styles: str, **values: object) -> str:
-    """`styles` are all that the page's policy allows."""
+    """Render a page from a template; the page's policy allows only the styles in `styles`."""
     css, css_hash = stylesheet(*styles)
     return _environment().get_template(template).render(css=css, css_hash=css_hash, **values) + "\n"
 

@@ -1,78 +1,39 @@
-"""Reports, rankings and audits for programs: JSON with a published schema, and a table for spreadsheets."""
+"""Machine-readable reports, rankings and bias tests: JSON with a published schema, and a table for spreadsheets."""
 
 import csv
 import io
 import json
 from typing import Any
 
-from assayer.models import Absent, AuditReport, GraphRecord, Report, suspicious_kinds
+from assayer.models import Absent, BiasTestReport, GraphRecord, Report, suspicious_kinds
 from assayer.models.ranking import Ranking
 from assayer.reports.escaping import cell
 from assayer.reports.wording import BANDS
 
-__all__ = [
-    "as_audit_json",
-    "as_csv",
-    "as_graph_json",
-    "as_json",
-    "as_ranking_json",
-    "audit_schema",
-    "ranking_schema",
-    "report_schema",
-]
+
+def as_json(result: Report | Ranking | BiasTestReport) -> str:
+    """Return indented JSON with fields in schema order, so the same result always gives the same text."""
+    return result.model_dump_json(indent=2) + "\n"
 
 
-def as_json(report: Report) -> str:
-    """Indented, fields in the schema's order: the same report is always the same text."""
-    return report.model_dump_json(indent=2) + "\n"
-
-
-def report_schema() -> dict[str, Any]:
-    """JSON schema (2020-12) of what `as_json` writes; published as `docs/report.schema.json`."""
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **Report.model_json_schema(mode="serialization"),
-    }
+def json_schema(model: type[Report] | type[Ranking] | type[BiasTestReport]) -> dict[str, Any]:
+    """Return the JSON schema (2020-12) of the output of `as_json`; published as `docs/*.schema.json`."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **model.model_json_schema(mode="serialization")}
 
 
 def as_graph_json(report: Report, graph: GraphRecord) -> str:
-    """Indented: the graph, and the references that its labels stand for."""
+    """Return the graph and the references that its labels stand for, as indented JSON."""
     members = graph.model_dump(mode="json")
-    cited = [one.model_dump(mode="json") for one in report.references]
+    cited = [reference.model_dump(mode="json") for reference in report.references]
     whole = {"evaluation_id": report.evaluation_id, "idea": report.idea.title, **members, "references": cited}
     return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
 
 
-def as_ranking_json(ranking: Ranking) -> str:
-    """Indented, fields in the schema's order: the same ranking is always the same text."""
-    return ranking.model_dump_json(indent=2) + "\n"
-
-
-def ranking_schema() -> dict[str, Any]:
-    """JSON schema (2020-12) of what `as_ranking_json` writes; published as `docs/ranking.schema.json`."""
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **Ranking.model_json_schema(mode="serialization"),
-    }
-
-
-def as_audit_json(audit: AuditReport) -> str:
-    """Every score that the differences are made of is in it."""
-    return audit.model_dump_json(indent=2) + "\n"
-
-
-def audit_schema() -> dict[str, Any]:
-    """JSON schema (2020-12) of what `as_audit_json` writes; published as `docs/audit.schema.json`."""
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **AuditReport.model_json_schema(mode="serialization"),
-    }
-
-
 def as_csv(ranking: Ranking) -> str:
-    """One line an idea, best first; strengths in logits. Text from outside cannot become a formula."""
-    dimensions = [one.name for one in ranking.dimensions]
-    baselines = () if isinstance(ranking.baselines, Absent) else tuple(one.name for one in ranking.baselines)
+    """Return the ranking as CSV, one line per idea, best first; strengths are in logits. External text cannot
+    become a formula."""
+    dimensions = [dimension.name for dimension in ranking.dimensions]
+    baselines = () if isinstance(ranking.baselines, Absent) else tuple(baseline.name for baseline in ranking.baselines)
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(

@@ -1,4 +1,4 @@
-"""A learning curve as one HTML file, by the means and under the policy of the reports, and as CSV."""
+"""Learning curve as one HTML file, under the same policy as the reports, and as CSV."""
 
 import csv
 from collections.abc import Callable
@@ -10,29 +10,27 @@ from typing import NamedTuple
 from assayer.models.learning_curve import LearningCurve, LearningPoint
 from assayer.reports.html import render_page
 
-__all__ = ["CurvePanel", "as_learning_curve_csv", "as_learning_curve_html"]
-
 _WIDTH, _HEIGHT = 1000.0, 160.0
-"""Of every drawing, in its own units; they are stretched to the page."""
+"""Size of every drawing in its own units; drawings are stretched to fit the page."""
 
 
 class CurveLine(NamedTuple):
     name: str
     look: str
-    """Class of the style sheet."""
+    """Name of the CSS class."""
     values: tuple[float | None, ...]
 
 
 @dataclass(frozen=True)
 class CurvePanel:
-    """Lines over the steps, on one scale."""
+    """Panel of a learning curve: lines over the steps on one scale."""
 
     title: str
     lines: tuple[CurveLine, ...]
     steps: tuple[int, ...]
     last_step: int
     top: float | None = None
-    """Of the scale; None: the largest value."""
+    """Top of the scale; None means the largest value."""
 
     @cached_property
     def most(self) -> float:
@@ -46,7 +44,7 @@ class CurvePanel:
         )
 
     def strokes(self, line: CurveLine) -> tuple[str, ...]:
-        """Corners of its unbroken pieces: a step without a value is a gap."""
+        """Return the points of each unbroken piece of a line; a step without a value leaves a gap."""
         pieces: list[list[str]] = [[]]
         for step, value in zip(self.steps, line.values, strict=True):
             if value is None:
@@ -70,7 +68,7 @@ def as_learning_curve_html(curve: LearningCurve) -> str:
 
 
 def as_learning_curve_csv(curve: LearningCurve) -> str:
-    """One line a step; a figure that does not exist is empty."""
+    """Return the learning curve as CSV, one line per step; a missing value is an empty field."""
     text = StringIO()
     table = csv.DictWriter(text, list(LearningPoint.model_fields), lineterminator="\n")
     table.writeheader()
@@ -95,25 +93,25 @@ def _panels(curve: LearningCurve) -> tuple[CurvePanel, ...]:
         line("structure of graphs", "second", lambda point: point.structure),
         line("share with a score", "third", lambda point: point.scored),
     )
-    rewarded_apart = any(value is not None for one in parts for value in one.values)
+    rewarded_apart = any(value is not None for part in parts for value in part.values)
     steps = tuple(point.step for point in curve.points)
     return tuple(
         CurvePanel(title, lines, steps, curve.steps, top)
         for title, lines, top in (
             (
                 "Mean reward of the completions that were judged",
-                (line("reward", "first", lambda one: one.reward),),
+                (line("reward", "first", lambda item: item.reward),),
                 None,
             ),
             *((("Parts of the reward, unweighted, and who came to a score", parts, 1.0),) if rewarded_apart else ()),
             ("Mean tokens of a completion", lengths, None),
             ("Shares of the completions", shares, 1.0),
-            ("Entropy, nats a token", (line("entropy", "first", lambda one: one.entropy),), None),
+            ("Entropy, nats a token", (line("entropy", "first", lambda item: item.entropy),), None),
         )
     )
 
 
 def _shown(curve: LearningCurve) -> tuple[LearningPoint, ...]:
-    """About twenty steps of those in the CSV, the last among them."""
+    """Return about twenty of the steps in the CSV, including the last."""
     every = max(1, len(curve.points) // 20)
     return curve.points[::-1][::every][::-1]

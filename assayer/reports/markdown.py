@@ -19,15 +19,17 @@ from assayer.reports.report_page import ReportPage
 from assayer.reports.scores import share
 from assayer.reports.templating import environment_with
 
-__all__ = ["as_markdown", "escape", "render_markdown"]
-
+MOST_WORDS = 5_000
+"""Maximum words of a report, unless page one and the evidence behind it alone have more."""
+_MOST_POINTS = (5, 1, 0)
+"""Points of each kind under an assessment, from the fullest report down; the first that fits is used."""
 _ADDRESS = re.compile(
     r"(?:(?:(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*+:)?//(?=\w)|www\.|mailto:|xmpp:)[^\s`|]+"  # what renderers link unasked
     r"|(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)++"
     r"|(?<![\w.-])\.*+(?:[\w-]++\.++)+(?:com|org|net|edu|gov|info|io|ai|dev|app)\b[^\s`|]*",
     re.IGNORECASE,
 )
-"""Every run of characters is tried from its start only: time grows with the text and not with its square."""
+"""Pattern that tries each run of characters only from its start, so that time grows linearly with the text."""
 _SPECIAL = re.compile(r"[\\`*\[\]<|~$]|(?<!\w)_|_(?!\w)|&(?=#?\w+;)")
 _AT_START = re.compile(r"^(?:#{1,6}(?=\s|$)|[+:-](?=\s|$)|[=-]+\s*$|>|(\d+)(?=[.)](?:\s|$)))")
 
@@ -53,7 +55,7 @@ def _plain(text: str) -> str:
 
 
 def _defused(line: str) -> str:
-    """The line, unable to open a heading, a list or a quotation."""
+    """Return the line escaped so that it cannot start a heading, a list or a quotation."""
     return _AT_START.sub(lambda match: f"{match[1]}\\" if match[1] else "\\" + match[0], line)
 
 
@@ -62,7 +64,8 @@ def _escaped(value: object) -> Markup:
 
 
 def _cited(text: str, page: ReportPage) -> Markup:
-    """Labels become links by reference (`[P3]`, defined at the end); nothing after one may extend it."""
+    """Return the text with labels as reference links (`[P3]`, defined at the end). Text after a label cannot extend
+    the link."""
     result, after_label = "", False
     for words, label in segments(one_line(text), page.references):
         if label is not None:
@@ -92,7 +95,8 @@ def _bar(score: Score | Absent) -> str:
 
 @cache
 def _environment() -> Environment:
-    """Markup marks what is already Markdown; the rest is escaped before HTML escaping sees it."""
+    """Return the template environment. Markup marks text that is already Markdown; all other text is escaped for
+    Markdown before HTML escaping applies."""
     filters: dict[str, Any] = {"cited": _cited, "quoted_block": _quoted_block, "address": _address, "bar": _bar}
     return environment_with(_escaped, filters)
 
@@ -103,4 +107,11 @@ def render_markdown(template: str, **values: object) -> str:
 
 
 def as_markdown(report: Report) -> str:
-    return render_markdown("report.md", page=ReportPage(report), report=report)
+    """Return the report as Markdown. Points under assessments are left out, and counted, as far as it takes to stay
+    within the word limit."""
+    text = ""
+    for most_points in _MOST_POINTS:
+        text = render_markdown("report.md", page=ReportPage(report, most_points), report=report)
+        if len(text.split()) <= MOST_WORDS:
+            break
+    return text

@@ -1,18 +1,20 @@
-"""What a reader must know before reading on: the notices at the top of a report."""
+"""Notices at the top of a report, which a reader must see before the rest."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from assayer.backends import Backends
 from assayer.errors import BudgetExhausted
-from assayer.models import Absent, CorpusFit, Idea, Notice, OwnReferences, Paper, PaperId, Part, Reference, Score
+from assayer.models import Absent, CorpusFit, Idea, Notice, OwnReferences, Paper, PaperId, Part, Reference
 from assayer.reports.reference_wording import listing
+from assayer.reports.wording import count
 from assayer.run.run import Run
 
-__all__ = ["general_notices", "literature_notices", "own_reference_notices"]
-
+_MARKS = 3
+"""Minimum citation marks for a notice that there is no reference list."""
 _SEVERAL = 2
-"""References that were not found. One alone is more often our reading or the sources' gap than the idea's fault."""
+"""Minimum number of references not found for a notice. A single missing reference is more often a fault of our parsing
+or of the sources than of the idea."""
 
 
 def literature_notices(
@@ -24,9 +26,9 @@ def literature_notices(
     parts: Sequence[Part],
     references: Sequence[Reference],
 ) -> tuple[Notice, ...]:
-    """Of a method that reads literature, in the order in which a reader should meet them."""
+    """Return the notices of a method that reads literature, in reading order."""
     found = [
-        _no_llm(backends, parts),
+        _no_llm(backends),
         _corpus_fit(
             fit, run.journal.remote_sources_searched(backends.literature.source), run.journal.near_remote_papers
         ),
@@ -36,18 +38,19 @@ def literature_notices(
         _undated_version(run),
         _injection(idea, run),
         _own_paper(own),
+        _unread_list(idea),
         _long_idea(run),
     ]
     absent = [
         Notice(kind="absent_part", text=f"There is no score for {part.title.lower()}: {part.score.reason}")
         for part in parts
-        if isinstance(part.score, Absent)
+        if backends.llm.models and isinstance(part.score, Absent)
     ]
     return tuple(notice for notice in [*found, *absent] if notice is not None)
 
 
 def own_reference_notices(own: OwnReferences | Absent | None) -> tuple[Notice, ...]:
-    """Where several of the idea's own references were not found, or any of them was retracted."""
+    """Return notices if several of the idea's own references were not found, or any of them was retracted."""
     if not isinstance(own, OwnReferences):
         return ()
     missing = [entry for entry in own.entries if entry.outcome == "not_found"]
@@ -68,37 +71,44 @@ def own_reference_notices(own: OwnReferences | Absent | None) -> tuple[Notice, .
 
 
 def general_notices(idea: Idea, run: Run) -> tuple[Notice, ...]:
-    """Those that concern a method without literature."""
-    found = (_budget(run), _injection(idea, run), _long_idea(run))
+    """Return the notices of a method without literature."""
+    found = (_budget(run), _injection(idea, run), _unread_list(idea), _long_idea(run))
     return tuple(notice for notice in found if notice is not None)
 
 
-def _no_llm(backends: Backends, parts: Sequence[Part]) -> Notice | None:
+def _unread_list(idea: Idea) -> Notice | None:
+    """Return a notice if the text cites works by marks and no reference list was recognised."""
+    marks = idea.reading.citation_marks if idea.reading else 0
+    if marks < _MARKS or idea.references:
+        return None
+    text = (
+        f"{marks} citation marks, no reference list recognised: the works that the text refers to were not checked. "
+        "Put the list under a heading such as “References”, one entry a paragraph."
+    )
+    return Notice(kind="own_references", text=text)
+
+
+def _no_llm(backends: Backends) -> Notice | None:
     if backends.llm.models:
         return None
-    judged = (one for part in parts for one in part.assessments)
-    if parts and not any(one.points or one.readings or isinstance(one.score, Score) for one in judged):
-        text = "Made without a language model: papers were searched, joined and ranked, and nothing was judged."
-        return Notice(kind="no_llm", text=text)
     text = (
-        "Made without a language model: methods, dimensions and points are extracts of the idea and of papers, "
-        "matched by sentence embeddings. Similar words are not the same as similar claims; read it as a guided "
-        "search of the literature, and its scores as measures of overlap, not as verdicts."
+        "Made without a language model: papers were retrieved, ranked and quoted, and nothing was judged, so there are "
+        "no scores. Similar words are not the same as similar claims."
     )
     return Notice(kind="no_llm", text=text)
 
 
 def _corpus_fit(fit: CorpusFit | Absent, beyond: Sequence[str], near: Mapping[PaperId, str]) -> Notice | None:
-    """A search in remote sources adds papers, and takes nothing from what the corpus lacks: it is rationed, sees
-    titles and abstracts, and returns what it was asked for."""
+    """Return the notice about incomplete corpus coverage. A search in remote sources adds papers but does not
+    replace the corpus: it is rate-limited, sees only titles and abstracts, and returns only what was asked for."""
     if isinstance(fit, Absent) or fit.level == "good":
         return None
     extent = "covers the field of this idea only in part" if fit.level == "partial" else "does not cover the field"
     if beyond:
         text = (
-            f"The local corpus {extent} (fit {fit.value:.2f}). Searches in {', '.join(beyond)} found {len(near)} "
-            "paper(s) close to what was asked. Work that none of them returned may still exist: nothing here counts as "
-            "new just because these sources do not mention it."
+            f"The local corpus {extent} (fit {fit.value:.2f}). Searches in {', '.join(beyond)} found "
+            f"{count(len(near), 'paper')} close to what was asked. Work that none of them returned may still exist: "
+            "nothing here counts as new just because these sources do not mention it."
         )
     else:
         text = (
@@ -109,14 +119,14 @@ def _corpus_fit(fit: CorpusFit | Absent, beyond: Sequence[str], near: Mapping[Pa
 
 
 def _retraction(parts: Sequence[Part], references: Sequence[Reference]) -> Notice | None:
-    marked = {one.label: one for one in references if one.retraction is not None}
+    marked = {reference.label: reference for reference in references if reference.retraction is not None}
     points = [point for part in parts for assessment in part.assessments for point in assessment.points]
     carried = [{citation.label for citation in point.citations} & marked.keys() for point in points]
     carriers = sorted(set().union(*carried), key=lambda label: int(label[1:]))
     if not carriers:
         return None
     text = (
-        f"{sum(map(bool, carried))} point(s) rely on papers that were retracted, withdrawn or questioned: "
+        f"{count(sum(map(bool, carried)), 'point')} citing papers that were retracted, withdrawn or questioned: "
         f"{', '.join(f'[{label}]' for label in carriers)}. Each is marked where it is cited; the references link "
         "to the notices."
     )
@@ -127,7 +137,7 @@ def _unchecked_retractions(run: Run) -> Notice | None:
     unchecked = sorted(run.journal.unchecked_for_retraction.items())
     if not unchecked:
         return None
-    named = "; ".join(f"{source} ({papers} cited paper(s))" for source, papers in unchecked)
+    named = "; ".join(f"{source} ({count(papers, 'cited paper', 'cited papers')})" for source, papers in unchecked)
     text = (
         f"Not every source could be asked whether the cited papers were retracted: {named}. A paper without a mark may "
         "have been retracted all the same."
@@ -136,14 +146,14 @@ def _unchecked_retractions(run: Run) -> Notice | None:
 
 
 def _undated_version(run: Run) -> Notice | None:
-    """Of what was read under a cutoff without anybody knowing its state on that day."""
+    """Return the notice about texts read under a cutoff whose state on that day is unknown."""
     journal = run.journal
     kinds = Counter(journal.undated_texts.values())
     revised = len(journal.revised_later & journal.read)
     parts = [
-        *([f"the full texts of {kinds['full text']} paper(s)"] if kinds["full text"] else []),
-        *([f"{kinds['web page']} web page(s)"] if kinds["web page"] else []),
-        *([f"the abstracts of {revised} preprint(s) that have a version of after it"] if revised else []),
+        *([f"the full texts of {count(kinds['full text'], 'paper')}"] if kinds["full text"] else []),
+        *([f"{count(kinds['web page'], 'web page', 'web pages')}"] if kinds["web page"] else []),
+        *([f"the abstracts of {count(revised, 'preprint')} with a later version"] if revised else []),
     ]
     if run.cutoff is None or not parts:
         return None
@@ -189,5 +199,5 @@ def _own_paper(own: Mapping[PaperId, Paper]) -> Notice | None:
         return None
     return Notice(
         kind="own_paper",
-        text=f"{len(own)} paper(s) in the corpus look like this idea's own publication and were left out.",
+        text=f"Left out: {count(len(own), 'paper')} in the corpus that may be this idea's own publication.",
     )

@@ -1,4 +1,5 @@
-"""PDFs for people: a report's brief. Typst sets them; what comes from outside reaches it as data, never as markup."""
+"""PDFs for people, such as the brief of a report. Typst typesets them; external text is passed as data, never as
+markup."""
 
 from collections.abc import Sequence
 from importlib.resources import as_file, files
@@ -10,14 +11,13 @@ from assayer.errors import ConfigurationError
 from assayer.models import Report
 from assayer.reports.brief import BRIEF_SIZES, brief_of
 
-__all__ = ["BRIEF_PAGES", "brief_pdf", "page_count", "render_pdf"]
-
 BRIEF_PAGES = 2
 
 
 def render_pdf(template: str, data: BaseModel, fonts: Sequence[Path] = ()) -> bytes:
-    """A file of `templates/`, which finds the data as JSON in its inputs. `fonts`: folders with more fonts, for scripts
-    that neither Typst's own (Latin, Greek, Cyrillic, Hebrew) nor this machine's cover. Raises ConfigurationError."""
+    """Render a file in `templates/`, which receives the data as JSON in its inputs. `fonts` lists folders with more
+    fonts, for scripts covered neither by Typst's own fonts (Latin, Greek, Cyrillic, Hebrew) nor by those of this
+    machine. Raises ConfigurationError."""
     try:
         import typst
     except ModuleNotFoundError:
@@ -26,7 +26,7 @@ def render_pdf(template: str, data: BaseModel, fonts: Sequence[Path] = ()) -> by
         pdf = typst.compile(
             str(folder / template),
             root=str(folder),
-            font_paths=[str(one) for one in fonts],
+            font_paths=[str(font) for font in fonts],
             sys_inputs={"data": data.model_dump_json()},
             format="pdf",
         )
@@ -44,7 +44,7 @@ def page_count(pdf: bytes) -> int:
 
 
 def brief_pdf(report: Report, fonts: Sequence[Path] = ()) -> bytes:
-    """On two pages: with as much of the report as fits there."""
+    """Render the brief of a report, with as much of the report as fits on two pages."""
     pdf = b""
     for size in BRIEF_SIZES:
         pdf = render_pdf("brief.typ", brief_of(report, size), fonts)

@@ -1,9 +1,7 @@
-"""What a report says of the plan by itself: the checklist's items, and how sure a doubt is."""
+"""Wording for the review of the plan alone: checklist items, and the certainty of flaws."""
 
-from assayer.models import Absent, Certainty, ChecklistItem, ChecklistRow, FlawAspect, PlanReview
-from assayer.reports.wording import count
-
-__all__ = ["ASPECTS", "CERTAINTIES", "FLAWS_ARE", "ITEMS", "NOT_STATED_MEANS", "checked", "not_stated"]
+from assayer.models import Certainty, ChecklistItem, FlawAspect
+from assayer.plan_review.checklist import GAP_ERRORS
 
 ITEMS: dict[ChecklistItem, str] = {
     "sample_size": "how many cases",
@@ -34,8 +32,8 @@ CERTAINTIES: dict[Certainty, str] = {
 }
 
 NOT_STATED_MEANS = (
-    "Looked for by wordings, without a language model. “Not stated” says that no wording for it was recognised: the "
-    "plan may mean it all the same, and of what is stated nothing is judged. None of this changes a score."
+    "No wording for these items was recognised in the plan. It may state them in other words, and not every plan needs "
+    "them."
 )
 FLAWS_ARE = (
     "A language model’s own judgement of the plan’s text. It rests on no literature, counts as no evidence and changes "
@@ -43,14 +41,7 @@ FLAWS_ARE = (
 )
 
 
-def not_stated(review: PlanReview) -> list[str]:
-    """Items in words; none where nothing was checked."""
-    rows: tuple[ChecklistRow, ...] = () if isinstance(review.checklist, Absent) else review.checklist
-    return [ITEMS[row.item] for row in rows if row.outcome == "not_stated"]
-
-
-def checked(review: PlanReview) -> str:
-    """`5 stated, 3 not stated, 1 does not apply`."""
-    counts = review.counts
-    stands_aside = count(counts.not_applicable, "does not apply", "do not apply")
-    return f"{counts.stated} stated, {counts.not_stated} not stated, {stands_aside}"
+def gap_errors(item: ChecklistItem) -> str:
+    """Return how often "not stated" was wrong about an item when this was measured (docs/evidence/plans.md)."""
+    wrong, said = GAP_ERRORS[item]
+    return f"wrong for {wrong} of {said} plans when measured"

@@ -1,8 +1,11 @@
-"""What a language model was asked, for people who do not know the prompts' names."""
-
-__all__ = ["QUESTIONS", "question"]
+"""Wording for the questions asked of a language model, for people who do not know the names of the prompts."""
 
 QUESTIONS: dict[str, str] = {
+    "review.referee": "What would a referee with one speciality say of the proposal?",
+    "review.look": "Which of the papers found are worth reading for the referees' points?",
+    "review.reading": "What do these papers say to the referees' points?",
+    "review.editor": "What do the points and the papers come to in one short review?",
+    "review.editor_by_criteria": "What do the points and the papers come to, also by the call's own criteria?",
     "scholareval.methods": "Which methods does the proposal plan to use?",
     "scholareval.dimensions": "In which respects does the proposal claim to add something new?",
     "scholareval.first_look": "Which of the papers found are worth reading for it?",
@@ -31,11 +34,14 @@ QUESTIONS: dict[str, str] = {
     "debate.critic": "What speaks against it?",
     "debate.evaluator": "Which score follows from the debate?",
     "plan.flaws": "What is wrong with the plan, by its own text alone?",
+    "criteria.judging": "What do the report's findings say to the call's own criteria?",
+    "bias_test.persuasive": "How would the same proposal read if it were worded to persuade?",
+    "bias_test.persuasive_check": "Does the reworded proposal say the same as the original?",
     "support.claims": "Do the quoted passages bear out what is claimed?",
 }
-"""By the task's name: all that an evaluation may ask."""
+"""Questions by task name, for all tasks that an evaluation may run."""
 
 
 def question(task: str) -> str:
-    """A task without words of its own goes by its name."""
+    """Return the question of a task in words; a task without wording is shown by its name."""
     return QUESTIONS.get(task) or task.rpartition(".")[2].replace("_", " ")

@@ -1,4 +1,4 @@
-"""A ranking as one HTML file and as Markdown, by the means and under the policy of the reports."""
+"""Ranking as one HTML file and as Markdown, under the same policy as the reports."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,19 +12,16 @@ from assayer.reports.html import render_page
 from assayer.reports.markdown import render_markdown
 from assayer.reports.wording import BANDS, count, erased_ranks, masked_counts
 
-__all__ = ["BandGroup", "Caution", "RankingPage", "as_ranking_html", "as_ranking_markdown"]
-
-
 _MUCH_BIAS = 0.5
-"""Logits of bias beyond which a reader should know: an even pair goes 62 to 38 to what is shown first."""
+"""Bias in logits above which readers are warned: an even pair is decided 62 to 38 for the idea shown first."""
 _MANY_CYCLES = 0.2
 _FEW_TRIANGLES = 20
 _FEW_BOTH_WAYS = 10
 _FEW_PER_IDEA = 8
-"""On each idea: below that, an order is mostly its start."""
+"""Minimum comparisons of each idea: with fewer, an order mostly reflects its starting point."""
 _MANY_FAILED = 0.05
 _NAMED = 6
-"""Ideas that one caution names."""
+"""Maximum number of ideas named in one caution."""
 
 
 class Caution(NamedTuple):
@@ -34,7 +31,7 @@ class Caution(NamedTuple):
 
 
 class BandGroup(NamedTuple):
-    """Ideas of one band; all of them, unnamed, without a cut."""
+    """Ideas of one band; without a cut, all ideas in a group without a band."""
 
     band: Band | None
     title: str
@@ -48,22 +45,22 @@ class RankingPage:
 
     @cached_property
     def groups(self) -> tuple[BandGroup, ...]:
-        """Each in the order of ranks; bands that hold nobody are there, and empty."""
+        """Band groups, each in order of ranks; empty bands are included."""
         ideas = self.ranking.ideas
         if self.ranking.cut is None:
             return (BandGroup(None, "Ranked ideas", ideas),)
         return tuple(
-            BandGroup(band, title, tuple(one for one in ideas if one.band == band)) for band, title in BANDS.items()
+            BandGroup(band, title, tuple(idea for idea in ideas if idea.band == band)) for band, title in BANDS.items()
         )
 
     @property
     def group_analysis(self) -> GroupAnalysis | None:
-        """None where none was asked for, or none came."""
+        """Group analysis; None if none was requested or the analysis failed."""
         return self.ranking.analysis if isinstance(self.ranking.analysis, GroupAnalysis) else None
 
     @cached_property
     def by_id(self) -> dict[IdeaId, RankedIdea]:
-        return {one.id: one for one in self.ranking.ideas}
+        return {idea.id: idea for idea in self.ranking.ideas}
 
     @cached_property
     def analyses(self) -> tuple[HeadToHeadTable, ...]:
@@ -75,26 +72,30 @@ class RankingPage:
 
     @property
     def per_idea(self) -> float:
-        """Verdicts on each idea; every comparison is one on two ideas."""
+        """Number of verdicts per idea; every comparison is a verdict on two ideas."""
         return 2 * self.ranking.judge.comparisons / self.ranking.size
 
     def suspicion(self, idea: RankedIdea) -> str:
-        """What its text holds that people should look at before they rely on its place; empty for nearly all."""
+        """Return what people should review in the idea's text before they rely on its rank; empty for nearly
+        all ideas."""
         found = ", ".join(kind.replace("_", " ") for kind in suspicious_kinds(idea.flags))
         return f"suspicious: {found}" if found else ""
 
     def place(self, rank: float) -> str:
-        """Where a rank stands on the drawn scale, as a percentage; ranks lie in the middle of their share."""
+        """Return the position of a rank on the drawn scale as a percentage; each rank is in the middle of its
+        share of the scale."""
         return f"{100 * (rank - 0.5) / self.ranking.size:.2f}%"
 
     @cached_property
     def cut_place(self) -> str | None:
-        """Between the last rank that is in and the first that is out."""
+        """Position of the cut between the last rank that is in and the first that is out, as a percentage; None
+        without a cut."""
         return None if self.ranking.cut is None else self.place(self.ranking.cut + 0.5)
 
     @property
     def start(self) -> str:
-        """Where the strengths began. Scores were given elsewhere: this ranking cannot tell whether that was blind."""
+        """Description of the starting strengths. Point scores were made elsewhere, so the ranking cannot tell
+        whether they were blind."""
         if not self.ranking.seeded:
             return "all equal"
         made = "; whether these were given blind is not recorded here" if self.ranking.blind else ""
@@ -102,7 +103,7 @@ class RankingPage:
 
     @cached_property
     def cautions(self) -> tuple[Caution, ...]:
-        """What a reader must know of this judge before relying on the order."""
+        """Cautions about this judge that a reader must know before relying on the order."""
         judge = (
             self._no_comparison(),
             self._budget_spent(),
@@ -120,22 +121,22 @@ class RankingPage:
             self._ideas_cut(),
             self._few_comparisons(),
         )
-        return tuple(one for one in (*judge, *ideas) if one is not None)
+        return tuple(idea for idea in (*judge, *ideas) if idea is not None)
 
     @cached_property
     def blindness(self) -> str | None:
-        """Of all ideas together, as a header says it; None where the ranking does not tell."""
+        """Statement for the header on blinding across all ideas; None if the ranking does not record it."""
         if self.ranking.blind is None:
             return None
         if not self.ranking.blind:
             return "not blind: names were shown to the judge"
         records = [idea.blinding for idea in self.ranking.ideas if idea.blinding]
-        masked = tuple(one for record in records for one in record.masked)
-        return f"judged blind: {masked_counts(Blinding(rules=max(one.rules for one in records), masked=masked))}"
+        masked = tuple(item for record in records for item in record.masked)
+        return f"judged blind: {masked_counts(Blinding(rules=max(item.rules for item in records), masked=masked))}"
 
     @property
     def evidence(self) -> str | None:
-        """What the judge saw beside the ideas, as a header says it; None where that was nothing."""
+        """Statement for the header on what the judge saw besides the ideas; None if there was nothing else."""
         found, ideas = self.ranking.evidence, self.ranking.size
         if found is None:
             return None
@@ -204,8 +205,8 @@ class RankingPage:
         return Caution("Erased since", said) if said else None
 
     def _unjudged(self) -> Caution | None:
-        """Each with its reason at the idea itself."""
-        found = [one for one in self.ranking.ideas if one.unjudged]
+        """Return the caution about unjudged ideas; the reason is shown at each idea."""
+        found = [idea for idea in self.ranking.ideas if idea.unjudged]
         if not found or not self.ranking.judge.comparisons:
             return None
         reason = found[0].unjudged.reason if found[0].unjudged and len(found) == 1 else "Each was asked about in vain."
@@ -213,7 +214,7 @@ class RankingPage:
         return Caution("Ideas without a verdict", f"{text} Where they stand is where they began.")
 
     def _suspicious_text(self) -> Caution | None:
-        found = [one for one in self.ranking.ideas if suspicious_kinds(one.flags)]
+        found = [idea for idea in self.ranking.ideas if suspicious_kinds(idea.flags)]
         if not found:
             return None
         text = (
@@ -223,8 +224,8 @@ class RankingPage:
         return Caution("Suspicious text", text)
 
     def _same_texts(self) -> Caution | None:
-        """Each group told at its first idea."""
-        groups = [one for one in self.ranking.ideas if one.same_text_as]
+        """Return the caution about ideas with the same text; each group is described at its first idea."""
+        groups = [idea for idea in self.ranking.ideas if idea.same_text_as]
         if not groups:
             return None
         text = (
@@ -253,13 +254,14 @@ class RankingPage:
 
 
 def _some(ideas: Sequence[RankedIdea]) -> str:
-    """The first few, by where they came from."""
+    """Return the sources of the first few ideas, and how many more there are."""
     named = ", ".join(idea.source for idea in ideas[:_NAMED])
     return f"{named} and {len(ideas) - _NAMED:,} more" if len(ideas) > _NAMED else named
 
 
 def as_ranking_html(ranking: Ranking, comparisons: Sequence[Comparison]) -> str:
-    """`comparisons` are those that the ranking rests on; the reasons shown for small groups stand in them."""
+    """Return the ranking as one HTML page. `comparisons` are those that the ranking is based on; they hold the
+    reasons shown for small groups."""
     page = RankingPage(ranking, comparisons)
     return render_page("ranking.html", "report.css", "ranking.css", page=page, ranking=ranking)
 

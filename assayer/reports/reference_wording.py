@@ -1,4 +1,4 @@
-"""What a report says of references: those it cites, and the idea's own."""
+"""Wording for the references that a report cites and for the idea's own references."""
 
 from collections.abc import Iterable
 
@@ -14,25 +14,12 @@ from assayer.models import (
 )
 from assayer.reports.wording import count
 
-__all__ = [
-    "RETRACTIONS",
-    "SOURCES",
-    "authors",
-    "borne_out",
-    "listing",
-    "origins",
-    "own_outcome",
-    "own_outcomes",
-    "retraction",
-    "year",
-]
-
 RETRACTIONS: dict[str, str] = {
     "retracted": "retracted",
     "withdrawn": "withdrawn",
     "concern": "expression of concern",
 }
-"""Beside a label wherever it is cited."""
+"""Words shown beside the label of a retracted, withdrawn or doubted paper wherever it is cited."""
 
 SOURCES: dict[str, str] = {
     "corpus": "the corpus",
@@ -41,7 +28,7 @@ SOURCES: dict[str, str] = {
     "crossref": "Crossref",
     "arxiv": "arXiv",
 }
-"""As running text names them; a source without a name there goes by its own."""
+"""Names of sources in running text; a source that is not listed appears under its own name."""
 
 _OWN_OUTCOMES: dict[OwnReferenceOutcome, str] = {
     "found": "found",
@@ -56,14 +43,14 @@ def year(reference: Reference | ReferenceRecord) -> str:
 
 
 def retraction(notice: Retraction) -> str:
-    """`Retracted on 2023-04-01, according to Crossref`."""
+    """Return a retraction notice in words: `Retracted on 2023-04-01, according to Crossref`."""
     words = RETRACTIONS[notice.kind]
     date = f" on {notice.date}" if notice.date else ""
     return f"{words[0].upper()}{words[1:]}{date}, according to {listing([notice.source])}"
 
 
 def origins(reference: Reference) -> str:
-    """`abstract from arxiv; venue, url from crossref`: whose word the rest of a merged record is."""
+    """Return the sources of the other fields of a merged record: `abstract from arxiv; venue, url from crossref`."""
     by_source: dict[str, list[str]] = {}
     for origin in reference.origins:
         by_source.setdefault(origin.source, []).append(origin.field.replace("_", " "))
@@ -71,13 +58,14 @@ def origins(reference: Reference) -> str:
 
 
 def listing(items: Iterable[str]) -> str:
-    """`the corpus, Crossref and OpenAlex`."""
-    names = [SOURCES.get(one, one) for one in items]
+    """Return source names as a list in words: `the corpus, Crossref and OpenAlex`."""
+    names = [SOURCES.get(item, item) for item in items]
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def own_outcome(entry: OwnReference) -> str:
-    """What became of one of the idea's own references, and who was asked where it was not found."""
+    """Return the outcome of checking one of the idea's own references; if it was not found, with the sources that
+    were queried."""
     silent = f"; {listing(entry.unanswered)} did not answer" if entry.unanswered else ""
     if isinstance(entry.outcome, Absent):
         return f"not known{silent}: {entry.outcome.reason}"
@@ -103,7 +91,7 @@ _BORNE_OUT: dict[SupportOutcome, str] = {
 
 
 def borne_out(entry: OwnReference) -> str:
-    """Whether a reference's abstract bears out the passage that refers to it."""
+    """Return whether a reference's abstract supports the passage that cites it, in words."""
     found = entry.borne_out
     if isinstance(found, Absent):
         return found.reason
@@ -111,9 +99,9 @@ def borne_out(entry: OwnReference) -> str:
 
 
 def own_outcomes(own: OwnReferences) -> str:
-    """`12 found, 2 not found`: how many of each outcome, the usual first."""
-    numbers = {words: sum(one.outcome == kind for one in own.entries) for kind, words in _OWN_OUTCOMES.items()}
-    numbers["not known"] = sum(isinstance(one.outcome, Absent) for one in own.entries)
+    """Return the number of each outcome in words, most usual first: `12 found, 2 not found`."""
+    numbers = {words: sum(entry.outcome == kind for entry in own.entries) for kind, words in _OWN_OUTCOMES.items()}
+    numbers["not known"] = sum(isinstance(entry.outcome, Absent) for entry in own.entries)
     return ", ".join(f"{count(number)} {words}" for words, number in numbers.items() if number)
 
 

@@ -1,26 +1,23 @@
 """The export gate: a report below stated minima is released as incomplete, and carries no total.
 
 A total is any mean, of a part or of a board, and the outcome named from one, with its probabilities. Scores of single
-methods, dimensions and reviewers, points and quotes stand as they are. Nothing is asked for by number: a report may
-have no weakness, and no quote.
+methods, dimensions and reviewers, the editor's two scores of a panel's review, points and quotes stand as they are.
+Nothing is asked for by number: a report may have no weakness, and no quote.
 """
 
 from collections.abc import Callable, Iterator
 from typing import get_args
 
-from pydantic import Field
-
 from assayer.models import (
     Absent,
     Assessment,
     BoardRecord,
-    ClaimSupport,
     FitLevel,
-    Frozen,
     MeasuredMinimum,
     MinimumName,
     Part,
     Point,
+    ReleaseMinima,
     Report,
     ReportRelease,
     Score,
@@ -28,38 +25,17 @@ from assayer.models import (
 )
 from assayer.reports.wording import MINIMA
 
-__all__ = ["ReleaseMinima", "judged_parts", "measure_release", "released"]
-
 _LEVELS: tuple[FitLevel, ...] = ("poor", "partial", "good")
 
 
-class ReleaseMinima(Frozen):
-    """Below any of them a report is incomplete; the lowest value switches a minimum off."""
-
-    corpus_fit: FitLevel = "partial"
-    """In a corpus that does not cover the field, what was not found says nothing."""
-    judged: float = Field(default=0.5, ge=0, le=1)
-    """Share of methods, dimensions or reviews with a score, in the part that has fewest: a mean over less than half is
-    that of what happened to be judged."""
-    answered: float = Field(default=0.8, ge=0, le=1)
-    """Share of the questions to the language model that got a usable answer: what lost answers held, or what a spent
-    budget left unasked, is in no score."""
-    quotes_found: float = Field(default=0.7, ge=0, le=1)
-    """Share of the quotes that stand in the source they are said to come from: a reader of papers who often misquotes
-    is not to be trusted with the rest."""
-    points_traced: float = Field(default=0.5, ge=0, le=1)
-    """Share of the points with quotes that have at least one that was found: scores rest on these points."""
-    claims_supported: float = Field(default=0.5, ge=0, le=1)
-    """Share of the claims that a model held against the words quoted for them, and that these bear out at least in
-    part. Shared words, which is all there is without a model, cannot read and withhold nothing."""
-
-
 def released(report: Report, minima: ReleaseMinima) -> Report:
-    """The report with its release, and without totals where it is incomplete."""
+    """Return the report with its release state; totals are removed if it is incomplete."""
     release = measure_release(report, minima)
     if release.state == "complete":
         return report.model_copy(update={"release": release})
-    names = ", ".join(MINIMA[one.name].lower() for one in release.failed)
+    if report.panel_review is not None:
+        return report.model_copy(update={"release": release})
+    names = ", ".join(MINIMA[item.name].lower() for item in release.failed)
     withheld = Absent(reason=f"the report is incomplete (below the minimum: {names}), so no total is given.")
     return report.model_copy(
         update={
@@ -72,13 +48,13 @@ def released(report: Report, minima: ReleaseMinima) -> Report:
 
 
 def _without_total(part: Part, withheld: Absent) -> Part:
-    """What has no score keeps its own reason."""
+    """Return the part with its score withheld. A part without a score keeps its own reason."""
     return part if isinstance(part.score, Absent) else part.model_copy(update={"score": withheld})
 
 
 def _board_without_total(board: BoardRecord, withheld: Absent) -> BoardRecord:
     totals = {"score": board.score, "interval": board.interval, "decision": board.decision}
-    return board.model_copy(update={name: withheld for name, one in totals.items() if not isinstance(one, Absent)})
+    return board.model_copy(update={name: withheld for name, total in totals.items() if not isinstance(total, Absent)})
 
 
 def _without_outcome(verdict: Verdict | Absent | None, withheld: Absent) -> Verdict | Absent | None:
@@ -90,14 +66,22 @@ def _without_outcome(verdict: Verdict | Absent | None, withheld: Absent) -> Verd
 
 def measure_release(report: Report, minima: ReleaseMinima) -> ReportRelease:
     measured = tuple(_MEASURES[name](report, minima) for name in get_args(MinimumName))
-    return ReportRelease(state="complete" if all(one.met for one in measured) else "incomplete", minima=measured)
+    return ReportRelease(state="complete" if all(item.met for item in measured) else "incomplete", minima=measured)
+
+
+def made_without_model(report: Report) -> bool:
+    """Return whether no language model judged the idea, so that the report has no scores."""
+    return not report.provenance.models and any(notice.kind == "no_llm" for notice in report.notices)
 
 
 def judged_parts(report: Report) -> tuple[Part, ...]:
-    """Those that are scored: where a board judged, what it judged, and not what it judged by."""
+    """Return the parts that are scored; none without a language model. For a board, these are the parts that it
+    judged, not those that were its input."""
+    if made_without_model(report):
+        return ()
     if report.board is None:
         return report.parts
-    names = {one.name for one in report.board.dimensions}
+    names = {dimension.name for dimension in report.board.dimensions}
     return tuple(part for part in report.parts if part.name in names)
 
 
@@ -105,6 +89,9 @@ def _corpus_fit(report: Report, minima: ReleaseMinima) -> MeasuredMinimum:
     fit, searched = report.coverage.corpus_fit, report.coverage.field_covered
     if isinstance(fit, Absent):
         return _measured("corpus_fit", fit, minima.corpus_fit, fit.reason)
+    if report.panel_review is not None:
+        reason = "A panel judges the plan itself; poor coverage makes the contribution's score less certain."
+        return _measured("corpus_fit", Absent(reason=reason), minima.corpus_fit, "")
     level = searched or fit.level
     basis = f"Fit of the corpus: {fit.value:.2f}, {fit.level}."
     if level != fit.level:
@@ -123,7 +110,8 @@ def _judged(report: Report, minima: ReleaseMinima) -> MeasuredMinimum:
         (part.title, sum(map(_has_score, part.assessments)), len(part.assessments)) for part in judged_parts(report)
     ]
     if not counts:
-        return _measured("judged", Absent(reason="This method scores no parts."), minima.judged, "")
+        why = "No language model judged." if made_without_model(report) else "This method scores no parts."
+        return _measured("judged", Absent(reason=why), minima.judged, "")
     said = "; ".join(f"{title}: {scored} of {count}" for title, scored, count in counts)
     least = min(scored / count if count else 0.0 for _, scored, count in counts)
     return _measured("judged", least, minima.judged, f"With a score: {said}.")
@@ -135,8 +123,6 @@ def _has_score(assessment: Assessment) -> bool:
 
 def _answered(report: Report, minima: ReleaseMinima) -> MeasuredMinimum:
     answered, lost = report.coverage.llm_calls, report.coverage.llm_calls_lost
-    if lost is None:
-        return _measured("answered", Absent(reason="Lost answers were not counted."), minima.answered, "")
     return _share("answered", answered, answered + lost, minima.answered, "questions", "No model was asked.")
 
 
@@ -146,8 +132,10 @@ def _quotes_found(report: Report, minima: ReleaseMinima) -> MeasuredMinimum:
 
 
 def _points_traced(report: Report, minima: ReleaseMinima) -> MeasuredMinimum:
-    quoting = [point for point in _points(report) if any(one.quote_state != "none" for one in point.citations)]
-    traced = sum(any(one.quote_state == "verified" for one in point.citations) for point in quoting)
+    quoting = [
+        point for point in _points(report) if any(citation.quote_state != "none" for citation in point.citations)
+    ]
+    traced = sum(any(citation.quote_state == "verified" for citation in point.citations) for point in quoting)
     nothing = "No point quotes anything."
     return _share("points_traced", traced, len(quoting), minima.points_traced, "points with quotes", nothing)
 
@@ -156,9 +144,6 @@ def _claims_supported(report: Report, minima: ReleaseMinima) -> MeasuredMinimum:
     counts, minimum = report.coverage.claims, minima.claims_supported
     if counts is None:
         return _measured("claims_supported", Absent(reason="No claim was held against a quote."), minimum, "")
-    if _judged_by_overlap(report):
-        reason = "Claims were checked by shared words alone, which cannot read."
-        return _measured("claims_supported", Absent(reason=reason), minimum, "")
     borne_out = counts.supported + counts.partly_supported
     checked = borne_out + counts.not_supported + counts.contradicted
     if checked:
@@ -169,13 +154,8 @@ def _claims_supported(report: Report, minima: ReleaseMinima) -> MeasuredMinimum:
     )
 
 
-def _judged_by_overlap(report: Report) -> bool:
-    checks = (citation.support for point in _points(report) for citation in point.citations)
-    return any(isinstance(one, ClaimSupport) and one.judged_by == "overlap" for one in checks)
-
-
 def _points(report: Report) -> Iterator[Point]:
-    return (point for part in judged_parts(report) for one in part.assessments for point in one.points)
+    return (point for part in judged_parts(report) for assessment in part.assessments for point in assessment.points)
 
 
 def _share(name: MinimumName, counted: int, of: int, minimum: float, noun: str, nothing: str) -> MeasuredMinimum:

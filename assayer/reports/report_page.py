@@ -1,9 +1,10 @@
-"""What the HTML and the Markdown report have in common: the report with what can be looked up in it, and its tables."""
+"""Common base of the HTML and Markdown reports, with lookups and tables."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from assayer.citing.labels import cited_labels
 from assayer.models import (
@@ -12,7 +13,10 @@ from assayer.models import (
     BoardRecord,
     EvidenceNode,
     Label,
+    NearPassage,
     Part,
+    Point,
+    Reading,
     Reference,
     Report,
     Reviewer,
@@ -20,47 +24,20 @@ from assayer.models import (
     Verdict,
 )
 from assayer.reports.graph_drawing import GraphDrawing, graph_drawing
+from assayer.reports.passages import ShownPassage, passages_by_label
 from assayer.reports.release import judged_parts
 from assayer.reports.viewpoint_drawing import ViewpointDrawing, drawing_of
-from assayer.reports.wording import Stance
+from assayer.reports.wording import METHODS, points_by_kind
 
-__all__ = [
-    "AssessmentView",
-    "BoardScores",
-    "MatrixRow",
-    "PartView",
-    "ReportPage",
-    "StanceMatrix",
-    "board_scores",
-    "matrix_of",
-]
+_MOST_CLOSEST = 5
 
 
 @dataclass(frozen=True)
 class AssessmentView:
-    """An assessment and where it stands on the page."""
+    """Assessment, and its position on the page."""
 
     assessment: Assessment
     anchor: str
-
-    @cached_property
-    def stances(self) -> Counter[int | None]:
-        return Counter(reading.stance for reading in self.assessment.readings)
-
-
-class MatrixRow(NamedTuple):
-    label: Label
-    stances: tuple[Stance | Literal["unread"] | None, ...]
-    """One for each assessment of the part, in its order; `unread` where the paper was not read for it."""
-
-
-class StanceMatrix(NamedTuple):
-    rows: tuple[MatrixRow, ...]
-    """The paper with the most overlap first."""
-
-    @property
-    def unjudged(self) -> bool:
-        return any(None in row.stances for row in self.rows)
 
 
 @dataclass(frozen=True)
@@ -71,19 +48,23 @@ class PartView:
 
     @cached_property
     def shared_reasons(self) -> dict[str, int]:
-        """Why scores are absent, where several assessments lack theirs for one reason, and how many do."""
+        """Reasons why scores are absent that several assessments share, with the number of assessments."""
         scores = (view.assessment.score for view in self.assessments)
         reasons = Counter(score.reason for score in scores if isinstance(score, Absent))
         return {reason: times for reason, times in reasons.items() if times > 1}
 
-    @cached_property
-    def matrix(self) -> StanceMatrix | None:
-        return matrix_of(self.part)
+
+class FindingPlace(NamedTuple):
+    """Place on the page that uses a reference."""
+
+    name: str
+    anchor: str
 
 
 class BoardScores(NamedTuple):
     parts: tuple[int, ...]
-    """Places of the judged dimensions among the report's parts; each holds one assessment a reviewer, in order."""
+    """Indexes of the judged dimensions among the report's parts; each part holds one assessment per reviewer, in
+    order."""
     rows: tuple[tuple[Reviewer, tuple[Score | Absent, ...]], ...]
     means: tuple[Score | Absent, ...]
 
@@ -95,6 +76,8 @@ class BoardScores(NamedTuple):
 @dataclass(frozen=True)
 class ReportPage:
     report: Report
+    most_points: int = 0
+    """Maximum points of each kind under an assessment of the Markdown report, which is short."""
 
     @cached_property
     def references(self) -> dict[Label, Reference]:
@@ -106,28 +89,112 @@ class ReportPage:
 
     @cached_property
     def scored(self) -> tuple[PartView, ...]:
-        """Parts that the summary gives scores of: where a board judged, what it judged, and not what it judged by."""
+        """Parts whose scores the summary shows; for a board, the parts that it judged and not those that were
+        its input."""
         judged = {part.name for part in judged_parts(self.report)}
         return tuple(view for view in self.parts if view.part.name in judged)
 
     @cached_property
-    def cited_in(self) -> dict[Label, list[AssessmentView]]:
-        """Which assessments use a reference, in the page's order."""
-        places: dict[Label, list[AssessmentView]] = {label: [] for label in self.references}
-        for part in self.parts:
-            for view in part.assessments:
-                for label in cited_labels(view.assessment) & places.keys():
-                    places[label].append(view)
+    def passages(self) -> dict[Label, list[ShownPassage]]:
+        """Passages of each reference, each once; none for an evidence report, whose page one quotes them."""
+        return passages_by_label(self.report)
+
+    def chief_passages(self, label: Label) -> list[ShownPassage]:
+        """Return the passages that points of the Markdown report rest on, or else the first passage of the paper."""
+        passages = self.passages[label]
+        if self.report.panel_review:
+            return passages
+        return [item for item in passages if item.quote and item.quote.quote in self._chief_quotes] or passages[:1]
+
+    def chief_points(self, assessment: Assessment) -> list[Point]:
+        """Return the points that the Markdown report shows under an assessment."""
+        groups = points_by_kind(self.further_points(assessment.points))
+        return [point for _, group in groups for point in group[: self.most_points]]
+
+    @cached_property
+    def _chief_quotes(self) -> frozenset[str | None]:
+        """Words quoted by the points of the Markdown report."""
+        summary, board = self.report.summary, self.report.board
+        points = [*summary.strengths, *summary.weaknesses, *summary.suggestions]
+        if board and not isinstance(board.advice, Absent):
+            points += board.advice
+        for view in self.parts:
+            points += self.further_summary(view.part)
+            for item in view.assessments:
+                points += self.chief_points(item.assessment)
+        return frozenset(citation.quote for point in points for citation in point.citations)
+
+    @property
+    def passages_left_out(self) -> int:
+        return sum(len(passages) - len(self.chief_passages(label)) for label, passages in self.passages.items())
+
+    @cached_property
+    def silent_readings(self) -> int:
+        """Number of readings in which the paper says nothing about what it was read for."""
+        readings = (reading for part in self.report.parts for item in part.assessments for reading in item.readings)
+        return sum(reading.stance is None and reading.quote is None for reading in readings)
+
+    @cached_property
+    def on_page_one(self) -> frozenset[str]:
+        """Texts of the points that the summary shows."""
+        summary = self.report.summary
+        return frozenset(point.text for point in (*summary.strengths, *summary.weaknesses, *summary.suggestions))
+
+    def further_points(self, points: Sequence[Point]) -> tuple[Point, ...]:
+        """Return the points that page one does not show, each once."""
+        return tuple({point.text: point for point in points if point.text not in self.on_page_one}.values())
+
+    def further_summary(self, part: Part) -> tuple[Point, ...]:
+        """Return the points of a part's summary that stand neither on page one nor under one of its assessments."""
+        if isinstance(part.summary, Absent):
+            return ()
+        under = {point.text for item in part.assessments for point in item.points}
+        points = (*part.summary.strengths, *part.summary.weaknesses, *part.summary.suggestions)
+        return tuple(point for point in self.further_points(points) if point.text not in under)
+
+    @cached_property
+    def closest(self) -> tuple[Reading, ...]:
+        """Readings of papers that already have what is claimed as new, each paper once, at most five."""
+        readings = (
+            reading
+            for part in self.report.parts
+            if part.name == "contribution"
+            for item in part.assessments
+            for reading in item.readings
+            if reading.stance == -1
+        )
+        return tuple({reading.label: reading for reading in readings}.values())[:_MOST_CLOSEST]
+
+    @cached_property
+    def evidence_parts(self) -> dict[str, list[NearPassage]]:
+        """Closest passages of an evidence report by part of the plan."""
+        found: dict[str, list[NearPassage]] = {}
+        for item in self.report.evidence.closest if self.report.evidence else ():
+            found.setdefault(item.part, []).append(item)
+        return found
+
+    @cached_property
+    def findings_by_label(self) -> dict[Label, list[FindingPlace]]:
+        """Findings of the panel, or assessments, that rest on each reference: name and anchor, in page order."""
+        places: dict[Label, list[FindingPlace]] = {label: [] for label in self.references}
+        review = self.report.panel_review
+        for number, finding in review.numbered if review else ():
+            for label in dict.fromkeys(review.evidence[at].label for at in finding.evidence if review):
+                places[label].append(FindingPlace(number, f"finding-{number}"))
+        for view in () if review else self.parts:
+            for item in view.assessments:
+                for label in cited_labels(item.assessment) & places.keys():
+                    places[label].append(FindingPlace(item.assessment.name, item.anchor))
         return places
 
     @cached_property
     def drawing(self) -> ViewpointDrawing | None:
-        """Of the verdict's evidence."""
+        """Drawing of the evidence for the verdict; None without a verdict."""
         return drawing_of(self.report.verdict) if isinstance(self.report.verdict, Verdict) else None
 
     @cached_property
     def panel(self) -> BoardScores | None:
-        """Of the board's scores."""
+        """Scores of the board; None without a board."""
         return board_scores(self.report.board, self.report.parts) if self.report.board else None
 
     @cached_property
@@ -138,17 +205,23 @@ class ReportPage:
     def graph_contents(self) -> tuple[EvidenceNode, ...]:
         """Concepts, methods and claims that were ever in the graph."""
         nodes = self.report.graph.nodes if self.report.graph else ()
-        return tuple(one for one in nodes if one.kind not in ("idea", "paper"))
+        return tuple(node for node in nodes if node.kind not in ("idea", "paper"))
+
+    @property
+    def method_name(self) -> str:
+        """Name of what the report is: the method, or evidence if no language model judged for it."""
+        return METHODS.get("check" if self.report.evidence else self.report.method, self.report.method)
+
+    @property
+    def flagged(self) -> bool:
+        """Whether the idea has suspicious places, or words that were masked."""
+        idea = self.report.idea
+        return bool(idea.flags or (idea.blinding and idea.blinding.masked))
 
     @property
     def led_by_verdict(self) -> bool:
-        """Whether the verdict of labelled ideas is all there is to say."""
-        return self.report.verdict is not None and not self.report.parts
-
-    @property
-    def claims_by_overlap(self) -> bool:
-        """Whether claims were held against their quotes without a language model."""
-        return self.report.coverage.claims is not None and not self.report.provenance.models
+        """Whether page one is a verdict from labelled ideas."""
+        return self.report.verdict is not None
 
     @property
     def without_llm(self) -> bool:
@@ -163,30 +236,9 @@ def _part_view(part: Part, number: int) -> PartView:
     return PartView(part, f"part-{number}", tuple(views))
 
 
-LEAST_FILLED = 0.5
-"""A part whose papers were mostly read for one assessment each is a list, not a matrix."""
-
-
-def matrix_of(part: Part) -> StanceMatrix | None:
-    """None when the part has fewer than two assessments, or its papers were not compared across them."""
-    columns = [{one.label: one.stance for one in item.readings} for item in part.assessments]
-    times_read = Counter(label for column in columns for label in column)
-    judged = any(stance is not None for column in columns for stance in column.values())
-    filled = times_read.total() / (len(columns) * len(times_read)) if judged else 0.0
-    if len(columns) < 2 or filled < LEAST_FILLED:
-        return None
-    rows = [MatrixRow(label, tuple(column.get(label, "unread") for column in columns)) for label in times_read]
-    return StanceMatrix(tuple(sorted(rows, key=_overlap)))
-
-
-def _overlap(row: MatrixRow) -> tuple[int, int]:
-    """Most often already there, then most often comparable; ties keep the order of reading."""
-    return -row.stances.count(-1), -row.stances.count(0)
-
-
 def board_scores(board: BoardRecord, parts: tuple[Part, ...]) -> BoardScores:
     places = {part.name: place for place, part in enumerate(parts)}
-    judged = tuple(places[one.name] for one in board.dimensions)
+    judged = tuple(places[dimension.name] for dimension in board.dimensions)
     return BoardScores(
         parts=judged,
         rows=tuple(

@@ -1,13 +1,12 @@
-"""Scores brought to one scale, and one number for a report where many are put in an order."""
+"""Scores converted to one scale, and a single score per report for ordering reports."""
 
-from assayer.models import Absent, Report, Score, Verdict
+from assayer.models import CRITERIA, UNDERSPECIFIED, Absent, Report, Score, Verdict
+from assayer.reports.release import made_without_model
 from assayer.reports.wording import MINIMA
-
-__all__ = ["score_of", "share"]
 
 
 def share(score: Score | Absent) -> float | None:
-    """Where a score lies on its own scale, 0 to 1; None when there is no score."""
+    """Return the position of a score on its own scale, 0 to 1; None if there is no score."""
     if isinstance(score, Absent):
         return None
     width = score.scale_max - score.scale_min
@@ -15,16 +14,45 @@ def share(score: Score | Absent) -> float | None:
 
 
 def score_of(report: Report) -> float | Absent:
-    """Mean of the parts' scores on their scales; without any, the mean place of the outcome that labelled ideas
-    give, where outcomes have an order. Absent where neither is there, and for an incomplete report."""
+    """Return the score by which reports are ordered, 0 to 1.
+
+    It is the score by the call's own criteria if it has any, a board's final score, an overall part if the method
+    judges one, or else the lowest part: what would sink a plan is not made up for by its other parts. Without scores,
+    it is the mean position of the outcome predicted from labelled ideas, if outcomes are ordered. Absent if none of
+    these exists, for an incomplete report, and for a plan that a part calls underspecified."""
     if report.release is not None and report.release.failed:
-        below = ", ".join(MINIMA[one.name].lower() for one in report.release.failed)
+        below = ", ".join(MINIMA[item.name].lower() for item in report.release.failed)
         return Absent(reason=f"Its report is incomplete (below the minimum: {below}).")
-    parts = [value for part in report.parts if (value := share(part.score)) is not None]
-    if parts:
-        return sum(parts) / len(parts)
+    by_parts = _score_of_parts(report)
+    if by_parts is not None:
+        return by_parts
     verdict = report.verdict
     if not isinstance(verdict, Verdict) or not verdict.probabilities or not verdict.graph.ordered:
-        return Absent(reason="Its report has no score.")
+        why = ": no language model judged" if made_without_model(report) else ""
+        return Absent(reason=f"Its report has no score{why}.")
     last = len(verdict.graph.outcomes) - 1
-    return sum(one.probability * verdict.graph.outcomes.index(one.name) / last for one in verdict.probabilities)
+    return sum(
+        probability.probability * verdict.graph.outcomes.index(probability.name) / last
+        for probability in verdict.probabilities
+    )
+
+
+def _score_of_parts(report: Report) -> float | Absent | None:
+    """Return the score by which the parts order a report; None if no part has one."""
+    criteria = next((part.score for part in report.parts if part.name == CRITERIA), None)
+    if criteria is not None:
+        at = share(criteria)
+        return Absent(reason=f"By the call's criteria: {_reason(criteria)}") if at is None else at
+    leading = [] if report.board is None else [report.board.score]
+    leading += [part.score for part in report.parts if part.name == "overall"]
+    overall = next((value for score in leading if (value := share(score)) is not None), None)
+    if overall is not None:
+        return overall
+    for part in report.parts:
+        if isinstance(part.score, Absent) and part.score.reason.startswith(UNDERSPECIFIED):
+            return Absent(reason=f"{part.title}: {part.score.reason}")
+    return min((value for part in report.parts if (value := share(part.score)) is not None), default=None)
+
+
+def _reason(score: Score | Absent) -> str:
+    return score.reason if isinstance(score, Absent) else "its scale has no width."

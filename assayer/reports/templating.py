@@ -1,4 +1,4 @@
-"""What the templates of pages and of Markdown have in common: where they lie, and the words and tests they share."""
+"""Common base of the templates for HTML and Markdown: their location, shared wording and tests."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -7,12 +7,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from assayer.models import Absent
 from assayer.reports import citation_wording, graph_wording, plan_wording, reference_wording, wording
-
-__all__ = ["environment_with"]
+from assayer.reports.reading_wording import reading_facts
 
 
 def environment_with(finalize: Callable[[object], object], filters: Mapping[str, Callable[..., Any]]) -> Environment:
-    """`finalize` sees every value that a template prints, before it is escaped as HTML unless it is Markup."""
+    """Return a template environment. `finalize` receives every value that a template prints, before the value is
+    escaped as HTML unless it is Markup."""
     environment = Environment(
         loader=PackageLoader("assayer.reports", "templates"),
         autoescape=True,
@@ -27,5 +27,6 @@ def environment_with(finalize: Callable[[object], object], filters: Mapping[str,
     environment.globals["reference_words"] = reference_wording
     environment.globals["graph_words"] = graph_wording
     environment.globals["plan_words"] = plan_wording
+    environment.globals["reading_facts"] = reading_facts
     environment.tests["absent"] = lambda value: isinstance(value, Absent)
     return environment

@@ -1,29 +1,23 @@
-"""A timeline laid out for drawing: rows of lanes, how much ran at once, and how deep the calls depend on each other."""
+"""Figures of a timeline for drawing: rows by name, concurrency, and the longest chain of dependent calls."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from heapq import heappush, heapreplace
-from itertools import groupby
 from typing import NamedTuple
 
 from assayer.models.timeline import Span, SpanKind, Timeline
 
-__all__ = ["ConcurrencyStep", "PlacedSpan", "TimelineChart", "TimelineRow", "chart_of", "levels", "steps"]
-
 _ORDER: tuple[SpanKind, ...] = ("wait", "stage", "call")
+Times = tuple[float, float]
+"""Start and end, in seconds from the timeline's start."""
 
 
-class PlacedSpan(NamedTuple):
-    """A span at its place. Times are seconds from the timeline's start."""
+class ConcurrencyStep(NamedTuple):
+    """Number of spans running from this time until the next step."""
 
-    span: Span
-    start: float
-    end: float
-    lane: int
-    """Spans of one lane do not overlap; from 0."""
-    level: int
-    """Of a call: how many calls, itself included, are known to have followed one another up to it. 0 for others."""
+    at: float
+    running: int
 
 
 @dataclass(frozen=True)
@@ -32,118 +26,66 @@ class TimelineRow:
 
     name: str
     kind: SpanKind
-    spans: tuple[PlacedSpan, ...]
+    spans: tuple[Times, ...]
 
     @cached_property
-    def lanes(self) -> int:
-        return 1 + max(one.lane for one in self.spans)
-
-    @cached_property
-    def start(self) -> float:
-        return min(one.start for one in self.spans)
-
-    @cached_property
-    def end(self) -> float:
-        return max(one.end for one in self.spans)
-
-    @cached_property
-    def steps(self) -> "tuple[ConcurrencyStep, ...]":
-        return steps((one.start, one.end) for one in self.spans)
+    def steps(self) -> tuple[ConcurrencyStep, ...]:
+        return steps(self.spans)
 
     @cached_property
     def most(self) -> int:
-        """Of its spans at once."""
-        return max((step.running for step in self.steps), default=0)
-
-
-class ConcurrencyStep(NamedTuple):
-    """From here to the next step so much runs."""
-
-    at: float
-    running: int
+        """Maximum number of the row's spans running at once."""
+        return most_at_once(self.spans)
 
 
 @dataclass(frozen=True)
 class TimelineChart:
     timeline: Timeline
     seconds: float
-    """Of the whole; more than zero, so that it can be divided by."""
+    """Total duration; above zero, so that it can be a divisor."""
     rows: tuple[TimelineRow, ...]
-    """Waits, then stages, then tasks, each in order of start."""
+    """Rows of waits, then stages, then tasks, each in order of start."""
+    calls: int
+    asked: tuple[Times, ...]
+    """Calls that were actually sent: those that the cache did not answer."""
 
-    @cached_property
-    def calls(self) -> tuple[PlacedSpan, ...]:
-        return tuple(one for row in self.rows if row.kind == "call" for one in row.spans)
-
-    @cached_property
-    def asked(self) -> tuple[PlacedSpan, ...]:
-        """Calls that were sent: an answer from the cache takes no time worth drawing."""
-        return tuple(one for one in self.calls if one.span.outcome != "cached")
-
-    @cached_property
-    def steps(self) -> tuple[ConcurrencyStep, ...]:
-        """Calls in flight."""
-        return steps((one.start, one.end) for one in self.asked)
-
-    @cached_property
-    def most(self) -> int:
-        return max((step.running for step in self.steps), default=0)
-
-    @cached_property
-    def depth(self) -> int:
-        return max((one.level for one in self.asked), default=0)
-
-    @cached_property
-    def busy_seconds(self) -> float:
-        """In which at least one call was in flight."""
-        ends = [step.at for step in self.steps[1:]]
-        return sum(end - step.at for step, end in zip(self.steps, ends, strict=False) if step.running)
-
-    @cached_property
+    @property
     def waited_seconds(self) -> float:
-        return sum(one.end - one.start for row in self.rows if row.kind == "wait" for one in row.spans)
+        return sum(end - start for row in self.rows if row.kind == "wait" for start, end in row.spans)
 
 
 def chart_of(timeline: Timeline) -> TimelineChart:
-    spans = sorted(timeline.spans, key=lambda span: (span.start, span.end, span.name))
-    asked = [span for span in spans if span.kind == "call" and span.outcome != "cached"]
-    times = [(_seconds(timeline, span)) for span in asked]
-    depth = {id(span): level for span, level in zip(asked, levels(times), strict=True)}
-    rows = []
-    keyed = sorted(spans, key=lambda span: (_ORDER.index(span.kind), span.name))
-    for (_, name), group in groupby(keyed, key=lambda span: (_ORDER.index(span.kind), span.name)):
-        members = list(group)
-        lanes = _lanes([_seconds(timeline, span) for span in members])
-        placed = (
-            PlacedSpan(span, *_seconds(timeline, span), lane, depth.get(id(span), 0))
-            for span, lane in zip(members, lanes, strict=True)
-        )
-        rows.append(TimelineRow(name, members[0].kind, tuple(placed)))
-    rows.sort(key=lambda row: (_ORDER.index(row.kind), row.start, row.end))
-    whole = (timeline.end - timeline.start).total_seconds()
-    last = max((row.end for row in rows), default=0.0)
-    return TimelineChart(timeline, max(whole, last, 1e-3), tuple(rows))
+    by_row = defaultdict[tuple[SpanKind, str], list[Times]](list)
+    for span in sorted(timeline.spans, key=lambda span: (span.start, span.end, span.name)):
+        by_row[span.kind, span.name].append(_seconds(timeline, span))
+    rows = [TimelineRow(name, kind, tuple(times)) for (kind, name), times in by_row.items()]
+    last = max((end for row in rows for _, end in row.spans), default=0.0)
+    calls = [span for span in timeline.spans if span.kind == "call"]
+    return TimelineChart(
+        timeline,
+        max((timeline.end - timeline.start).total_seconds(), last, 1e-3),
+        tuple(sorted(rows, key=lambda row: _ORDER.index(row.kind))),
+        len(calls),
+        tuple(_seconds(timeline, span) for span in calls if span.outcome != "cached"),
+    )
 
 
-def levels(calls: Sequence[tuple[float, float]]) -> list[int]:
-    """For each (start, end): one more than the highest level of all that had ended when it started.
-
-    A call can only depend on what had ended before, so no chain of dependent calls is longer than the highest level;
-    where calls of very different length run side by side it may be shorter.
-    """
-    result = [0] * len(calls)
+def longest_chain(calls: Sequence[Times]) -> int:
+    """Return the most calls that can depend on each other: a call has one level more than the highest of those that
+    had ended when it started. The longest chain may be shorter if calls of very different length run in parallel."""
+    levels = [0] * len(calls)
     ends = sorted(range(len(calls)), key=lambda index: calls[index][1])
     reached, ended = 0, 0
     for index in sorted(range(len(calls)), key=lambda index: calls[index]):
-        while ended < len(ends) and calls[ends[ended]][1] <= calls[index][0] and result[ends[ended]]:
-            reached = max(reached, result[ends[ended]])
+        while ended < len(ends) and calls[ends[ended]][1] <= calls[index][0] and levels[ends[ended]]:
+            reached = max(reached, levels[ends[ended]])
             ended += 1
-        result[index] = reached + 1
-    return result
+        levels[index] = reached + 1
+    return max(levels, default=0)
 
 
-def steps(spans: Iterable[tuple[float, float]]) -> tuple[ConcurrencyStep, ...]:
-    """How many run from each moment at which that changes; the last is 0."""
+def steps(spans: Iterable[Times]) -> tuple[ConcurrencyStep, ...]:
+    """Return the number of running spans from each time at which it changes; the last number is 0."""
     changes: dict[float, int] = {}
     for start, end in spans:
         changes[start] = changes.get(start, 0) + 1
@@ -156,21 +98,12 @@ def steps(spans: Iterable[tuple[float, float]]) -> tuple[ConcurrencyStep, ...]:
     return tuple(found)
 
 
-def _seconds(timeline: Timeline, span: Span) -> tuple[float, float]:
-    """Clocks of several machines wrote these: nothing starts before the whole, and nothing ends before it starts."""
+def most_at_once(spans: Iterable[Times]) -> int:
+    return max((step.running for step in steps(spans)), default=0)
+
+
+def _seconds(timeline: Timeline, span: Span) -> Times:
+    """Return start and end in seconds. Several machines' clocks wrote the times, so the start is clamped to the
+    timeline and the end to the start."""
     start = max(0.0, (span.start - timeline.start).total_seconds())
     return start, max(start, (span.end - timeline.start).total_seconds())
-
-
-def _lanes(spans: Sequence[tuple[float, float]]) -> list[int]:
-    """The lowest number of lanes; spans come in order of start."""
-    free: list[tuple[float, int]] = []
-    lanes = []
-    for start, end in spans:
-        if free and free[0][0] <= start:
-            lane = heapreplace(free, (end, free[0][1]))[1]
-        else:
-            lane = len(free)
-            heappush(free, (end, lane))
-        lanes.append(lane)
-    return lanes

@@ -1,26 +1,24 @@
-"""The evidence of a verdict as a drawing: viewpoints on the left, their neighbours with outcomes on the right."""
+"""Drawing of the evidence for a verdict: viewpoints on the left, their neighbours with outcomes on the right."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 from assayer.models import GraphUsed, NeighbourViewpoint, Verdict
 
-__all__ = ["Side", "ViewpointDrawing", "drawing_of", "side"]
-
 Side = Literal["minus", "zero", "plus", "none"]
 
 _ROW = 26
-"""Height of a neighbour, in pixels of the drawing."""
+"""Height of a row for one neighbour, in drawing pixels."""
 _MARGIN = 18
 _LEFT, _RIGHT = 46, 250
-"""Where the two columns stand, of 720."""
+"""Horizontal positions of the two columns, out of 720."""
 
 
 @dataclass(frozen=True)
 class DrawnViewpoint:
     y: float
     number: int
-    """Of the viewpoint, from 1."""
+    """Number of the viewpoint, from 1."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,7 @@ class ViewpointDrawing:
 
 
 def side(label: str | None, graph: GraphUsed) -> Side:
-    """Where an outcome stands: the worst, the best, or between; all between where outcomes have no order."""
+    """Return the side of an outcome: worst, best, or between; always between if outcomes have no order."""
     if label is None:
         return "none"
     if not graph.ordered:
@@ -59,7 +57,8 @@ def side(label: str | None, graph: GraphUsed) -> Side:
 
 
 def drawing_of(verdict: Verdict) -> ViewpointDrawing | None:
-    """A neighbour of several viewpoints is drawn once. None without evidence."""
+    """Return the drawing of a verdict's evidence; None without evidence. A neighbour of several viewpoints is drawn
+    once."""
     places: dict[tuple[str, str], tuple[int, NeighbourViewpoint]] = {}
     for evidence in verdict.evidence:
         for neighbour in evidence.neighbours:
@@ -70,13 +69,13 @@ def drawing_of(verdict: Verdict) -> ViewpointDrawing | None:
     dots: list[DrawnViewpoint] = []
     lines: list[DrawnEdge] = []
     for number, evidence in enumerate(verdict.evidence, start=1):
-        reached = [at[one.idea, one.text] for one in evidence.neighbours]
+        reached = [at[item.idea, item.text] for item in evidence.neighbours]
         lowest = dots[-1].y + _ROW if dots else _MARGIN
         y = max(lowest, sum(reached) / len(reached)) if reached else lowest
         dots.append(DrawnViewpoint(round(y, 1), number))
         lines += [
-            DrawnEdge(round(y, 1), one, round(0.5 + 4 * near.similarity**2, 2), side(near.label, verdict.graph))
-            for one, near in zip(reached, evidence.neighbours, strict=True)
+            DrawnEdge(round(y, 1), item, round(0.5 + 4 * near.similarity**2, 2), side(near.label, verdict.graph))
+            for item, near in zip(reached, evidence.neighbours, strict=True)
         ]
     height = max(_MARGIN + _ROW * len(places), dots[-1].y + _MARGIN)
     neighbours = tuple(

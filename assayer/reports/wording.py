@@ -1,63 +1,58 @@
-"""The words a report uses for the values of its model."""
+"""Wording that reports use for the values of the data models."""
 
 import datetime as dt
 import re
 from collections.abc import Sequence
 from typing import Literal, get_args
 
-from assayer.models import Absent, Blinding, Familiarity, MaskedKind, MaskedText, Point, Reviewer
+from assayer.models import (
+    Absent,
+    Blinding,
+    EvidenceRelation,
+    Familiarity,
+    MaskedKind,
+    MaskedText,
+    NamedRole,
+    NamedWork,
+    NumberedFinding,
+    PanelReview,
+    Point,
+    Reviewer,
+)
 from assayer.models.ranking import Band, ErasedRank
 
-__all__ = [
-    "BANDS",
-    "FINDS",
-    "FLAGS",
-    "KINDS",
-    "MASKED",
-    "METHODS",
-    "MINIMA",
-    "NOTICES",
-    "OPERATIONS",
-    "SEATS",
-    "WHO_SAW_MASKED",
-    "Stance",
-    "count",
-    "duration",
-    "erased_ranks",
-    "familiarity",
-    "kind_count",
-    "masked_by_kind",
-    "masked_counts",
-    "masked_words",
-    "measured",
-    "moment",
-    "money",
-    "points_by_kind",
-    "stance_sign",
-    "stance_words",
-    "unseen",
-]
-
-_AFTER_NOUN = re.compile(r"^(.+?)((?: (?:for|of|on|with|from|in|read|left)\b.*)?)$", re.DOTALL)
-"""What takes the s of a plural, and what stands behind it."""
+_AFTER_NOUN = re.compile(
+    r"^(.+?)((?: (?:at|between|beyond|by|for|from|in|left|of|on|read|that|to|with)\b.*)?)$", re.DOTALL
+)
+"""Pattern that separates the noun to be put in the plural from the words after it."""
+_PLURALS = (
+    (r"sis$", "ses"),
+    (r"([^s])s$", r"\1s"),
+    (r"(s|x|z|ch|sh)$", r"\1es"),
+    (r"([^aeiou])y$", r"\1ies"),
+    (r"$", "s"),
+)
+"""Singular endings and their plurals; the first match applies. A noun that ends in a single s is already plural."""
 
 BANDS: dict[Band, str] = {
     "in": "Clearly in",
     "human": "Needs a human decision",
     "out": "Clearly out",
 }
-"""What a shortlist says of an idea, wherever people read it; in the order in which they are read."""
+"""Band names of a shortlist, as shown to people, in reading order."""
 
 Kind = Literal["support", "contradiction", "strength", "weakness", "suggestion"]
 Stance = Literal[-1, 0, 1]
 
 METHODS: dict[str, str] = {
+    "review": "Review",
     "scholareval": "ScholarEval",
     "grapheval": "GraphEval",
     "innoeval": "InnoEval",
     "scicompanion": "SciCompanion",
+    "check": "Evidence, not judged",
 }
-"""Names as published; a method without one goes by its own."""
+"""Published names of the methods; a method without a published name is shown by its identifier."""
 
 NOTICES: dict[str, str] = {
     "no_llm": "No language model",
@@ -76,7 +71,7 @@ NOTICES: dict[str, str] = {
     "repeated_idea": "Repeats another idea",
     "graph": "Little in the graph",
 }
-"""Headings; what happened stands in the notice itself."""
+"""Headings of the notices; the notice itself says what happened."""
 
 KINDS: dict[str, str] = {
     "support": "Support",
@@ -102,7 +97,26 @@ MINIMA: dict[str, str] = {
     "points_traced": "Points traced",
     "claims_supported": "Claims supported",
 }
-"""What an export gate asks for; what was counted stands in its basis."""
+"""Names of the release minima; the basis states what was counted."""
+
+RELATIONS: dict[EvidenceRelation, str] = {
+    "supports": "Supports the point",
+    "weakens": "Weakens the point",
+    "contradicts": "Contradicts the point",
+    "already_has": "Already has what is claimed as new",
+    "has_part": "Has a part of what is claimed as new",
+    "missing_comparison": "Missing comparison",
+    "background": "Background",
+}
+"""Relation of a passage to the point for which it was read."""
+
+NAMED_ROLES: dict[NamedRole, str] = {
+    "already_does": "Already does it",
+    "contradicts": "Speaks against it",
+    "baseline": "Expected comparison",
+    "method": "Method to use",
+}
+"""Why a work that was named from memory matters for the plan."""
 
 OPERATIONS: dict[str, str] = {
     "search": "paper search",
@@ -167,38 +181,41 @@ _ANY_STANCE: dict[Stance, str] = {-1: "against the idea", 0: "neutral", 1: "for 
 
 
 def stance_words(stance: Stance | None, part: str) -> str:
-    return "not addressed by the paper" if stance is None else _STANCES.get(part, _ANY_STANCE)[stance]
-
-
-def stance_sign(stance: Stance | None) -> str:
-    """With a real minus; an en dash for nobody's judgement."""
-    return "–" if stance is None else {-1: "−1", 0: "0", 1: "+1"}[stance]
+    if stance is None:
+        return "not addressed by the paper"
+    return _STANCES.get(part, _ANY_STANCE)[stance]
 
 
 def points_by_kind(points: tuple[Point, ...]) -> list[tuple[Kind, list[Point]]]:
-    """Kinds in the order a reader expects, only those that occur; the order within a kind is kept."""
+    """Return the points grouped by kind, in the order that readers expect. Kinds without points are left out; the
+    order within a kind is kept."""
     groups = ((kind, [point for point in points if point.kind == kind]) for kind in get_args(Kind))
     return [(kind, group) for kind, group in groups if group]
 
 
 def count(number: int, noun: str = "", plural: str = "") -> str:
-    """`1,240 papers`, `30 papers for the methods`; a plural is the noun with an s unless given."""
+    """Return a number with its noun, in the plural if needed: `30 papers for the methods`."""
     if not noun:
         return f"{number:,}"
     if number != 1:
-        noun = plural or _AFTER_NOUN.sub(r"\1s\2", noun, count=1)
+        noun = plural or _AFTER_NOUN.sub(lambda parts: _plural(parts[1]) + parts[2], noun, count=1)
     return f"{number:,} {noun}"
 
 
+def _plural(noun: str) -> str:
+    ending, replacement = next(pair for pair in _PLURALS if re.search(pair[0], noun))
+    return re.sub(ending, replacement, noun, count=1)
+
+
 def erased_ranks(erased: Sequence[ErasedRank], noun: str) -> str:
-    """What a reader of a ranking must know of it; empty where nobody was erased."""
+    """Return the notice about erased ideas for a reader of a ranking; empty if none were erased."""
     if not erased:
         return ""
-    days = sorted({one.on for one in erased})
+    days = sorted({item.on for item in erased})
     told = [
         f"{count(len(ranks), noun)} on {day} ({'rank' if len(ranks) == 1 else 'ranks'} {', '.join(ranks)})"
         for day in days
-        for ranks in [[f"{rank:,}" for rank in sorted(one.rank for one in erased if one.on == day)]]
+        for ranks in [[f"{rank:,}" for rank in sorted(item.rank for item in erased if item.on == day)]]
     ]
     return (
         f"Erased after this ranking was made: {'; '.join(told)}. All others keep their ranks, intervals and bands; "
@@ -207,7 +224,7 @@ def erased_ranks(erased: Sequence[ErasedRank], noun: str) -> str:
 
 
 def measured(value: float | str | Absent) -> str:
-    """`75 %`, `partial`: a share or a level that is held against a minimum."""
+    """Return a share or level that is compared with a minimum, in words: `75 %`, `partial`."""
     if isinstance(value, Absent):
         return "nothing to measure"
     return value if isinstance(value, str) else f"{100 * value:.3g} %"
@@ -218,19 +235,19 @@ def kind_count(kind: Kind, number: int) -> str:
 
 
 def masked_by_kind(blinding: Blinding) -> list[tuple[MaskedKind, list[MaskedText]]]:
-    """Kinds that occur, in a fixed order; within a kind the text's order."""
-    groups = ((kind, [one for one in blinding.masked if one.kind == kind]) for kind in MASKED)
+    """Return the masked texts by kind, in a fixed order and only kinds that occur; within a kind, in text order."""
+    groups = ((kind, [item for item in blinding.masked if item.kind == kind]) for kind in MASKED)
     return [(kind, group) for kind, group in groups if group]
 
 
 def masked_counts(blinding: Blinding) -> str:
-    """`3 names, 2 affiliations`: places in the text, not different words."""
-    counts = [(kind, sum(one.times for one in group)) for kind, group in masked_by_kind(blinding)]
+    """Return the number of masked places by kind: `3 names, 2 affiliations`. Counts occurrences, not distinct words."""
+    counts = [(kind, sum(item.times for item in group)) for kind, group in masked_by_kind(blinding)]
     return ", ".join(count(times, *MASKED[kind]) for kind, times in counts) or "nothing found to mask"
 
 
 def masked_words(masked: MaskedText) -> str:
-    """In full; of a section that was taken out the beginning, and how much there was."""
+    """Return the masked text in full; for a long section that was removed, its beginning and its length."""
     if len(masked.text) <= _LONGEST_MASKED:
         return masked.text
     return f"{masked.text[:_LONGEST_MASKED].rstrip()}… ({count(len(masked.text), 'character')} in all)"
@@ -246,21 +263,50 @@ def duration(seconds: float) -> str:
 def money(usd: float | Absent) -> str:
     if isinstance(usd, Absent):
         return f"unknown price: {usd.reason}"
-    return f"${usd:.2f}" if usd >= 0.1 or usd == 0 else f"${usd:.4f}"
+    if usd >= 0.1 or usd == 0:
+        return f"${usd:.2f}"
+    return f"${usd:.4f}" if usd >= 0.0001 else "less than $0.0001"
 
 
 def moment(at: dt.datetime) -> str:
-    """Day and minute in UTC; a time without a zone is taken for UTC."""
+    """Return day and minute in UTC; a time without a time zone is taken as UTC."""
     aware = at if at.tzinfo else at.replace(tzinfo=dt.UTC)
     return aware.astimezone(dt.UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def unseen(reviewer: Reviewer) -> str:
-    """`2 of 10 papers, 4 of 9 web pages`: what a reviewer of the board did not see."""
+    """Return what a reviewer of the board did not see: `2 of 10 papers, 4 of 9 web pages`."""
     hidden = [(len(mask.hidden), mask.shown, FINDS[mask.kind]) for mask in reviewer.masking if mask.hidden]
     return ", ".join(f"{some} of {count(some + rest, *noun)}" for some, rest, noun in hidden) or "nothing"
 
 
 def familiarity(levels: Familiarity) -> str:
-    """`literature 8, methods 7, …`."""
+    """Return familiarity levels in words: `literature 8, methods 7, …`."""
     return ", ".join(f"{name} {getattr(levels, name)}" for name in type(levels).model_fields)
+
+
+def by_plan_quote(findings: Sequence[NumberedFinding]) -> list[tuple[str, list[str]]]:
+    """Return each quoted passage of the plan once, with the numbers of the findings that quote it."""
+    numbers: dict[str, list[str]] = {}
+    for number, finding in findings:
+        numbers.setdefault(finding.plan.quote, []).append(number)
+    return list(numbers.items())
+
+
+def named_work(work: NamedWork) -> str:
+    """Return author and year of a work named from memory, as far as they were remembered."""
+    return " ".join(filter(None, (work.author, str(work.year or "")))) or "author unknown"
+
+
+def named_groups(review: PanelReview) -> list[tuple[str, list[int]]]:
+    """Return the places of the works named from memory under headings that say what became of them."""
+    check = "check before relying on them"
+    groups: dict[str, list[int]] = {
+        f"Named by the panel from memory, not found in the sources searched: {check}": [],
+        f"Named by the panel from memory, not looked up because a source gave no answer: {check}": [],
+        "Named by the panel from memory, with a record in which nothing read bears it out": [],
+    }
+    not_found, not_looked_up, with_record = groups.values()
+    for at, work in enumerate(review.named):
+        (with_record if work.label else not_found if work.looked_up else not_looked_up).append(at)
+    return [(title, places) for title, places in groups.items() if places]

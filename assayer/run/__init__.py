@@ -1,1 +1,1 @@
-"""One evaluation in progress: its context, budget and journal, and how its steps run side by side."""
+"""Evaluation in progress: its context, budget and journal, and how its steps run concurrently."""

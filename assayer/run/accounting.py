@@ -1,4 +1,4 @@
-"""What a run took: time, calls and money."""
+"""Resources that a run used: time, calls and money."""
 
 import datetime as dt
 from collections.abc import Iterable
@@ -8,11 +8,9 @@ from assayer.models import Absent, CallRecord, RunUsage
 from assayer.ports import Clock
 from assayer.run.run import Run
 
-__all__ = ["Started", "cost_of", "usage"]
-
 
 class Started(NamedTuple):
-    """When an evaluation or a ranking began, by both readings of the clock."""
+    """Start of an evaluation or a ranking, in wall-clock and monotonic time."""
 
     at: dt.datetime
     monotonic: float
@@ -23,7 +21,7 @@ class Started(NamedTuple):
 
 
 def cost_of(calls: Iterable[CallRecord]) -> float | Absent:
-    """What calls cost together, in US dollars."""
+    """Return the total cost of calls in US dollars; absent if a model has no price."""
     costs = [(call.model, call.cost_usd) for call in calls]
     unknown = sorted({model for model, cost in costs if cost is None})
     if unknown:
@@ -32,7 +30,7 @@ def cost_of(calls: Iterable[CallRecord]) -> float | Absent:
 
 
 def usage(run: Run, started: Started) -> RunUsage:
-    paid = [call for call in run.journal.calls if not call.cached and call.model != "none"]
+    paid = [call for call in run.journal.calls if not call.cached]
     return RunUsage(
         started_at=started.at,
         wall_seconds=round(run.clock.monotonic() - started.monotonic, 3),
@@ -43,6 +41,6 @@ def usage(run: Run, started: Started) -> RunUsage:
 
 
 def _paid(run: Run) -> float | Absent:
-    """From the budget, which was also charged for answers that were no use."""
+    """Return the amount charged to the budget, which includes answers that could not be used."""
     priced = cost_of(call for call in run.journal.calls if not call.cached)
     return priced if isinstance(priced, Absent) else round(run.budget.spent_usd, 6)

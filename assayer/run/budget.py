@@ -1,4 +1,4 @@
-"""What one evaluation may spend, in all its attempts, kept also when hundreds of calls are in flight."""
+"""Budget of one evaluation over all its attempts. The limit holds even with hundreds of calls in flight."""
 
 import asyncio
 from collections import deque
@@ -6,12 +6,10 @@ from dataclasses import dataclass, field
 
 from assayer.errors import BudgetExhausted
 
-__all__ = ["Budget", "Reservation"]
-
 
 @dataclass(frozen=True)
 class Reservation:
-    """Room kept for one attempt: what it may cost at most, as far as that can be told beforehand."""
+    """Budget reserved for one attempt: its expected cost, as far as it can be estimated in advance."""
 
     usd: float
     prompt_tokens: int
@@ -21,25 +19,25 @@ class Reservation:
 class Budget:
     """Spending limits of one evaluation, earlier attempts included; None is unlimited. Cached answers are free.
 
-    An attempt reserves its estimate, then settles what it really cost. While actual costs stay within
-    their estimates the limits are never passed.
+    An attempt reserves its estimate, then settles what it really cost. The limits are passed only by as much as the
+    actual costs of attempts in flight are above their estimates.
     """
 
     max_usd: float | None = None
     max_prompt_tokens: int | None = None
     earlier_usd: float = 0.0
-    """What earlier attempts cost, which counts in the limit and not in what is spent."""
+    """Cost of earlier attempts, which counts towards the limit but not as spent."""
     earlier_prompt_tokens: int = 0
     spent_usd: float = 0.0
     spent_prompt_tokens: int = 0
     _held: int = field(default=0, init=False)
-    """Reservations not settled yet."""
+    """Number of reservations that are not settled yet."""
     _held_usd: float = field(default=0.0, init=False)
     _held_prompt_tokens: int = field(default=0, init=False)
     _queue: deque[tuple[Reservation, asyncio.Future[None]]] = field(default_factory=deque, init=False)
 
     def admit(self) -> None:
-        """Raises BudgetExhausted when nothing more may be sent."""
+        """Raise BudgetExhausted if nothing more may be sent."""
         if self.max_usd is not None and self.earlier_usd + self.spent_usd >= self.max_usd:
             raise BudgetExhausted(f"The budget of ${self.max_usd:.2f} for this evaluation is spent.")
         tokens = self.earlier_prompt_tokens + self.spent_prompt_tokens
@@ -51,8 +49,8 @@ class Budget:
         self.spent_prompt_tokens += prompt_tokens
 
     def take(self, wanted: Reservation) -> bool:
-        """Keeps the room if it is free now. Raises BudgetExhausted when what is spent leaves too little,
-        whatever the attempts in flight give back."""
+        """Reserve budget if it is available now. Raises BudgetExhausted if the amount already spent leaves too
+        little, whatever the attempts in flight return."""
         self.admit()
         spent_usd = self.earlier_usd + self.spent_usd
         spent_tokens = self.earlier_prompt_tokens + self.spent_prompt_tokens
@@ -78,7 +76,7 @@ class Budget:
         return True
 
     async def reserve(self, usd: float, prompt_tokens: int) -> Reservation:
-        """Waits, first come first served, until attempts in flight have given back enough room."""
+        """Reserve budget in first-come, first-served order, waiting until attempts in flight have returned enough."""
         wanted = Reservation(usd, prompt_tokens)
         if not self._queue and self.take(wanted):
             return wanted
@@ -95,7 +93,7 @@ class Budget:
         return wanted
 
     def settle(self, reservation: Reservation, usd: float | None = 0.0, prompt_tokens: int = 0) -> None:
-        """Gives the room back and charges what the attempt cost: nothing, unless told."""
+        """Release a reservation and charge the cost of the attempt, which defaults to nothing."""
         self._held -= 1
         self._held_prompt_tokens -= reservation.prompt_tokens
         # Set anew when nothing is held, so that rounding errors cannot pile up.

@@ -1,22 +1,19 @@
-"""What follows a run's asyncio tasks without being passed to them: ids for the log, and urgency.
+"""Context that follows a run's asyncio tasks without being passed to them: ids for the log, and urgency.
 
-A call to another process takes the urgency along: pools know neither runs nor jobs.
-"""
+A call to another process carries the urgency with it, because pools know neither runs nor jobs."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import MappingProxyType
 
-__all__ = ["Urgency", "current_log_context", "current_urgency", "is_urgent", "log_context", "urgency"]
-
-
 _IDS: ContextVar[Mapping[str, str]] = ContextVar("ids", default=MappingProxyType({}))
 
 
 @contextmanager
 def log_context(**ids: str) -> Iterator[None]:
-    """Whatever is logged within, by tasks that are started within as well, carries these ids beside those around."""
+    """Add ids to everything logged in this context and in tasks started in it, in addition to ids of enclosing
+    contexts."""
     token = _IDS.set({**_IDS.get(), **ids})
     try:
         yield
@@ -25,13 +22,13 @@ def log_context(**ids: str) -> Iterator[None]:
 
 
 def current_log_context() -> Mapping[str, str]:
-    """The ids that a log record written now carries. Never texts."""
+    """Return the ids attached to a log record written now; never texts."""
     return _IDS.get()
 
 
 class Urgency:
-    """Whether a person waits for the result of some work. It may rise while the work waits, when somebody joins who
-    does."""
+    """Whether a person waits for the result of some work. Queued work can become urgent when a person starts to
+    wait for it too."""
 
     def __init__(self, urgent: bool = False) -> None:
         self.urgent = urgent
@@ -45,7 +42,7 @@ class Urgency:
 
     @contextmanager
     def watched(self, told: Callable[[], None]) -> Iterator[None]:
-        """Calls `told` if it rises within."""
+        """Call the callback if the work becomes urgent within this context."""
         self._told.append(told)
         try:
             yield
@@ -57,18 +54,19 @@ _URGENCY: ContextVar[Urgency | None] = ContextVar("assayer_urgency", default=Non
 
 
 def current_urgency() -> Urgency:
-    """Of what is done now."""
+    """Return the urgency of the current work."""
     return _URGENCY.get() or Urgency()
 
 
 def is_urgent() -> bool:
-    """Whether a person waits for the result: wherever work queues, urgent work goes first."""
+    """Return whether a person waits for the result; urgent work goes first in every queue."""
     return current_urgency().urgent
 
 
 @contextmanager
 def urgency(urgent: bool | Urgency) -> Iterator[None]:
-    """Whether what is done within, and by tasks started within, goes before what nobody waits for."""
+    """Set whether work in this context, and in tasks started in it, takes priority over work that no person waits
+    for."""
     token = _URGENCY.set(urgent if isinstance(urgent, Urgency) else Urgency(urgent))
     try:
         yield

@@ -1,4 +1,4 @@
-"""What happened in a run: calls, failures, papers found and read, use of sources. Reports draw coverage from it."""
+"""Journal of a run: calls, failures, papers found and read, and use of sources. Reports derive coverage from it."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -11,6 +11,7 @@ from assayer.models import (
     Dropped,
     Fault,
     FaultCount,
+    FaultKind,
     Operation,
     Paper,
     PaperId,
@@ -21,43 +22,42 @@ from assayer.models import (
 )
 from assayer.text.sanitise import sanitise
 
-__all__ = ["Journal"]
-
 _LONGEST_TITLE = 300
 """Characters."""
 
 
 @dataclass
 class Journal:
-    """Filled while a run works; the report's coverage, provenance and notices are drawn from it."""
+    """Record filled during a run, from which the report's coverage, provenance and notices are derived."""
 
     calls: list[CallRecord] = field(default_factory=list)
     failed_calls: list[tuple[str, tuple[Fault, ...]]] = field(default_factory=list)
-    """Task calls that ended without an answer, with the faults they met."""
+    """Task calls that ended without an answer, with their faults."""
     errors: list[AssayerError] = field(default_factory=list)
-    """What `record_failure` was given, in order."""
+    """Errors passed to `record_failure`, in order."""
     suspicious_papers: dict[PaperId, str] = field(default_factory=dict)
-    """Titles of papers whose text seems to give orders to whoever judges it, or whose title or venue hides words."""
+    """Titles of papers whose text appears to give instructions to its judge, or whose title or venue contains
+    hidden words."""
     found: set[PaperId] = field(default_factory=set)
     read: set[PaperId] = field(default_factory=set)
     full_texts: set[PaperId] = field(default_factory=set)
     near_remote_papers: dict[PaperId, str] = field(default_factory=dict)
-    """Papers near a query that remote sources and not the corpus returned, and which source."""
+    """Papers near a query that a remote source, but not the corpus, returned, with the source."""
     prompt_digests: dict[str, str] = field(default_factory=dict)
-    """Of the prompt of every task that was asked, by its name."""
+    """Prompt digests of all tasks that were called, keyed by task name."""
     undated_texts: dict[PaperId, Literal["full text", "web page"]] = field(default_factory=dict)
-    """What was read under a cutoff as it is today, which may be later."""
+    """Texts read under a cutoff in their current state, which may be newer than the cutoff."""
     revised_later: set[PaperId] = field(default_factory=set)
-    """Preprints found under a cutoff, with a version of after it: title and abstract may be of that one."""
+    """Preprints found under a cutoff that have a version after it; title and abstract may belong to that version."""
     unchecked_for_retraction: Counter[str] = field(default_factory=Counter)
-    """By source: papers about to be cited that it could not be asked about."""
+    """Number of papers about to be cited for which a source could not be asked about retraction, keyed by source."""
     _dropped: Counter[tuple[str, str]] = field(default_factory=Counter)
     _missing_full_texts: dict[PaperId, str] = field(default_factory=dict)
     _sources: dict[tuple[str, Operation], list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0, 0]))
     _troubles: Counter[tuple[str, Operation, str]] = field(default_factory=Counter)
 
     def check_for_suspicion(self, paper: Paper, flags: Iterable[TextFlag] = ()) -> None:
-        """Looks at the paper's title and venue, and at the flags of a text of it that was read."""
+        """Check the paper's title and venue, and the flags of a text of it that was read, for suspicious content."""
         title, of_title = sanitise(paper.title)
         in_record = {flag.kind for flag in (*of_title, *sanitise(paper.venue)[1])}
         in_text = {flag.kind for flag in flags}
@@ -69,15 +69,15 @@ class Journal:
             self._dropped[what, reason] += count
 
     def record_failure(self, what: str, error: AssayerError, count: int = 1) -> None:
-        """So many things were lost to an error."""
+        """Record that `count` items were lost to an error."""
         self.record_dropped(what, error.reason, count)
         self.errors.append(error)
 
     def record_use(
         self, source: str, operation: Operation, requests: int = 0, results: int = 0, cached: int = 0
     ) -> None:
-        """Requests that a source of literature answered, how many of them from the shared cache, and how much came
-        back."""
+        """Record requests that a literature source answered, how many of them the shared cache answered, and
+        the number of results."""
         if not (requests or results):
             return
         entry = self._sources[source, operation]
@@ -86,20 +86,20 @@ class Journal:
         entry[2] += cached
 
     def record_trouble(self, source: str, operation: Operation, error: AssayerError) -> None:
-        """A request that ended without an answer."""
+        """Record a request that ended without an answer."""
         self._troubles[source, operation, error.reason] += 1
 
     def remote_sources_searched(self, source: str) -> tuple[str, ...]:
-        """Other sources in which a search found something."""
-        searched = (one for one, used in self._sources.items() if one[1] in ("search", "snippets") and used[1])
+        """Return the other sources in which a search found something."""
+        searched = (item for item, used in self._sources.items() if item[1] in ("search", "snippets") and used[1])
         return tuple(sorted({name for name, _ in searched} - {source}))
 
     def record_missing_full_text(self, paper: PaperId, reason: str) -> None:
-        """Counted once a paper, however many methods wanted to read it."""
+        """Record a missing full text, once per paper regardless of how many methods wanted to read it."""
         self._missing_full_texts.setdefault(paper, reason)
 
     def take_calls_of(self, part: "Journal") -> None:
-        """Adds the calls, lost calls and prompts of a part that was journalled apart, and what it dropped."""
+        """Add the calls, lost calls and prompts of a part with its own journal, and the items that it dropped."""
         self.calls += part.calls
         self.failed_calls += part.failed_calls
         self.prompt_digests |= part.prompt_digests
@@ -124,17 +124,17 @@ class Journal:
         )
 
     def faults(self) -> tuple[FaultCount, ...]:
-        met: Counter[tuple[str, str]] = Counter()
-        recovered: Counter[tuple[str, str]] = Counter()
-        for call in self.calls:
-            for fault in call.faults:
-                met[call.task, fault.kind] += 1
-                recovered[call.task, fault.kind] += 1
-        for task, faults in self.failed_calls:
-            for fault in faults:
-                met[task, fault.kind] += 1
+        answered = [(call.task, fault, 1) for call in self.calls for fault in call.faults]
+        lost = [(task, fault, 0) for task, faults in self.failed_calls for fault in faults]
+        met: Counter[tuple[str, FaultKind]] = Counter()
+        recovered: Counter[tuple[str, FaultKind]] = Counter()
+        examples: dict[tuple[str, FaultKind], str] = {}
+        for task, fault, counted in (*lost, *answered):
+            met[task, fault.kind] += 1
+            recovered[task, fault.kind] += counted
+            examples.setdefault((task, fault.kind), fault.detail)
         return tuple(
-            FaultCount.model_validate({"task": task, "kind": kind, "met": count, "recovered": recovered[task, kind]})
+            FaultCount(task=task, kind=kind, met=count, recovered=recovered[task, kind], example=examples[task, kind])
             for (task, kind), count in sorted(met.items())
         )
 

@@ -1,1 +1,1 @@
-"""Reading text from outside: decoded, made safe to show, split into sections and sentences."""
+"""Processing of external text: decoding, sanitising, and splitting into sections and sentences."""

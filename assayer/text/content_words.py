@@ -1,11 +1,9 @@
-"""Words that carry content, told from those of grammar."""
+"""Content words, distinguished from grammar words."""
 
 import re
 from functools import lru_cache
 
 from assayer.text.scripts import WORD_LETTER
-
-__all__ = ["content_words", "is_grammar"]
 
 _WORD = re.compile(rf"{WORD_LETTER}+")
 _GRAMMAR = frozenset(
@@ -19,16 +17,17 @@ _GRAMMAR = frozenset(
     whose why will with within without would yet you your
     """.split()  # noqa: SIM905 - a list of words reads better so
 )
-"""Words that say nothing by themselves."""
+"""Grammar words, which carry no content by themselves."""
 
 
 @lru_cache(maxsize=2_048)
 def content_words(text: str) -> frozenset[str]:
-    """In lower case, each once; numbers are among them. Points of a report are compared with the same statements."""
+    """Return the content words in lower case, each once, including numbers. Cached, because the points of a report
+    are compared with the same statements."""
     words = _WORD.findall(text.casefold())
     return frozenset(word for word in words if word not in _GRAMMAR and (len(word) > 2 or word[0].isdigit()))
 
 
 def is_grammar(word: str) -> bool:
-    """Whether an English word in lower case says nothing by itself."""
+    """Return whether an English word in lower case is a grammar word without content."""
     return word in _GRAMMAR

@@ -13,15 +13,13 @@ from assayer.models import ContentKind
 from assayer.text.names import normalised_name
 from assayer.text.sentences import sentence_spans
 
-__all__ = ["MOST_CLAIMS", "MOST_NAMES", "FoundContents", "Mention", "TextPart", "contents_of", "text_with_title"]
-
 MOST_NAMES = 16
 MOST_CLAIMS = 3
 _READ_CHARS = 6_000
-"""Of an abstract; longer ones are whole papers by mistake."""
+"""Maximum characters read of an abstract; a longer abstract is a whole paper stored by mistake."""
 _LONGEST_NAME = 60
 _FEWEST_WORDS, _MOST_WORDS = 2, 4
-"""Of a phrase."""
+"""Minimum and maximum words of a phrase."""
 
 _ACRONYM = re.compile(r"[A-Za-z]?[A-Z][A-Za-z]{0,12}[A-Z0-9][A-Za-z0-9]{0,6}(?:-[A-Z0-9][A-Za-z0-9]{0,5})?")
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]+(?:-[A-Za-z0-9]+){0,3}|[^\sA-Za-z]")
@@ -35,7 +33,7 @@ _INTRODUCES = re.compile(
     re.IGNORECASE,
 )
 _REACH = 90
-"""Characters after such words within which a name is meant."""
+"""Maximum characters after an introducing word, such as `propose` or `call`, within which a name belongs to it."""
 _CLAIMS = re.compile(
     r"\b(?:shows?|shown|showed|demonstrat(?:e|es|ed|ing)|prov(?:e|es|ed)|f(?:ind|ound)|observe|observed|reveal(?:s|ed)?"
     r"|suggests?|indicates?|confirm(?:s|ed)?|outperform(?:s|ed|ing)?|achiev(?:e|es|ed|ing)|surpass(?:es|ed)?"
@@ -88,7 +86,7 @@ _NO_NAMES = frozenset(_NO_NAMES_TEXT.split())
 
 
 class TextPart(NamedTuple):
-    """Characters of a title and an abstract in one text."""
+    """Range of characters in the combined text of title and abstract."""
 
     start: int
     end: int
@@ -105,7 +103,7 @@ class Mention(NamedTuple):
 
 class FoundContents(NamedTuple):
     mentions: Sequence[Mention]
-    """In order of appearance; those of the title and those that come again first where there are too many."""
+    """Mentions in order of appearance. If there are too many, those of the title and repeated ones take precedence."""
     claims: Sequence[TextPart]
 
 
@@ -115,24 +113,25 @@ class _Phrase(NamedTuple):
 
 
 def text_with_title(title: str, abstract: str) -> str:
-    """The text in which parts are counted."""
+    """Return the combined text of title and abstract, to which the offsets of parts refer."""
     return f"{title}\n{abstract}"
 
 
 def contents_of(title: str, abstract: str) -> FoundContents:
-    """At most `MOST_NAMES` names and `MOST_CLAIMS` claims. Time grows with the text's length only."""
+    """Return at most `MOST_NAMES` names and `MOST_CLAIMS` claims of a paper, in time linear in the length of the
+    text."""
     read, after = abstract[:_READ_CHARS], len(title) + 1
     sentences = [TextPart(after + start, after + end) for start, end in sentence_spans(read)]
     text = text_with_title(title, read)
     found = _Names()
     for part in (TextPart(0, len(title)), *sentences):
         found.read(text, part, in_title=part.start == 0)
-    claims = [one for one in sentences if _CLAIMS.search(text, one.start, one.end)]
+    claims = [sentence for sentence in sentences if _CLAIMS.search(text, sentence.start, sentence.end)]
     return FoundContents(found.chosen(), claims[-MOST_CLAIMS:])
 
 
 class _Names:
-    """Those of one text."""
+    """Names of one text."""
 
     def __init__(self) -> None:
         self._mentions: dict[tuple[ContentKind, str], Mention] = {}
@@ -162,16 +161,20 @@ class _Names:
             self._weights[key] = self._weights.get(key, 0) + (3 if in_title else 1)
 
     def chosen(self) -> list[Mention]:
-        """Methods, and concepts that the title names or that come again; the heaviest where there are too many."""
+        """Return the methods, and the concepts that the title names or that recur; if there are too many, those
+        with the most weight."""
         telling = [
-            key for key, one in self._mentions.items() if one.kind == "method" or one.built_on or self._weights[key] > 1
+            key
+            for key, mention in self._mentions.items()
+            if mention.kind == "method" or mention.built_on or self._weights[key] > 1
         ]
         kept = set(sorted(telling, key=lambda key: -self._weights[key])[:MOST_NAMES])
         return [self._mentions[key] for key in telling if key in kept]
 
 
 def _phrases(said: str) -> Iterator[_Phrase]:
-    """Names in capitals, and runs of words between empty words and signs; of a long run its end."""
+    """Yield names in capitals, and runs of words between function words and punctuation; a long run is cut to its
+    end."""
     run: list[re.Match[str]] = []
     for word in _WORD.finditer(said):
         if word[0][0].isalpha() and word[0].lower() not in _EMPTY:
@@ -185,7 +188,8 @@ def _phrases(said: str) -> Iterator[_Phrase]:
 
 
 def _of_run(said: str, run: Sequence[re.Match[str]]) -> Iterator[_Phrase]:
-    """Its end, and the last two words of it where they name a method: `contrastive learning` is shared by many."""
+    """Yield the end of a run, and its last two words if they name a method: `contrastive learning` is shared by
+    many papers."""
     for length in dict.fromkeys((min(len(run), _MOST_WORDS), _FEWEST_WORDS)):
         words = run[-length:]
         name = said[words[0].start() : words[-1].end()] if words else ""
@@ -198,13 +202,13 @@ def _is_acronym(word: str) -> bool:
 
 
 def _kind(name: str) -> ContentKind:
-    """A name alone tells it, so that all papers say the same of one name."""
+    """Return the kind of a name from the name alone, so that all papers agree on it."""
     last = normalised_name(name.rsplit(maxsplit=1)[-1]) if " " in name else ""
     return "method" if _is_acronym(name) or last in _OF_METHODS else "concept"
 
 
 def _ends(pattern: re.Pattern[str], said: str) -> list[int]:
-    return [one.end() for one in pattern.finditer(said)]
+    return [match.end() for match in pattern.finditer(said)]
 
 
 def _follows(start: int, ends: Sequence[int]) -> bool:

@@ -1,13 +1,11 @@
-"""Texts cut to a length: at a word's border, or anywhere in scripts that write none."""
-
-__all__ = ["first_words", "last_words"]
+"""Truncation of texts at a word boundary, or anywhere in scripts without spaces."""
 
 _LONGEST_WORD = 40
-"""Characters. What goes on for longer without a space is Chinese, Japanese, Thai or the like."""
+"""Maximum characters of a word. A longer run without a space is Chinese, Japanese, Thai or a similar script."""
 
 
 def first_words(text: str, most: int) -> str:
-    """The whole text, or its beginning of at most so many characters."""
+    """Return the text, or its beginning of at most `most` characters."""
     if len(text) <= most:
         return text
     whole, _, begun = text[:most].rpartition(" ")

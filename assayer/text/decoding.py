@@ -1,78 +1,131 @@
-"""Bytes of a text file to text."""
+"""Decoding of the bytes of a text file: Unicode as marked, or an encoding that is recognised. Never a guess in silence:
+what cannot be recognised is refused."""
 
 import codecs
-from typing import BinaryIO, Literal, TypeAlias
+import re
+from typing import BinaryIO
 
 from assayer.errors import InputError
+from assayer.text.encoding_detection import detect_encoding, special_lines, utf16_without_mark
 
-__all__ = ["Encoding", "decode_text", "encoding_of"]
-
-Encoding: TypeAlias = Literal["utf-8", "utf-8-sig", "utf-16", "cp1252"]
-
-_MARKS: tuple[tuple[bytes, Encoding], ...] = (
+_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+"""Byte order marks, the longer before those that they begin with."""
 _KINDS = (
     (b"%PDF-", "a PDF", "Name it .pdf."),
     (b"PK\x03\x04", "a ZIP or Office file", "Save it as plain text, CSV or PDF."),
     (b"\x1f\x8b", "compressed", "Unpack it first."),
-    (b"{\\rtf", "RTF", "Save it as plain text or PDF."),
+    (b"{\\rtf", "RTF", "Name it .rtf."),
     (b"\xd0\xcf\x11\xe0", "an old Office file", "Save it as plain text, CSV or PDF."),
 )
+_NAMES = {
+    "cp1250": "Windows-1250", "cp1251": "Windows-1251", "cp1252": "Windows-1252", "cp1253": "Windows-1253",
+    "cp1254": "Windows-1254", "cp1255": "Windows-1255", "cp1256": "Windows-1256", "cp1257": "Windows-1257",
+    "cp932": "Shift-JIS", "cp949": "EUC-KR", "cp874": "Windows-874", "mac_roman": "Mac Roman",
+    "mac_latin2": "Mac Latin 2", "mac_cyrillic": "Mac Cyrillic",
+}  # fmt: skip
 _PIECE = 1 << 20
+_SAMPLE = 1 << 16
 _CONTROLS = tuple(bytes([code]) for code in range(32) if code not in b"\t\n\r\f\b\x1b")
+_JAPANESE_ESCAPE = re.compile(rb"\x1b\$[@B]")
 
 
-def decode_text(data: bytes, source: str) -> str:
-    """UTF-8, UTF-16 with a byte order mark, or Windows-1252. Raises InputError for what is no text."""
-    if encoding := _marked(data):
-        return data.decode(encoding, "replace")
+def decode_text(data: bytes, source: str, declared: str = "") -> str:
+    """Decode a text. `declared` is the encoding that the text states about itself, if any. Raises InputError for
+    bytes that are not text or whose encoding cannot be recognised."""
+    if mark := _marked(data):
+        return data.decode(mark, "replace")
     _refuse_other_kinds(data, source)
     if b"\0" in data:
-        raise _binary(source)
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        lenient = data.decode("utf-8", "replace")
-        broken = lenient.count("\ufffd")
-        special = sum(1 for character in lenient if character > "\x7f")
-        return lenient if _mostly_whole(special, broken) else data.decode("cp1252", "replace")
+        return data.decode(_utf16(data, source), "replace")
+    if (text := _strictly(data, "utf-8")) is not None and not _JAPANESE_ESCAPE.search(data):
+        return text
+    if declared and (text := _strictly(data, declared)) is not None:
+        return text
+    lenient = data.decode("utf-8", "replace")
+    special = sum(1 for character in lenient if character > "\x7f")
+    if special and _mostly_whole(special, lenient.count("\ufffd")):
+        return lenient
+    return data.decode(_recognised(data, source), "replace")
 
 
-def encoding_of(file: BinaryIO, source: str) -> Encoding:
-    """Of a file of many texts, too large to be decoded in one piece; it is read once and left at its start. Raises as
-    above, but not for a few binary characters, which cost one of the texts only."""
+def encoding_of(file: BinaryIO, source: str) -> str:
+    """Detect the encoding of a file of many texts that is too large to decode at once. The file is read once and
+    rewound to its start. Raises like `decode_text`, except for a few binary characters, which affect only one of
+    the texts."""
     file.seek(0)
     start = file.read(_PIECE)
-    if encoding := _marked(start):
+    if mark := _marked(start):
         file.seek(0)
-        return encoding
+        return mark
     _refuse_other_kinds(start, source)
+    if start.count(b"\0") > 0.01 * len(start) or utf16_without_mark(start):
+        file.seek(0)
+        return _utf16(start, source)
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     special = broken = 0
-    piece = start
+    sample, piece = b"", start
     while piece:
         following = file.read(_PIECE)
         text = decoder.decode(piece, final=not following)
         special += len(text) - len(text.encode("ascii", "ignore"))
         broken += text.count("\ufffd")
+        if len(sample) < _SAMPLE:
+            sample += special_lines(piece, _SAMPLE - len(sample)) + b"\n"
         piece = following
     file.seek(0)
-    return "utf-8" if not broken or _mostly_whole(special, broken) else "cp1252"
+    if not broken or _mostly_whole(special, broken):
+        return "utf-8"
+    return _recognised(sample, source)
 
 
-def _marked(data: bytes) -> Encoding | None:
+def encoding_name(encoding: str) -> str:
+    """Return the usual name of an encoding, for messages."""
+    return _NAMES.get(encoding, codecs.lookup(encoding).name.upper().removesuffix("-SIG"))
+
+
+def _marked(data: bytes) -> str | None:
     return next((encoding for mark, encoding in _MARKS if data.startswith(mark)), None)
+
+
+def _strictly(data: bytes, encoding: str) -> str | None:
+    """Return the decoded text; None if the bytes are not of that encoding, or the encoding is not known."""
+    try:
+        return data.decode(encoding)
+    except (UnicodeDecodeError, LookupError):
+        return None
+
+
+def _utf16(data: bytes, source: str) -> str:
+    encoding = utf16_without_mark(data)
+    if encoding is None:
+        raise _binary(source)
+    return encoding
+
+
+def _recognised(data: bytes, source: str) -> str:
+    if _JAPANESE_ESCAPE.search(data) and _strictly(data, "iso2022_jp") is not None:
+        return "iso2022_jp"
+    encoding = detect_encoding(data)
+    if encoding is None:
+        raise InputError(
+            f"{source} is not UTF-8, and its encoding cannot be recognised.",
+            "Save it as UTF-8: most editors offer that under Save As.",
+        )
+    return encoding
 
 
 def _refuse_other_kinds(data: bytes, source: str) -> None:
     for mark, kind, remedy in _KINDS:
         if data.startswith(mark):
             raise InputError(f"{source} is {kind}, not text.", remedy)
-    controls = sum(data.count(byte) for byte in _CONTROLS)
-    if controls > 0.01 * len(data):
+    controls = sum(data.count(byte) for byte in _CONTROLS if byte != b"\0")
+    if controls > 0.01 * len(data) and not utf16_without_mark(data):
         raise _binary(source)
 
 
@@ -81,6 +134,6 @@ def _binary(source: str) -> InputError:
 
 
 def _mostly_whole(special: int, broken: int) -> bool:
-    """Whether a text that is not all UTF-8 is UTF-8 with a few broken bytes: most of its special characters are whole.
-    `special` counts the broken ones too."""
+    """Return whether a text that is not valid UTF-8 is UTF-8 with a few broken bytes. It is if most of its special
+    characters are intact. `special` includes the broken characters."""
     return special - broken > broken

@@ -1,4 +1,5 @@
-"""Words in a form that people do not read at sight and models do: encoded, or letter by letter."""
+"""Detection of words in a form that models read and people do not read at sight: encoded or spelled letter by
+letter."""
 
 import base64
 import binascii
@@ -8,23 +9,22 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-__all__ = ["encoded_texts"]
-
 _BASE64 = re.compile(r"(?<![\w+/=-])[A-Za-z0-9+/_-]{24,4000}={0,2}(?![\w+/=-])")
 _HEX = re.compile(r"(?<![\w\\])(?:[0-9a-f]{2}){20,2000}(?!\w)|(?<![\w\\])(?:[0-9A-F]{2}){20,2000}(?!\w)")
 _ENTITIES = re.compile(r"(?:&#(?:[0-9]{1,7}|[xX][0-9a-fA-F]{1,6});\s?){6,1000}")
 _ESCAPES = re.compile(r"^(?=[^\n]{0,4000}\\u[0-9a-fA-F]{4})[^\n]{1,8000}", re.MULTILINE)
-"""A line with one at least."""
+"""Pattern of a line with at least one escape sequence."""
 _PERCENT = re.compile(r"(?:%[0-9a-fA-F]{2}[\w.,!+-]{0,20}){6,500}")
 _SPACED = re.compile(r"(?<!\S)(?:\S {1,4}){15,500}\S?(?!\S)")
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _NAMES_ROT13 = re.compile(r"\brot[ -]?13\b|\bcaesar (?:cipher|shift)\b", re.IGNORECASE)
 _MOST = 50
-"""Of each kind."""
+"""Maximum encoded texts of each kind."""
 
 
 def encoded_texts(text: str) -> Iterator[tuple[int, str]]:
-    """Where each begins, and what it says. Of rot13 the whole text, where it says that something is to be read so."""
+    """Yield the offset and the decoded text of each encoded text. For rot13, the whole text is decoded if it says
+    that something is to be read that way."""
     for pattern, decode in _FORMS:
         for match in islice(pattern.finditer(text), _MOST):
             if decoded := decode(match[0]):
@@ -34,7 +34,7 @@ def encoded_texts(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _of_base64(run: str) -> str:
-    """Empty where it is no text: a name, a hash, a part of an address."""
+    """Return the decoded text; empty if the run is not an encoded text but a name, a hash or part of an address."""
     padded = run.rstrip("=").replace("-", "+").replace("_", "/")
     try:
         return _prose(base64.b64decode(padded + "=" * (-len(padded) % 4), validate=True))
@@ -56,11 +56,11 @@ def _prose(data: bytes) -> str:
         found = data.decode("utf-8")
     except UnicodeDecodeError:
         return ""
-    return found if all(one.isprintable() or one.isspace() for one in found) else ""
+    return found if all(item.isprintable() or item.isspace() for item in found) else ""
 
 
 def _of_spaced(run: str) -> str:
-    """Where words are further apart than letters, they come back."""
+    """Return letters joined into words, with word boundaries where gaps are wider than those between letters."""
     return " ".join(word.replace(" ", "") for word in re.split(r" {2,}", run))
 
 

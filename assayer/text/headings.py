@@ -1,4 +1,4 @@
-"""Finds the headings of a plain or Markdown text and splits it at the outermost ones."""
+"""Find the headings of a plain or Markdown text, and split it at the outermost ones."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,9 +6,6 @@ from typing import NamedTuple
 
 from assayer.models import Section
 from assayer.text.section_titles import is_known_title
-
-__all__ = ["Heading", "find_headings", "split_at"]
-
 
 LONGEST = 120
 MOST_WORDS = 12
@@ -26,9 +23,9 @@ class Heading(NamedTuple):
     start: int
     """Offset of the heading's first character."""
     end: int
-    """Offset where what it heads begins."""
+    """Offset at which the text under the heading begins."""
     level: int
-    """1 is outermost; the more explicit a kind of mark, the further out: Markdown 1 to 6, numbers and known
+    """Level of the heading; 1 is outermost. More explicit marks are further out: Markdown 1 to 6, numbers and known
     titles from 7, bold 11, a known title that opens a line of text 12."""
     title: str
 
@@ -42,7 +39,7 @@ class _Line(NamedTuple):
 
 
 def _lines(text: str) -> Iterator[_Line]:
-    """Lines outside fenced code."""
+    """Yield the lines outside fenced code."""
     lines = text.split("\n")
     fenced, offset = False, 0
     for number, line in enumerate(lines):
@@ -76,7 +73,7 @@ def _marked(line: _Line) -> Heading | None:
 
 
 def _unmarked(line: _Line) -> Heading | None:
-    """A heading by number, bold type or its words."""
+    """Return a heading recognised by number, bold type or wording; None if the line is not a heading."""
     end = line.start + len(line.text)
     alone = line.after_blank and line.before_blank
     bare = _plain(line.text)
@@ -95,7 +92,7 @@ def _unmarked(line: _Line) -> Heading | None:
 
 
 def find_headings(text: str) -> list[Heading]:
-    """All headings, in order: Markdown, underlined, numbered, bold, or lines that bear a known title."""
+    """Return all headings in order: Markdown, underlined, numbered, bold, or lines with a known title."""
     return [heading for line in _lines(text) if (heading := _marked(line) or _unmarked(line))]
 
 

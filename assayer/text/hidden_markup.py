@@ -1,13 +1,11 @@
 """HTML inside a text that its author hid from readers: elements that a browser does not show, or shows white.
 
 Only elements that are closed count, so that a stray tag hides nothing. Web pages, which have style sheets, are read by
-`workers.sandbox.page_parser`; this is for Markdown, READMEs, abstracts and whatever else may carry a little HTML.
+`workers.sandbox.hidden_html_text`; this is for Markdown, READMEs, abstracts and whatever else may carry a little HTML.
 """
 
 import re
 from collections import Counter
-
-__all__ = ["hidden_spans", "without_tags"]
 
 _TAG = re.compile(r"<(?P<close>/?)(?P<name>[a-zA-Z][a-zA-Z0-9-]*+)(?P<rest>[^<>]*+)>")
 _HINT = re.compile(r"hidden|style|<template|<font", re.IGNORECASE)
@@ -31,7 +29,8 @@ _WHITE = re.compile(r"\scolor\s*=\s*[\"']?\s*(?:white|#f{3}(?:f{3})?)\b", re.IGN
 
 
 def hidden_spans(text: str) -> list[tuple[int, int]]:
-    """Start and end of each outermost hidden element, tags included, in order. Linear in the text."""
+    """Return start and end of each outermost hidden element, tags included, in order; linear in the length of the
+    text."""
     if "<" not in text or not _HINT.search(text):
         return []
     spans: list[tuple[int, int]] = []

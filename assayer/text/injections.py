@@ -1,4 +1,4 @@
-"""Orders to reviewers and language models hidden in texts that are only meant to be judged.
+"""Instructions to reviewers and language models hidden in texts that are only meant to be judged.
 
 A curated list, not a classifier: it knows the wordings met in the wild and stays quiet on papers *about* such
 attacks unless they quote one. A hit is a flag for people, never a reason to drop text.
@@ -11,18 +11,17 @@ from typing import NamedTuple
 
 from assayer.text.orders_by_language import ORDERS_BY_LANGUAGE
 
-__all__ = ["find_orders"]
-
 
 class _Order(NamedTuple):
     needs: tuple[tuple[str, ...], ...]
-    """Of each group one must occur before the expression is tried: plain search is some fifty times faster."""
+    """Word groups that must each have a word in the text before the pattern is tried. Plain search is about fifty
+    times faster."""
     pattern: re.Pattern[str]
 
 
 def _order(*needs: str, pattern: str) -> _Order:
-    """Each need is a group, `a;b`. In patterns `~` stands for what may part two words: white space and light
-    mark-up, bounded."""
+    """Return an instruction pattern. Each need is a group, `a;b`. In patterns, `~` stands for a bounded run of
+    white space and light mark-up between two words."""
     return _Order(
         tuple(tuple(need.split(";")) for need in needs),
         re.compile(pattern.replace("~", r"[\s*_\"'`>,-]{1,8}"), re.MULTILINE),
@@ -41,7 +40,7 @@ _FAULTS = r"(?:negatives?|weakness(?:es)?|flaws?|shortcomings?|limitations?|prob
 _MUST = r"(?:must|should|shall|will|have~to|need~to|(?:are|is)~(?:required|instructed|obliged|ordered)~to)"
 _TO_READER = rf"(?:\b(?:you|the~{_READER}|{_REVIEWER})~{_MUST}~(?:only~|always~)?)"
 _BEGIN = rf"(?:^|[.!?:;({{\[\"'“>-]\s{{0,4}}|\b(?:please|now|just)~|{_TO_READER})"
-"""Where an order starts: a sentence, a clause, or a reader told what to do."""
+"""Pattern of where an instruction starts: a sentence, a clause, or an address to the reader."""
 _EARLIER = r"(?:previous|prior|above|earlier|preceding|foregoing)"
 _INSTRUCTIONS = r"(?:instructions?|prompts?|directions|directives?|guidelines|commands?|rubrics?|criteria|orders)"
 
@@ -129,12 +128,12 @@ _ORDERS = (
         pattern=r"<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id|start_header_id)\|>"
         r"|\[/?inst\]|<<sys>>|</?system>",
     ),
-    *(_order(one.needs, pattern=one.pattern) for one in ORDERS_BY_LANGUAGE.values()),
+    *(_order(order.needs, pattern=order.pattern) for order in ORDERS_BY_LANGUAGE.values()),
 )  # fmt: skip
 
 
 def _fold(text: str) -> str:
-    """Lower case, with styled and full-width letters as plain ones; every offset stays what it was."""
+    """Return the text in lower case with styled and full-width letters as plain letters; all offsets stay the same."""
     if text.isascii():
         return text.lower()
     folded = text.replace("İ", "I").lower()
@@ -149,8 +148,8 @@ def _plain_letter(letter: str) -> str:
     return plain if len(plain) == 1 else letter
 
 
-def find_orders(text: str) -> Iterator[tuple[int, int]]:
-    """Start and end of each suspected order, in the order of the list above."""
+def find_instructions(text: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each suspected instruction, in the order of the patterns."""
     folded = _fold(text)
     for order in _ORDERS:
         if all(any(need in folded for need in group) for group in order.needs):

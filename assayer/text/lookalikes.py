@@ -1,9 +1,7 @@
-"""Characters that only look like others: a text as the eye reads it, letter for letter, to search in."""
+"""Look-alike characters: folds a text, letter for letter, to what a reader sees, for searching."""
 
 import re
 import unicodedata
-
-__all__ = ["LOOKALIKES", "folded", "words_of"]
 
 LOOKALIKES = dict(
     zip(
@@ -12,8 +10,8 @@ LOOKALIKES = dict(
         strict=True,
     )
 )
-"""Letters that nobody can tell from Latin ones. Greek letters that science writes beside Latin ones on
-purpose (α, ν, ρ, κ …) are not among them."""
+"""Letters that look the same as Latin letters. Greek letters that science uses alongside Latin ones on purpose (α, ν,
+ρ, κ …) are excluded."""
 _ALIKE = LOOKALIKES | dict.fromkeys("ᏢᴘⲢꓑ", "P")
 _ALIKE |= dict.fromkeys("【〔⟦〖❲⦗「『〚｢⁅⟬⟮❨❪❴⦋❬❰⟨⟪〈《〈", "[") | dict.fromkeys(
     "】〕⟧〗❳⦘」』〛｣⁆⟭⟯❩❫❵⦌❭❱⟩⟫〉》〉", "]"
@@ -37,11 +35,12 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def folded(text: str) -> str:
-    """As long as the text, every character at its place: accents, widths and styles gone, foreign letters that look
-    Latin made Latin, all brackets of the world made `[]`. To look for forms in, not to show."""
+    """Fold a text character by character, keeping its length: accents, widths and styles are removed, foreign
+    letters that look Latin become Latin, and all kinds of brackets become `[]`. Use it for pattern search, not for
+    display."""
     return text if text.isascii() else text.translate(_FOLDING)
 
 
 def words_of(text: str) -> str:
-    """Its words in small letters with one space between, to look for the words of a title in."""
+    """Return the words in lower case, separated by single spaces, for finding the words of a title."""
     return " ".join(_WORD.findall(folded(text).casefold()))

@@ -8,26 +8,24 @@ stay quiet.
 from collections.abc import Mapping
 from typing import NamedTuple
 
-__all__ = ["ORDERS_BY_LANGUAGE", "OrderInLanguage"]
-
 
 class OrderInLanguage(NamedTuple):
     needs: str
-    """Alternatives, parted by `;`."""
+    """Alternative words, separated by `;`."""
     pattern: str
 
 
 _REST = r"[^\n.!?。！？।؟]"
-"""Of the same sentence."""
+"""Pattern of a character within the same sentence."""
 
 
 def _ignore(verbs: str, qualifiers: str, nouns: str) -> str:
-    """`Ignore … all previous … instructions`, in whichever order the latter two come."""
+    """Return a pattern for `Ignore … all previous … instructions`, with the last two in either order."""
     return rf"(?:{verbs})(?={_REST}{{0,60}}?(?:{qualifiers})){_REST}{{0,80}}?(?:{nouns})"
 
 
 def _ignore_at_end(nouns: str, verbs: str) -> str:
-    """`… instructions … ignore`."""
+    """Return a pattern for `… instructions … ignore`."""
     return rf"(?:{nouns}){_REST}{{0,40}}?(?:{verbs})"
 
 
@@ -148,4 +146,4 @@ ORDERS_BY_LANGUAGE: Mapping[str, OrderInLanguage] = {
         _ignore("bỏ qua|phớt lờ|hãy quên", "trước|tất cả|mọi|ở trên", "hướng dẫn|chỉ dẫn|chỉ thị"),
     ),
 }
-"""Gaps end with the sentence, and are bounded."""
+"""Instruction patterns by language. Gaps in a pattern are bounded and do not extend past the sentence."""

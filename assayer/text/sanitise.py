@@ -1,10 +1,10 @@
 """Makes text from outside safe to show and to put into prompts: the unseen goes, what the eye sees stays.
 
-Removed: zero-width and format characters, bidi controls, tag characters, control characters, HTML comments and
-hidden HTML elements.
+Removed: zero-width and format characters (but for joiners that a script or an emoji needs), bidi controls, tag
+characters, control characters, HTML comments and hidden HTML elements.
 Rewritten: our citation forms (`[P3]` → `(P3)`, `[@id]` → `(@id)`), line ends (to `\\n`), odd spaces (to a
 space), Cyrillic and Greek look-alikes inside Latin words. Flagged: all of it that looks meant to deceive, and
-orders to whoever judges the text (`assayer.text.injections`).
+instructions to whoever judges the text (`assayer.text.injections`).
 """
 
 import re
@@ -21,27 +21,38 @@ from assayer.models.assessment import LABEL
 from assayer.models.idea import FlagKind
 from assayer.text.encoded_texts import encoded_texts
 from assayer.text.hidden_markup import hidden_spans, without_tags
-from assayer.text.injections import find_orders
+from assayer.text.injections import find_instructions
 from assayer.text.lookalikes import LOOKALIKES
 
-__all__ = ["MOST_FLAGS", "clean_answer", "clean_text", "hidden_flags", "sanitise"]
-
 MOST_FLAGS = 20
-"""Flags kept of one kind; a text made of tricks needs no longer list."""
+"""Maximum flags kept of one kind; a text full of tricks needs no longer list."""
 EXCERPT = 160
 _KEPT_CHARS = 4_000
-"""Longer texts are hardly read twice."""
+"""Maximum characters of a text whose result is cached; longer texts are rarely read twice."""
 
 _LINE_END = re.compile("\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _SPACE = re.compile("[\xa0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]")
+_JOINING = (
+    "\u0600-\u07ff\u0840-\u0dff\u0f00-\u109f\u1780-\u18af\ua840-\ua8ff\ufb50-\ufdff\ufe70-\ufefe\U00011000-\U00011fff"
+)
+"""Character ranges of scripts that spell with U+200C and U+200D: Arabic, Syriac, Mongolian and Indian scripts."""
+_EMOJI = "\u2190-\u2bff\U0001f000-\U0001faff"
+_VIRAMA = "\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca"
+_NEEDED = (
+    f"(?<=[{_JOINING}])[\u200c\u200d](?=[{_JOINING}])|(?<=[{_VIRAMA}])\u200d"
+    f"|(?:(?<=[{_EMOJI}])|(?<=[{_EMOJI}]\ufe0f))\u200d(?=[{_EMOJI}])"
+)
+"""Pattern of a joiner that changes how its neighbours are drawn."""
 _INVISIBLE = re.compile(
+    f"(?:(?!{_NEEDED})"
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ud800-\udfff\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
-    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U00013430-\U0001343f\U000e0000-\U000e0fff]+"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U00013430-\U0001343f\U000e0000-\U000e0fff])+"
 )
 _BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _PAYLOAD = re.compile("[\U000e0020-\U000e007e\U000e0100-\U000e01ef]|[\u200b-\u200d\u2060-\u2064\ufeff\ufe00-\ufe0f]{4}")
-"""Tag characters spell out hidden words; variation selectors and long zero-width runs encode them."""
+"""Pattern of invisible payloads. Tag characters spell out hidden words; variation selectors and long zero-width runs
+encode them."""
 _SPLITTER = re.compile("[\u200b-\u200d\u2060\ufeff]")
 _FLAG_EMOJI = "\U0001f3f4"
 
@@ -58,7 +69,7 @@ class _Mark(NamedTuple):
     kind: FlagKind
     offset: int
     hidden: str
-    """What stood there unseen; empty when the place itself can be shown."""
+    """Hidden text at this position; empty if the text at the position can be shown."""
 
 
 @dataclass
@@ -79,7 +90,8 @@ class _Draft:
         self.replace((*match.span(), replacement(match), mark(match)) for match in pattern.finditer(self.text))
 
     def replace(self, changes: Iterable[tuple[int, int, str, tuple[FlagKind, str] | None]]) -> None:
-        """Start, end, replacement, mark, in order; keeps earlier marks in place and adds new ones."""
+        """Apply changes of start, end, replacement and mark, in order; earlier marks keep their places, and new
+        ones are added."""
         pieces, ends, shifts, found = [], [0], [0], list[_Mark]()
         done = length = 0
         for start, end, replacement, kind in changes:
@@ -110,7 +122,8 @@ class _Draft:
 
 
 def _invisible_kind(match: re.Match[str]) -> tuple[FlagKind, str] | None:
-    """Nothing for what editors and PDF tools leave behind: soft hyphens, joiners in emoji, stray marks."""
+    """Return the kind of invisible text, or None. Soft hyphens, joiners in emoji and stray marks, which editors and
+    PDF tools leave behind, are no finding."""
     run, text = match[0], match.string
     if _BIDI.search(run):
         return "bidi_text", ""
@@ -122,7 +135,7 @@ def _invisible_kind(match: re.Match[str]) -> tuple[FlagKind, str] | None:
 
 
 def _latin(match: re.Match[str]) -> str:
-    """The word in Latin letters when every foreign letter in it only poses as one."""
+    """Return the word in Latin letters if every foreign letter in it only imitates a Latin letter."""
     word = match[0]
     plain = word.translate(_LATIN_LETTERS)
     latin = len(_LATIN.findall(word))
@@ -145,7 +158,8 @@ def _remove_comments(draft: _Draft) -> None:
 
 
 def _comments(text: str) -> Iterator[tuple[int, int]]:
-    """Start and end of each HTML comment that is closed. A pattern would look for every end that is missing anew."""
+    """Yield start and end of each closed HTML comment. A regular expression would search again for every missing
+    end."""
     end = 0
     while (start := text.find("<!--", end)) >= 0 and (close := text.find("-->", start + 4)) >= 0:
         end = close + 3
@@ -161,12 +175,14 @@ def _remove_hidden_markup(draft: _Draft) -> None:
 
 
 def _inside_tag(text: str, place: int) -> bool:
-    """There, a tag that the removal would complete has to end instead, or it would hide the rest the next time."""
+    """Return whether the place is inside an unclosed tag. There the replacement must end the tag; otherwise the
+    removal would complete it and hide the rest next time."""
     return text.rfind("<", 0, place) > text.rfind(">", 0, place)
 
 
 def _rewrite_labels(draft: _Draft) -> None:
-    """Also a citation mark that never closes: nothing in the result may be taken for one of ours."""
+    """Rewrite labels and citation marks so that nothing in the result can be mistaken for ours. This includes a
+    mark that is never closed."""
     if "[" in draft.text:
         for pattern in (LABEL, _MARKER):
             draft.rewrite(pattern, lambda m: f"({m[0][1:-1]})", lambda m: ("label_lookalike", ""))
@@ -192,26 +208,28 @@ def _seen(text: str) -> _Draft:
 
 
 def _excerpt(mark: _Mark, text: str) -> str:
-    """What was hidden, or what can be seen around the place; on one line."""
+    """Return the hidden text, or the visible text around the place, on one line."""
     if mark.hidden:
         return " ".join(_clean(mark.hidden).text[:EXCERPT].split())
     left = max(0, mark.offset - EXCERPT // 4)
     return " ".join(text[left : left + EXCERPT].split())
 
 
-def _orders(text: str, marks: list[_Mark]) -> Iterator[_Mark]:
-    """Suspected orders in the visible text, in what is encoded there and in what was hidden; overlapping ones count
-    once."""
+def _instructions(text: str, marks: list[_Mark]) -> Iterator[_Mark]:
+    """Yield suspected instructions in the visible text, in what is encoded there and in what was hidden.
+
+    Overlapping ones count once.
+    """
     reached = -1
-    for start, end in sorted(find_orders(text)):
+    for start, end in sorted(find_instructions(text)):
         if start > reached:
             yield _Mark("suspected_injection", start, "")
         reached = max(reached, end)
     for start, words in encoded_texts(text):
-        if any(find_orders(_clean(words).text)):
+        if any(find_instructions(_clean(words).text)):
             yield _Mark("suspected_injection", start, words)
     for mark in marks:
-        if mark.hidden and any(find_orders(_clean(mark.hidden).text)):
+        if mark.hidden and any(find_instructions(_clean(mark.hidden).text)):
             yield mark._replace(kind="suspected_injection")
 
 
@@ -224,29 +242,31 @@ def _first_of_each_kind(marks: list[_Mark]) -> Iterator[_Mark]:
 
 
 def clean_text(text: str) -> str:
-    """The clean text alone; several times faster where nobody looks at the flags."""
+    """Return only the clean text; several times faster if the flags are not needed."""
     return _clean(text).text
 
 
 def clean_answer(text: str) -> str:
-    """For what a model wrote: the same, but its labels stay, for it was asked to cite by them."""
+    """Return cleaned text that a model wrote. Cleaning is the same, but labels stay, because the model was asked to
+    cite by them."""
     return _seen(text).text
 
 
 def sanitise(text: str) -> tuple[str, tuple[TextFlag, ...]]:
-    """The clean text, and what was suspicious about it in the order of its places. Idempotent on the text."""
+    """Return the clean text and its flags, in order of position. Idempotent on the text."""
     return _sanitised_once(text) if len(text) <= _KEPT_CHARS else _sanitised(text)
 
 
 @lru_cache(maxsize=4_096)
 def _sanitised_once(text: str) -> tuple[str, tuple[TextFlag, ...]]:
-    """Titles and abstracts are read for several parts of one evaluation, and for other ideas of the same field."""
+    """Return the cached result for a short text. Titles and abstracts are read for several parts of an evaluation,
+    and for other ideas of the same field."""
     return _sanitised(text)
 
 
 def _sanitised(text: str) -> tuple[str, tuple[TextFlag, ...]]:
     draft = _clean(text)
-    marks = sorted([*draft.marks, *_orders(draft.text, draft.marks)], key=lambda mark: mark.offset)
+    marks = sorted([*draft.marks, *_instructions(draft.text, draft.marks)], key=lambda mark: mark.offset)
     return draft.text, tuple(
         TextFlag(kind=mark.kind, excerpt=_excerpt(mark, draft.text), offset=mark.offset)
         for mark in _first_of_each_kind(marks)
@@ -254,17 +274,17 @@ def _sanitised(text: str) -> tuple[str, tuple[TextFlag, ...]]:
 
 
 def hidden_flags(hidden: Iterable[tuple[str, str]]) -> tuple[TextFlag, ...]:
-    """For text that a reader of PDFs or pages left out because nobody can see it: pairs of place and text.
+    """Return flags for text that a reader of PDFs or pages left out because it is invisible: pairs of place and
+    text.
 
-    The place stands at the start of the excerpt; the offset is 0, for the text is not in what was read.
-    """
+    The place is at the start of the excerpt. The offset is 0, because the text is not part of what was read."""
     flags: list[TextFlag] = []
     seen: Counter[FlagKind] = Counter()
     for place, text in hidden:
         clean = " ".join(_clean(text).text.split())
         found: tuple[tuple[FlagKind, bool], ...] = (
             ("hidden_text", bool(clean)),
-            ("suspected_injection", any(find_orders(clean))),
+            ("suspected_injection", any(find_instructions(clean))),
         )
         for kind in (kind for kind, there in found if there):
             seen[kind] += 1

@@ -9,16 +9,15 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-__all__ = ["MARKS", "UNSPACED", "UNSPACED_LETTER", "WORD_LETTER", "unspaced_letters", "words_of"]
-
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17d3\u17dc-\u17ff\u3005-\u3007\u3040-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
-"""Letters of scripts that write no spaces, for a class of a regular expression."""
+"""Character ranges of scripts without spaces, for a regular expression class."""
 
 
-def _ranges(codes: Iterator[int]) -> str:
+def ranges(codes: Iterator[int]) -> str:
+    """Return the ranges of the codes, in rising order, for a class of a regular expression."""
     found: list[list[int]] = []
     for code in codes:
         if found and code == found[-1][1] + 1:
@@ -28,26 +27,28 @@ def _ranges(codes: Iterator[int]) -> str:
     return "".join(chr(first) if first == last else f"{chr(first)}-{chr(last)}" for first, last in found)
 
 
-MARKS = _ranges(
+MARKS = ranges(
     code
     for first, end in ((0x483, 0x1AB0), (0x1B00, 0x1DC0), (0x302A, 0x3100), (0xA66F, 0xAC00), (0x11000, 0x11FFF))
     for code in range(first, end)
     if unicodedata.category(chr(code)) in {"Mn", "Mc"}
 )
-"""Vowel signs, tone marks and points, which spell a word as its letters do; for a class as well. Accents put on Latin
-letters are not among them: they become one with their letter, or are dropped."""
+"""Vowel signs, tone marks and points that spell a word as its letters do, for a regular expression class. Accents on
+Latin letters are excluded, because they merge with their letter or are dropped."""
 WORD_LETTER = rf"(?:[^\W_]|[{MARKS}])"
-"""A letter or digit, or a mark that spells."""
+"""Pattern of a letter or digit, or of a mark that is part of the spelling."""
 
 UNSPACED_LETTER = re.compile(rf"(?![{MARKS}])[{UNSPACED}]")
 _WORD = re.compile(rf"(?![{MARKS}])[{UNSPACED}][{MARKS}]*|(?:(?![{UNSPACED}]){WORD_LETTER}|_)+")
 
 
 def words_of(text: str) -> list[str]:
-    """In one case, without punctuation; of scripts without spaces each letter, with its marks, is a word."""
+    """Return the words in lower case, without punctuation. In scripts without spaces, each letter with its marks is
+    a word."""
     return _WORD.findall(text.casefold())
 
 
 def unspaced_letters(text: str) -> int:
-    """How many letters are of scripts without spaces; two make about as much as a word of others."""
+    """Return the number of letters in scripts without spaces; two such letters correspond to about one word of
+    other scripts."""
     return len(UNSPACED_LETTER.findall(text))

@@ -1,34 +1,21 @@
-"""What the title of a section says, for papers and for proposals: the one place that knows the names of sections.
+"""Interpretation of section titles in papers and proposals. This is the only place that knows the names of sections.
 
-Four questions are asked of a title, each with a vocabulary of its own, since a wrong answer costs something else each
-time:
+Four questions are asked of a title, each with its own vocabulary, because the cost of a wrong answer differs:
 
 - its number, and the title without it: `number_of`, `without_number`; `split_printed_number` for a line of a PDF;
+
 - the part of a paper that it opens: `part_of` and `opens_part`; more loosely, whether methods or results follow:
-  `tells_methods_or_results`;
+`tells_methods_or_results`;
+
 - whether a bare line with these words is a heading at all: `is_known_title`, `is_main_title`, `is_back_title`;
+
 - the part of a proposal: `proposal_part_of`.
 
-`assayer.text.headings` finds the headings of a text by these; `workers.documents` those of a PDF, with its type.
-"""
+`assayer.text.headings` finds the headings of a text by these functions; `workers.documents` finds those of a PDF, with
+its type."""
 
 import re
 from typing import Literal
-
-__all__ = [
-    "PaperPart",
-    "ProposalPart",
-    "is_back_title",
-    "is_known_title",
-    "is_main_title",
-    "number_of",
-    "opens_part",
-    "part_of",
-    "proposal_part_of",
-    "split_printed_number",
-    "tells_methods_or_results",
-    "without_number",
-]
 
 _NUMBER = re.compile(
     r"""^\s*(?:(?:section|chapter|part)\s+)?
@@ -42,7 +29,7 @@ _NUMBER = re.compile(
     [.):]*\s+(?=[^\W\d_]|["“'‘(])""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""`3`, `3.1.`, `IV.`, `IV-A`, `B.2`, before a title."""
+"""Pattern of a number before a title: `3`, `3.1.`, `IV.`, `IV-A`, `B.2`."""
 _PRINTED_NUMBER = re.compile(
     r"^(?:section\s+)?(?P<number>\d{1,2}(?:\.\d{1,2}){0,3}\.?|[IVX]{1,5}\.|[A-H]\.(?:\d{1,2}\.?)?)\s+(?P<title>[^\W\d_].*)$",
     re.IGNORECASE,
@@ -50,7 +37,7 @@ _PRINTED_NUMBER = re.compile(
 
 
 def number_of(title: str) -> str:
-    """The number before a title, without closing punctuation: `3.1`, `IV`, `B.2`; empty when there is none."""
+    """Return the number before a title, without closing punctuation: `3.1`, `IV`, `B.2`; empty if there is none."""
     match = _NUMBER.match(title)
     return match["number"] if match else ""
 
@@ -61,14 +48,22 @@ def without_number(title: str) -> str:
 
 
 def split_printed_number(line: str) -> tuple[str, str]:
-    """Number and title of a heading as it is printed on a line of its own; the number may be empty."""
+    """Return number and title of a heading printed on a line of its own; the number may be empty."""
     match = _PRINTED_NUMBER.match(line)
     return (match["number"].rstrip("."), match["title"]) if match else ("", line)
 
 
+_SMALL_CAPITALS = re.compile(r"\b([A-ZÀ-Þ]) ([A-ZÀ-Þ]{2,})\b")
+
+
+def joined_small_capitals(title: str) -> str:
+    """Return a title whose words in small capitals are whole: a PDF holds `REFERENCES` as `R EFERENCES`."""
+    return _SMALL_CAPITALS.sub(r"\1\2", title) if title.isupper() else title
+
+
 PaperPart = Literal["abstract", "introduction", "methods", "results", "discussion", "references", "back"]
-"""`introduction` includes background and related work, `discussion` conclusions and limitations; `back` is what
-follows the work itself: acknowledgements, funding, statements, appendices."""
+"""Part of a paper. `introduction` includes background and related work, `discussion` includes conclusions and
+limitations; `back` is everything after the work itself: acknowledgements, funding, statements, appendices."""
 
 
 def _names(text: str) -> frozenset[str]:
@@ -127,7 +122,7 @@ _WHOLE: tuple[tuple[PaperPart, frozenset[str]], ...] = (
         ),
     ),
 )
-"""Titles that tell the part by themselves."""
+"""Complete titles that identify their part."""
 
 
 def _words(text: str) -> re.Pattern[str]:
@@ -186,9 +181,9 @@ _WITHIN: tuple[tuple[PaperPart, re.Pattern[str]], ...] = (
     ),
     ("abstract", _words("abstract")),
 )
-"""Words within a title, in the order in which they decide."""
+"""Words within a title that identify its part, in order of precedence."""
 _LONGEST = 9
-"""Words of a title that may be told by one of them; a longer title says what was found."""
+"""Maximum words of a title whose part a single word may decide; a longer title states a finding."""
 
 
 def _plain(title: str) -> str:
@@ -196,13 +191,13 @@ def _plain(title: str) -> str:
 
 
 def opens_part(title: str) -> PaperPart | None:
-    """The part, when the title is nothing but one of its names."""
+    """Return the part if the title consists only of a name of that part; otherwise None."""
     plain = _plain(title)
     return next((part for part, names in _WHOLE if plain in names), None)
 
 
 def part_of(title: str) -> PaperPart | None:
-    """None for a title that names its subject and not its part."""
+    """Return the part of a title; None for a title that names its subject and not its part."""
     whole = opens_part(title)
     plain = _plain(title)
     if whole or len(plain.split()) > _LONGEST:
@@ -233,7 +228,7 @@ _NEITHER = re.compile(
 
 
 def tells_methods_or_results(title: str) -> bool:
-    """Whether any word of the title speaks of methods or results, and none of another part."""
+    """Return whether a word of the title refers to methods or results, and no word refers to another part."""
     heading = _LOOSE_NUMBER.sub("", title)
     return not _NEITHER.search(heading) and bool(_METHODS.search(heading) or _RESULTS.search(heading))
 
@@ -257,7 +252,7 @@ _KNOWN_TITLES = frozenset(
     step-by-step experiment plan; study design; summary; test case examples; timeline; validation; work plan
     """.replace("\n", " ").strip().replace("    ", "").split("; ")
 )  # fmt: skip
-"""Titles that make a line a heading by themselves, in lower case."""
+"""Titles in lower case that make a line a heading by themselves."""
 _MAIN_TITLE = re.compile(
     r"^(?:abstract|summary|introduction|background|related work|(?:materials and )?methods?(?: and materials)?"
     r"|methodology|approach|experiments?|results(?: and discussion)?|evaluation|discussion|conclusions?|limitations"
@@ -269,21 +264,21 @@ _BACK_TITLE = re.compile(
     r"|author(?:s['’])? contributions|(?:competing|conflicts? of) interests?|ethics statement|data availability)$",
     re.IGNORECASE,
 )
-"""Titles of what follows the work itself; often set smaller than its text."""
+"""Titles of sections after the work itself, which are often set in smaller type than the text."""
 
 
 def is_known_title(title: str) -> bool:
-    """Whether a title is one that sections of papers and proposals usually carry."""
+    """Return whether a title is a usual section title of papers and proposals."""
     return " ".join(title.casefold().replace("&", "and").split()).rstrip(":. ") in _KNOWN_TITLES
 
 
 def is_main_title(title: str) -> bool:
-    """Whether a title is a usual one of a paper's main sections, word for word and without a number."""
+    """Return whether a title is, word for word and without a number, a usual title of a paper's main section."""
     return _MAIN_TITLE.match(title) is not None
 
 
 def is_back_title(title: str) -> bool:
-    """Whether a title is a usual one of what follows the work itself."""
+    """Return whether a title is a usual title of a section after the work itself."""
     return _BACK_TITLE.match(title) is not None
 
 
@@ -303,9 +298,9 @@ _PROPOSAL_PARTS: tuple[tuple[ProposalPart, re.Pattern[str]], ...] = (
         re.compile(r"problem|motivation|background|introduction|hypothes|question|aim|goal|gap", re.I),
     ),
 )
-"""Words within a heading of a proposal, in the order in which they decide."""
+"""Words within a proposal heading that identify its part, in order of precedence."""
 
 
 def proposal_part_of(heading: str) -> ProposalPart | None:
-    """None for a heading that names its subject and not its part."""
+    """Return the part of a proposal heading; None for a heading that names its subject and not its part."""
     return next((part for part, words in _PROPOSAL_PARTS if words.search(heading)), None)

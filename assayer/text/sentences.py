@@ -1,4 +1,4 @@
-"""Sentences of a text: for passages, fallbacks and quotes."""
+"""Sentence segmentation of texts, for passages and quotes."""
 
 import re
 from collections.abc import Iterator
@@ -6,38 +6,36 @@ from itertools import pairwise
 
 import sentencex
 
-__all__ = ["sentence_boundaries", "sentence_spans", "sentences"]
-
 _MOST_AT_ONCE = 10_000
-"""Characters: the segmenter takes time that grows with the square of a text full of quotes that are never closed."""
+"""Maximum characters segmented at once. The segmenter takes quadratic time on a text full of unclosed quotes."""
 _CUTS = ("\n\n", "\n", ". ", " ")
-"""Where longer texts are cut for it, the best first."""
+"""Separators at which longer texts are cut for the segmenter, in order of preference."""
 _MARKUP = re.compile(r"\*\*|__|^[^\S\n]*+(?:[-*•]|\d++[.)])\s++|^#++\s++", re.MULTILINE)
 
 
 def sentences(text: str, min_words: int = 6) -> list[str]:
-    """Sentences of at least `min_words` words, in order, without Markdown marks, on one line each."""
-    found = (" ".join(_MARKUP.sub("", one).split()) for one in _segments(text))
-    return [one for one in found if len(one.split()) >= min_words]
+    """Return sentences of at least `min_words` words, in order, without Markdown marks and each on one line."""
+    found = (" ".join(_MARKUP.sub("", segment).split()) for segment in _segments(text))
+    return [item for item in found if len(item.split()) >= min_words]
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """Start and end of each sentence, in order; together they are the whole text."""
+    """Return start and end of each sentence, in order; together they cover the whole text."""
     starts, at = [0], 0
-    for one in _segments(text):
-        found = text.find(one, at) if one else -1
+    for segment in _segments(text):
+        found = text.find(segment, at) if segment else -1
         if found > 0:
             starts.append(found)
-        at = max(at, found + len(one))
+        at = max(at, found + len(segment))
     return list(pairwise([*starts, len(text)]))
 
 
 def sentence_boundaries(text: str) -> Iterator[tuple[int, int]]:
-    """Start and end of each sentence, in order, as the segmenter has them."""
+    """Yield start and end of each sentence, in order, as reported by the segmenter."""
     start = 0
     for piece in _pieces(text):
-        for one in sentencex.get_sentence_boundaries("en", piece):
-            yield start + one["start_index"], start + one["end_index"]
+        for sentence_boundary in sentencex.get_sentence_boundaries("en", piece):
+            yield start + sentence_boundary["start_index"], start + sentence_boundary["end_index"]
         start += len(piece)
 
 
@@ -47,7 +45,7 @@ def _segments(text: str) -> Iterator[str]:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Together they are the whole text."""
+    """Yield pieces of the text that together are the whole text."""
     start = 0
     while len(text) - start > _MOST_AT_ONCE:
         end = _cut(text, start)

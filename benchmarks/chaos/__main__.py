@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.chaos.running import KINDS, Chaos, run
 from benchmarks.chaos.telling import told
-from benchmarks.throughput.machine import machine
+from benchmarks.measuring import command_line, heading
 
 __all__ = ["built_corpus", "main", "varied_texts"]
 
@@ -30,7 +30,7 @@ def main() -> None:
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s")
     logging.getLogger("benchmarks").setLevel(logging.INFO)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    print(f"Machine: {machine()}\nGround: {options.ground}; seed {options.seed}", flush=True)
+    print(f"{heading()}\nGround: {options.ground}; seed {options.seed}", flush=True)
     # Not below the working directory: as root the database's server runs as a user who may not pass through it.
     with tempfile.TemporaryDirectory(prefix="assayer-chaos-", dir="/tmp", ignore_cleanup_errors=True) as folder:
         home = Path(folder)
@@ -43,14 +43,14 @@ def main() -> None:
 
 
 def _corpus(options: argparse.Namespace, built: Path) -> Path:
-    """With a bucket it is published there."""
+    """Build the corpus if necessary and return its path; if a bucket is set, publish it there."""
     if options.bucket is not None:
         return built_corpus(built, "--shards", str(options.shards), ASSAYER_CORPUS__SOURCE=options.bucket)
     return Path(options.corpus) if options.corpus else built_corpus(built)
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.chaos", description=__doc__)
+    parser = command_line("chaos", __doc__)
     parser.add_argument("--ground", choices=tuple(KINDS), default="one-process")
     parser.add_argument("--kinds", nargs="+", help="what to kill (default: all that this ground has)")
     parser.add_argument("--minutes", type=float, default=5.0, help="for which evaluations come in and processes die")
@@ -105,7 +105,8 @@ def _chaos(options: argparse.Namespace, corpus: Path) -> Chaos:
 
 
 def varied_texts(count: int) -> list[str]:
-    """Of the examples, worded apart, so that no answer to one serves another."""
+    """Return `count` texts based on the example ideas, each worded differently so that no cached answer fits
+    another."""
     files = sorted(file for file in (_EXAMPLES / "ideas").iterdir() if file.suffix in {".txt", ".md"})
     ideas = [file.read_text("utf-8") for file in files]
     return [f"{ideas[number % len(ideas)]}\n\nThis is variant {number} of the plan." for number in range(count)]

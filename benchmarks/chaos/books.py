@@ -38,12 +38,12 @@ _NOBODYS = """
         AND NOT EXISTS (SELECT FROM erased_runs e WHERE e.run_id = l.run_id)
 """
 _TOKENS = "SELECT coalesce(sum(prompt_tokens + completion_tokens), 0)::bigint FROM ledger WHERE NOT cached"
-_KEPT = "SELECT document_file FROM jobs WHERE state IN ('cancelled', 'failed', 'dead') AND document_file IS NOT NULL"
+_KEPT = "SELECT document_file FROM jobs WHERE state IN ('cancelled', 'failed') AND document_file IS NOT NULL"
 _TABLES = """
     SELECT c.relname AS name,
            coalesce(array_agg(a.attname::text) FILTER (WHERE a.atttypid = 'bytea'::regtype), '{}') AS bytes
     FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-    WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition GROUP BY 1
+    WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' GROUP BY 1
 """
 
 
@@ -56,12 +56,12 @@ class Erased(Frozen):
 
 
 class Charge(NamedTuple):
-    """Of a job that has ended, or of all that were erased, in US dollars."""
+    """Charge for an evaluation that has ended, or for all erased evaluations, in US dollars."""
 
     id: str
     charged: float | None
     least: float
-    """What the ledger has from before the verdict."""
+    """Lower bound: ledger entries from before the verdict."""
     most: float
     """And with what was told after it."""
 
@@ -69,8 +69,8 @@ class Charge(NamedTuple):
 class Books(NamedTuple):
     broken: Mapping[str, Collection[str]]
     tokens: int
-    """In the ledger: of answers, and of sends that the endpoint may have read and that were not answered in time, which
-    count at least their prompts."""
+    """Tokens in the ledger, from answers and from sends that the endpoint may have read without answering in time;
+    the latter count at least their prompts."""
     ledger_usd: float
     spent_usd: float
     late: int
@@ -87,22 +87,24 @@ async def audited(connection: AnyConnection, erased: Sequence[Erased], files: Pa
     assert of_erased is not None  # noqa: S101 - sums always have a row
     spent = float(await connection.fetchval(_SPENT))
     gone = Charge(
-        "all that were erased", spent - sum(one.charged or 0.0 for one in charges), *reversed(tuple(of_erased))
+        "all that were erased", spent - sum(charge.charged or 0.0 for charge in charges), *reversed(tuple(of_erased))
     )
-    ids = {one.job for one in erased}
+    ids = {item.job for item in erased}
     stored = {row["id"] for row in await connection.fetch("SELECT id FROM jobs WHERE id = ANY($1::text[])", list(ids))}
     return Books(
         broken={
-            "charged another sum than was paid for them": [one.id for one in [*charges, gone] if unbalanced(one)],
+            "charged another sum than was paid for them": [
+                charge.id for charge in [*charges, gone] if unbalanced(charge)
+            ],
             "runs that were paid for and belong to no evaluation": [row[0] for row in await connection.fetch(_NOBODYS)],
             "erased, and still in the tables": stored,
             "places where words of erased ideas are left": [
-                *[place async for place in _in_tables(connection, [one.marker for one in erased])],
+                *[place async for place in _in_tables(connection, [item.marker for item in erased])],
                 *_in_files(files, kept),
             ],
         },
         tokens=await connection.fetchval(_TOKENS),
-        ledger_usd=sum(one.most for one in charges) + of_erased["most"],
+        ledger_usd=sum(charge.most for charge in charges) + of_erased["most"],
         spent_usd=spent,
         late=sum(row["late"] for row in rows),
     )

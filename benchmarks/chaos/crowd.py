@@ -1,4 +1,4 @@
-"""Those who use the service meanwhile: tenants that submit, send again, cancel, and write down what was accepted."""
+"""Users of the service during a run: tenants that submit, resend, cancel, and record what was accepted."""
 
 import asyncio
 import io
@@ -22,7 +22,7 @@ from assayer_client import (
 )
 from benchmarks.chaos.books import Erased
 from benchmarks.chaos.findings import Accepted
-from benchmarks.chaos.waiting import until
+from benchmarks.waiting import until
 
 __all__ = ["Submission", "Tenants", "open_tenants", "submissions", "submit_all", "until_all_ended", "word_document"]
 
@@ -91,9 +91,9 @@ async def open_tenants(address: str, admin: str, count: int) -> AsyncIterator[Te
         clients = []
         for number in range(count):
             name = f"tenant-{number}"
-            await operator.create_tenant(TenantBody(id=name, name=name, weight=number + 1.0))
+            await operator.tenants.create(TenantBody(id=name, name=name, weight=number + 1.0))
             plan = KeyBody(name="chaos", tenant=name, scopes=("submit", "read", "manage"), requests_per_minute=_RATE)
-            key = (await operator.create_key(plan)).secret
+            key = (await operator.keys.create(plan)).secret
             clients.append(await stack.enter_async_context(AsyncClient(address, key, retries=_RETRIES)))
         yield clients
 
@@ -102,34 +102,36 @@ async def submit_all(tenants: Tenants, what: Sequence[Submission], record: Path,
     """Returns when all are accepted, and those erased that are to be; each is in its record as soon as it is."""
     began = asyncio.get_running_loop().time()
     async with asyncio.TaskGroup() as group:
-        for number, one in enumerate(what):
-            group.create_task(_submit(tenants[one.tenant], f"chaos-{number}", one, (record, erasures), began))
+        for number, item in enumerate(what):
+            group.create_task(_submit(tenants[item.tenant], f"chaos-{number}", item, (record, erasures), began))
 
 
-async def _submit(client: AsyncClient, key: str, one: Submission, records: tuple[Path, Path], began: float) -> None:
-    await asyncio.sleep(max(0.0, began + one.at - asyncio.get_running_loop().time()))
-    told = await asyncio.gather(*(_sent(client, key, one) for _ in range(1 + one.twice)))
+async def _submit(
+    client: AsyncClient, key: str, submission: Submission, records: tuple[Path, Path], began: float
+) -> None:
+    await asyncio.sleep(max(0.0, began + submission.at - asyncio.get_running_loop().time()))
+    told = await asyncio.gather(*(_sent(client, key, submission) for _ in range(1 + submission.twice)))
     for job in told:
-        _note(records[0], Accepted(tenant=f"tenant-{one.tenant}", key=key, job=job))
-    if one.cancelled_after is not None:
-        await asyncio.sleep(one.cancelled_after)
-        await client.cancel(told[0])
-    if one.erased_after is not None:
-        await asyncio.sleep(one.erased_after)
+        _note(records[0], Accepted(tenant=f"tenant-{submission.tenant}", key=key, job=job))
+    if submission.cancelled_after is not None:
+        await asyncio.sleep(submission.cancelled_after)
+        await client.evaluations.cancel(told[0])
+    if submission.erased_after is not None:
+        await asyncio.sleep(submission.erased_after)
         try:
-            await client.erase(told[0])
+            await client.evaluations.erase(told[0])
         except ApiProblem as problem:
             if problem.status != _GONE:  # by an attempt whose answer was lost
                 raise
-        _note(records[1], Erased(job=told[0], marker=one.text.splitlines()[-1]))
+        _note(records[1], Erased(job=told[0], marker=submission.text.splitlines()[-1]))
 
 
-async def _sent(client: AsyncClient, key: str, one: Submission) -> str:
+async def _sent(client: AsyncClient, key: str, submission: Submission) -> str:
     """The evaluation's id."""
-    if not one.as_document:
-        return (await client.submit(EvaluationBody(idea=IdeaBody(text=one.text)), key=key)).id
-    batch = await client.submit_files([Upload(f"{key}.docx", word_document(one.text))], key=key)
-    (evaluation,) = (await client.evaluations(batch=batch.id)).items
+    if not submission.as_document:
+        return (await client.evaluations.create(EvaluationBody(idea=IdeaBody(text=submission.text)), key=key)).id
+    batch = await client.batches.create(files=[Upload(f"{key}.docx", word_document(submission.text))], key=key)
+    (evaluation,) = (await client.evaluations.list(batch=batch.id)).items
     return evaluation.id
 
 
@@ -154,7 +156,8 @@ def word_document(text: str) -> bytes:
 
 
 async def until_all_ended(tenants: Tenants, seconds: float) -> None:
-    """By what the service says; whether it is true is for the reader to find out. Raises TimeoutError."""
+    """Wait until the service reports that all evaluations have ended; the report is verified later. Raises
+    TimeoutError."""
 
     async def ended() -> bool:
         return not any([await _is_busy(client) for client in tenants])
@@ -163,6 +166,6 @@ async def until_all_ended(tenants: Tenants, seconds: float) -> None:
 
 
 async def _is_busy(client: AsyncClient) -> bool:
-    queued = await client.evaluations(state="queued", limit=1)
-    running = await client.evaluations(state="running", limit=1)
+    queued = await client.evaluations.list(state="queued", limit=1)
+    running = await client.evaluations.list(state="running", limit=1)
     return bool(queued.items or running.items)

@@ -1,4 +1,4 @@
-"""What the head of a Ray cluster says of it: which nodes live, and whether the whole service runs on them."""
+"""Status of a Ray cluster from its head: which nodes are alive, and whether the whole service runs on them."""
 
 import os
 from collections.abc import Collection, Mapping
@@ -21,7 +21,9 @@ class Dashboard:
     port: int
 
     async def put(self, config: Mapping[str, Any]) -> bool:
-        """As KubeRay does; False while the head does not listen yet. Raises RuntimeError where the config is wrong."""
+        """Put a Serve config as KubeRay does; return False while the head does not listen yet.
+
+        Raises RuntimeError if the config is wrong."""
         try:
             async with self._client as client:
                 answer = await client.put("/api/serve/applications/", json=config)
@@ -35,7 +37,7 @@ class Dashboard:
         """Ids of those that live, as far as the head knows."""
         said = await self._get("/api/v0/nodes?limit=1000")
         listed = said.get("data", {}).get("result", {}).get("result", [])
-        return frozenset(one["node_id"] for one in listed if one["state"] == "ALIVE")
+        return frozenset(item["node_id"] for item in listed if item["state"] == "ALIVE")
 
     async def applications(self) -> Mapping[str, Any]:
         """All that Serve's controller says, through the head."""
@@ -69,10 +71,10 @@ def is_up(said: Mapping[str, Any], nodes: Collection[str]) -> bool:
     nodes, and every proxy of theirs lets requests in. `said` as Serve's controller does."""
     applications = said.get("applications", {}).values()
     proxies = said.get("proxies", {})
-    pools = [pool for one in applications for pool in one["deployments"].values()]
+    pools = [pool for application in applications for pool in application["deployments"].values()]
     return (
         bool(pools)
-        and all(one["status"] == "RUNNING" for one in applications)
+        and all(application["status"] == "RUNNING" for application in applications)
         and all(pool["status"] == "HEALTHY" and _is_full(pool, nodes) for pool in pools)
         and bool(proxies)
         and all(node in nodes and proxy["status"] == "HEALTHY" for node, proxy in proxies.items())
@@ -80,5 +82,5 @@ def is_up(said: Mapping[str, Any], nodes: Collection[str]) -> bool:
 
 
 def _is_full(pool: Mapping[str, Any], nodes: Collection[str]) -> bool:
-    running = [one for one in pool["replicas"] if one["state"] == "RUNNING" and one["node_id"] in nodes]
+    running = [item for item in pool["replicas"] if item["state"] == "RUNNING" and item["node_id"] in nodes]
     return bool(len(running) == len(pool["replicas"]) == pool["target_num_replicas"])

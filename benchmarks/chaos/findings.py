@@ -1,4 +1,4 @@
-"""What the tables say about the promise: every accepted evaluation ends in exactly one verdict."""
+"""Check the tables for the guarantee that every accepted evaluation ends in exactly one verdict."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -12,7 +12,7 @@ __all__ = ["Accepted", "Findings", "Told", "judged"]
 _LOST = "accepted, and not in the tables"
 _WITHOUT = "without a verdict"
 _TWICE = "accepted twice under one idempotency key"
-_VERDICTS = {"done", "failed", "dead", "cancelled"}
+_VERDICTS = {"succeeded", "failed", "cancelled"}
 
 
 class Accepted(Frozen):
@@ -51,8 +51,8 @@ _PROMISES: Mapping[str, Callable[[Told], bool]] = {
     "with a gap in their events": lambda job: (
         [number for number, _ in job.events] != list(range(1, len(job.events) + 1))
     ),
-    "done without a report": lambda job: job.state == "done" and not job.reported,
-    "failed or dead without an explanation": lambda job: job.state in {"failed", "dead"} and not job.problem,
+    "done without a report": lambda job: job.state == "succeeded" and not job.reported,
+    "failed without an explanation": lambda job: job.state == "failed" and not job.problem,
 }
 
 
@@ -68,10 +68,10 @@ class Findings(Frozen):
     broken: Mapping[str, tuple[str, ...]]
     """Ids of evaluations by the promise that was broken to them: all should be empty."""
     problems: tuple[str, ...]
-    """Of evaluations that ended without a report."""
+    """Problems of evaluations that ended without a report."""
     erased: int = 0
     tokens: int = 0
-    """In the ledger, of answers that were paid."""
+    """Tokens of paid answers in the ledger."""
     ledger_usd: float = 0.0
     spent_usd: float = 0.0
     """Charged to the tenants."""
@@ -100,10 +100,10 @@ def judged(
     books: Books | None = None,
 ) -> Findings:
     """`late` are those that called a language model after their verdict."""
-    known = {one.job for one in accepted}
+    known = {item.job for item in accepted}
     by_key: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for one in accepted:
-        by_key[one.tenant, one.key].add(one.job)
+    for item in accepted:
+        by_key[item.tenant, item.key].add(item.job)
     broken = {
         _LOST: known - jobs.keys() - set(erased),
         "in the tables, and never accepted": jobs.keys() - known,

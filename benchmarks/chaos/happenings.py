@@ -1,4 +1,4 @@
-"""What happens to a service beside kills: its database is away for a minute, and it is replaced by another version."""
+"""Incidents other than kills: the database is down for a minute, and the service is replaced by another version."""
 
 import asyncio
 import fcntl
@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import psutil
 
 from benchmarks.chaos.killing import Killer, Killing, spent
-from benchmarks.chaos.processes import database_server, family
+from benchmarks.processes import database_server, family
 
 __all__ = ["Happening", "happen", "happenings"]
 
@@ -31,16 +31,16 @@ def happenings(seconds: float, outages: int, upgrade: bool) -> list[Happening]:
     """Outages spread over the time, away and silent by turns, and the upgrade in the middle between two of them."""
     kinds: tuple[Kind, Kind] = ("database away", "database silent")
     found = [Happening(kinds[number % 2], seconds * (number + 0.5) / outages) for number in range(outages)]
-    return sorted([*found, *([Happening("upgrade", seconds / 2)] if upgrade else [])], key=lambda one: one.at)
+    return sorted([*found, *([Happening("upgrade", seconds / 2)] if upgrade else [])], key=lambda item: item.at)
 
 
 async def happen(killer: Killer, plan: list[Happening], outage_seconds: float, newer: Mapping[str, str]) -> None:
     """One after another; nothing is killed meanwhile."""
-    for one in plan:
-        await asyncio.sleep(max(0.0, killer.began + one.at - time.monotonic()))
+    for item in plan:
+        await asyncio.sleep(max(0.0, killer.began + item.at - time.monotonic()))
         async with killer.alone:
             before, began = await spent(killer.simulator), time.monotonic()
-            match one.kind:
+            match item.kind:
                 case "database away":
                     await _away(killer.service.home, outage_seconds)
                 case "database silent":
@@ -49,7 +49,7 @@ async def happen(killer: Killer, plan: list[Happening], outage_seconds: float, n
                     await killer.service.upgrade(newer)
             await killer.service.until_it_answers(_WHOLE_SECONDS)
             away = time.monotonic() - began
-            killer.done.append(Killing(one.kind, began - killer.began, before, away, killer.weather.name))
+            killer.done.append(Killing(item.kind, began - killer.began, before, away, killer.weather.name))
 
 
 async def _away(home: Path, seconds: float) -> None:

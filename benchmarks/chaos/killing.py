@@ -14,19 +14,19 @@ from typing import NamedTuple
 import psutil
 
 from benchmarks.chaos.plan import CALM, Kill, Weather
-from benchmarks.chaos.processes import alive
-from benchmarks.chaos.service import Service
-from benchmarks.chaos.waiting import until
-from benchmarks.simulator.counters import Stats
-from benchmarks.simulator.process import Simulator
+from benchmarks.processes import alive
+from benchmarks.service import Service
+from benchmarks.waiting import until
+from simulator.counters import Stats
+from simulator.process import Simulator
 
 __all__ = ["Killer", "Killing", "Spent", "change_weather", "spent"]
 
 _LOG = logging.getLogger(__name__)
 _WAIT_SECONDS = 60.0
-"""For a process to kill."""
+"""Maximum seconds to wait for a process to kill."""
 _IDLE_SECONDS = 10.0
-"""For calls in flight that its death may hurt."""
+"""Maximum seconds to wait for calls in flight that the kill may affect."""
 _WHOLE_SECONDS = 240.0
 _LOOK_SECONDS = 0.1
 
@@ -53,7 +53,7 @@ class Killing(NamedTuple):
     whole: float = 0.0
     """Seconds until all that died with it had been replaced, where that is waited for."""
     load: float = 0.0
-    """Of the machine, over the minute before."""
+    """Load average of the machine over the minute before the kill."""
 
     @property
     def times(self) -> tuple[float, float, float]:
@@ -133,10 +133,10 @@ async def spent(simulator: Simulator) -> Spent:
 async def change_weather(killer: Killer, plan: Iterator[Weather]) -> None:
     """To the end of the plan, or until it is cancelled; then it is calm."""
     try:
-        for one in plan:
-            killer.weather = one
-            await asyncio.to_thread(lambda knobs: killer.simulator.configure(**knobs), one.knobs)
-            await asyncio.sleep(one.seconds)
+        for item in plan:
+            killer.weather = item
+            await asyncio.to_thread(lambda knobs: killer.simulator.configure(**knobs), item.knobs)
+            await asyncio.sleep(item.seconds)
     finally:
         killer.weather = CALM
         killer.simulator.configure(**CALM.knobs)

@@ -12,9 +12,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from benchmarks.chaos.processes import end, family, free_port, raylet
 from benchmarks.chaos.redis import Redis
-from benchmarks.chaos.waiting import until
+from benchmarks.processes import end, family, free_port, raylet
+from benchmarks.waiting import until
 from cluster.ray_cluster import private_environment
 
 __all__ = ["Node", "NodePlan", "nodes"]
@@ -34,7 +34,7 @@ _QUICK = {
 
 _CURRENT_CLUSTER = "ray_current_cluster"
 _PATIENT = {"RAY_gcs_rpc_server_reconnect_timeout_s": "600"}
-"""How long a node waits for another head, as KubeRay tells its workers."""
+"""Ray settings of a node that waits for a new head as long as KubeRay lets its workers wait."""
 
 
 class NodePlan(NamedTuple):
@@ -43,7 +43,7 @@ class NodePlan(NamedTuple):
     gpus: int = 0
     """Made up: Ray gives them out, nobody finds one."""
     variables: Mapping[str, str] = MappingProxyType({})
-    """Of its environment alone."""
+    """Environment variables of this node only."""
 
 
 @dataclass
@@ -52,7 +52,7 @@ class Node:
 
     folder: Path
     port: int
-    """Of the cluster."""
+    """Port of the cluster."""
     plan: NodePlan
     environment: Mapping[str, str]
     """Every process of the service that it runs reads its settings there."""
@@ -185,5 +185,5 @@ async def nodes(
 
 
 def _keep(session: Path, logs: Path) -> None:
-    for one in session.glob("session_2*/logs"):
-        shutil.copytree(one, logs / one.parent.name, dirs_exist_ok=True, ignore_dangling_symlinks=True)
+    for path in session.glob("session_2*/logs"):
+        shutil.copytree(path, logs / path.parent.name, dirs_exist_ok=True, ignore_dangling_symlinks=True)

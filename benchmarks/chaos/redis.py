@@ -10,8 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.chaos.processes import free_port
-from benchmarks.chaos.waiting import until
+from benchmarks.processes import free_port
+from benchmarks.waiting import until
 
 __all__ = ["Redis", "redis", "redis_program"]
 
@@ -24,7 +24,7 @@ class Redis(NamedTuple):
 
     @property
     def environment(self) -> dict[str, str]:
-        """Of a head, as KubeRay sets it; the password is an argument."""
+        """Environment variables of a head, as KubeRay sets them; the password is an argument."""
         return {
             "RAY_REDIS_ADDRESS": f"127.0.0.1:{self.port}",
             "RAY_external_storage_namespace": "assayer",

@@ -17,13 +17,13 @@ from benchmarks.chaos.happenings import happen, happenings
 from benchmarks.chaos.killing import Killer, Killing, Spent, change_weather, spent
 from benchmarks.chaos.nodes import Node, NodePlan, nodes
 from benchmarks.chaos.plan import kills, weather
-from benchmarks.chaos.processes import free_port
 from benchmarks.chaos.rayservice import DeployedService, Quiet, deployed, read_ray_service, with_shared_shards
 from benchmarks.chaos.redis import redis
-from benchmarks.chaos.service import Service, serving
-from benchmarks.simulator.counters import Stats
-from benchmarks.simulator.process import Simulator
+from benchmarks.processes import free_port
+from benchmarks.service import Service, serving
 from cluster.postgres import EmbeddedPostgres
+from simulator.counters import Stats
+from simulator.process import Simulator
 
 __all__ = ["KINDS", "Chaos", "Ground", "Outcome", "run"]
 
@@ -57,20 +57,20 @@ class Chaos(NamedTuple):
     ground: Ground
     kinds: Sequence[str]
     texts: Sequence[str]
-    """Of the ideas; no two alike."""
+    """Texts of the ideas; no two are alike."""
     corpus: Path
     tenants: int = 3
     seconds: float = 60.0
-    """For which evaluations come in and processes die."""
+    """Seconds during which evaluations are submitted and processes are killed."""
     most_kills: int | None = None
     """None: as many as fit into the time."""
     mean_pause: float = 10.0
     latency: float = 0.5
     storms: bool = True
     settling_seconds: float = 600.0
-    """For the rest to end when all is calm."""
+    """Maximum seconds for the remaining evaluations to end once faults have stopped."""
     outages: int = 0
-    """Of the database."""
+    """Number of database outages."""
     outage_seconds: float = 60.0
     upgrade: bool = False
     """Whether the service is replaced in the middle by one under which evaluations begin anew."""
@@ -81,13 +81,13 @@ class Chaos(NamedTuple):
     cancelled: float = 0.1
     """Share that is cancelled."""
     small: bool = False
-    """Of a RayService: whether no pool has more than two processes."""
+    """Whether no pool of a RayService has more than two processes."""
     pods: int = 2
-    """Of a RayService: the most of one group."""
+    """Maximum pods of one group of a RayService."""
     bucket: str | None = None
-    """Of a RayService: address of a bucket in which the corpus is, and from which each node pulls its shards."""
+    """Address of the bucket with a RayService's corpus, from which each node pulls its shards."""
     shards: int = 1
-    """Of the corpus there."""
+    """Number of shards of the corpus in the bucket."""
     ray_logs: Path | None = None
     """Where what a RayService's nodes logged is kept."""
 
@@ -99,9 +99,9 @@ class Outcome(NamedTuple):
     stats: Stats
     last: Spent
     starts: int
-    """Of the service's first process."""
+    """Number of starts of the service's first process."""
     silence: str
-    """What whoever asked the API all the while has to say of it; empty where nobody did."""
+    """Summary of the API probes during the run; empty if the API was not probed."""
     seconds: float
     quiet: Sequence[Quiet] = ()
     """The same between each kill and the next, or the end."""
@@ -110,7 +110,9 @@ class Outcome(NamedTuple):
 
 
 async def run(chaos: Chaos, home: Path) -> Outcome:
-    """In a fresh directory. Raises TimeoutError when evaluations do not end, with what the service wrote."""
+    """Run in a fresh directory.
+
+    Raises TimeoutError with the service's log output if evaluations do not end."""
     began = time.monotonic()
     record, erasures = home / "accepted.jsonl", home / "erased.jsonl"
     record.touch()
@@ -144,7 +146,7 @@ async def run(chaos: Chaos, home: Path) -> Outcome:
 
 
 def _quiet(service: DeployedService, killer: Killer) -> list[Quiet]:
-    times = [killer.began + one.at for one in killer.done]
+    times = [killer.began + item.at for item in killer.done]
     return [service.quiet(since, until) for since, until in pairwise([*times, time.monotonic()])]
 
 
@@ -185,7 +187,7 @@ async def _rayservice(chaos: Chaos, simulator: Simulator, home: Path) -> AsyncIt
     source: dict[str, str] = {}
     if chaos.bucket is not None:
         source = {"ASSAYER_CORPUS__SOURCE": chaos.bucket}
-        plan = with_shared_shards(plan, chaos.shards)._replace(nodes=[_with_copy(one, home) for one in plan.nodes])
+        plan = with_shared_shards(plan, chaos.shards)._replace(nodes=[_with_copy(node, home) for node in plan.nodes])
     async with EmbeddedPostgres(home / "postgres") as server, redis(home) as kept:
         settings = environment(chaos.corpus, simulator, home) | {
             "ASSAYER_DATABASE__URL": await server.ensure(),
@@ -198,7 +200,7 @@ async def _rayservice(chaos: Chaos, simulator: Simulator, home: Path) -> AsyncIt
         ):
             yield service
             if chaos.bucket is not None:
-                _LOG.info("pulled: %s", "; ".join(_pulled(home / _COPIES / one.name) for one in plan.nodes))
+                _LOG.info("pulled: %s", "; ".join(_pulled(home / _COPIES / node.name) for node in plan.nodes))
 
 
 def _with_copy(node: NodePlan, home: Path) -> NodePlan:
@@ -207,8 +209,8 @@ def _with_copy(node: NodePlan, home: Path) -> NodePlan:
 
 
 def _pulled(copy: Path) -> str:
-    files = [one for one in copy.rglob("*") if one.is_file()]
-    return f"{copy.name} {len(files)} files, {sum(one.stat().st_size for one in files) / 2**20:.1f} MiB"
+    files = [path for path in copy.rglob("*") if path.is_file()]
+    return f"{copy.name} {len(files)} files, {sum(file.stat().st_size for file in files) / 2**20:.1f} MiB"
 
 
 def _service(
@@ -218,7 +220,8 @@ def _service(
 
 
 def environment(corpus: Path, simulator: Simulator, home: Path) -> dict[str, str]:
-    """Of this process without what others have set, and with deadlines that suit a run of minutes."""
+    """Return this process's environment without existing ASSAYER_ and OPENAI_ variables, with deadlines that suit a
+    run of minutes."""
     own = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAYER_", "OPENAI_"))}
     return own | {
         "HOME": str(home),
@@ -242,7 +245,7 @@ def environment(corpus: Path, simulator: Simulator, home: Path) -> dict[str, str
 
 
 async def _read_once_purged(home: Path, record: Path, erasures: Path) -> Findings:
-    """What was stored at the very moment of an erasure goes with the next purge, which is waited for."""
+    """Read the findings, waiting for the next purge to delete what was stored at the moment of an erasure."""
     until = time.monotonic() + _PURGED_SECONDS
     while True:
         findings = await _read(home, record, erasures)

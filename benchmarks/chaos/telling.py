@@ -35,7 +35,8 @@ def told(outcome: Outcome) -> str:
         f"{stats.prompt_tokens + stats.completion_tokens:,} of answers that the endpoint gave",
         "kills: "
         + "; ".join(
-            f"{one.at:.0f} s {one.kind} ({one.before.in_flight} in flight, {one.weather})" for one in outcome.killings
+            f"{killing.at:.0f} s {killing.kind} ({killing.before.in_flight} in flight, {killing.weather})"
+            for killing in outcome.killings
         ),
         "",
         *_by_kind(outcome),
@@ -52,28 +53,32 @@ def told(outcome: Outcome) -> str:
 
 
 def _by_kind(outcome: Outcome) -> Sequence[str]:
-    """What came between one kill and the next is put down to the first of the two."""
+    """Return table rows by kind of kill; everything between two kills is attributed to the earlier kill."""
     killings = outcome.killings
-    ends = [*(one.before for one in killings[1:]), outcome.last]
+    ends = [*(killing.before for killing in killings[1:]), outcome.last]
     rows = [_HEADING, "|---|" + "---:|" * 5]
-    for kind in dict.fromkeys(one.kind for one in killings):
-        those = [(one, _between(one.before, end)) for one, end in zip(killings, ends, strict=True) if one.kind == kind]
-        flying = mean(one.before.in_flight for one, _ in those)
+    for kind in dict.fromkeys(killing.kind for killing in killings):
+        those = [
+            (killing, _between(killing.before, end))
+            for killing, end in zip(killings, ends, strict=True)
+            if killing.kind == kind
+        ]
+        flying = mean(item.before.in_flight for item, _ in those)
         twice, left = sum(spent.repeated for _, spent in those), sum(spent.abandoned for _, spent in those)
-        away = [one.away for one, _ in those]
+        away = [item.away for item, _ in those]
         rows.append(f"| {kind} | {len(those)} | {flying:.0f} | {twice} | {left} | {mean(away):.1f}, {max(away):.1f} |")
     return rows
 
 
 def _one_by_one(outcome: Outcome) -> Sequence[str]:
     killings = outcome.killings
-    ends = [*(one.before for one in killings[1:]), outcome.last]
+    ends = [*(killing.before for killing in killings[1:]), outcome.last]
     rows = [_EACH, "|---|" + "---:|" * 8]
-    for one, end, quiet in zip(killings, ends, outcome.quiet, strict=True):
-        paid = _between(one.before, end)
+    for killing, end, quiet in zip(killings, ends, outcome.quiet, strict=True):
+        paid = _between(killing.before, end)
         rows.append(
-            f"| {one.kind} | {one.at:.0f} | {one.load:.0f} | {one.before.in_flight} | {paid.repeated} "
-            f"| {one.away:.1f} | {quiet.unanswered} of {quiet.asked} | {quiet.until:.1f} | {one.whole:.0f} |"
+            f"| {killing.kind} | {killing.at:.0f} | {killing.load:.0f} | {killing.before.in_flight} | {paid.repeated} "
+            f"| {killing.away:.1f} | {quiet.unanswered} of {quiet.asked} | {quiet.until:.1f} | {killing.whole:.0f} |"
         )
     return [*rows, ""]
 

@@ -1,1 +1,1 @@
-"""How long the console's table of a large call takes."""
+"""Benchmark of the console's table for a large call."""

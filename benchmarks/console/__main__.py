@@ -4,7 +4,6 @@ them and as Chromium shows them, and what people who watch a call cost.
 python -m benchmarks.console --rows 5000
 """
 
-import argparse
 import asyncio
 import statistics
 import tempfile
@@ -19,9 +18,9 @@ from benchmarks.console.browsing import time_pages
 from benchmarks.console.child import served
 from benchmarks.console.large_ranking import RANKING, add_ranking
 from benchmarks.console.watchers import add_watched_call, time_watchers
-from benchmarks.throughput.machine import machine
+from benchmarks.measuring import command_line, heading
 from cluster.postgres import EmbeddedPostgres
-from orchestrator.jobs.api_keys import KeyPlan, Scope, generate_key
+from orchestrator.access.api_keys import KeyPlan, Scope, generate_key
 from orchestrator.jobs.models import BatchId, JobId, TenantId, TenantPlan
 from orchestrator.jobs.report_figures import PartFigure, ReportFigures
 from orchestrator.jobs.requests import EvaluationRequest
@@ -44,7 +43,7 @@ _VIEWS = {
     "sorted by rank": TableView(sort="rank", ranking=RANKING),
 }
 _DONE = """
-    UPDATE jobs SET state = 'done', started_at = created_at, finished_at = now(), run_id = 'run_' || id,
+    UPDATE jobs SET state = 'succeeded', started_at = created_at, finished_at = now(), run_id = 'run_' || id,
         cost_usd = random() WHERE tenant = $1
 """
 # Ended over three hours, one after the other; some cost ten times as much.
@@ -74,8 +73,8 @@ _OPINIONS = """
     ) AS drawn
 """
 _REPORTS = """
-    INSERT INTO evaluations (id, idea_id, method, request, report, cited)
-    SELECT run_id, request #>> '{idea,id}', 'scholareval', '{}', '{}', '{}' FROM jobs WHERE tenant = $1
+    INSERT INTO evaluations (id, idea_id, report)
+    SELECT run_id, request #>> '{idea,id}', '{}' FROM jobs WHERE tenant = $1
 """
 _FIGURES = """
     INSERT INTO report_figures (run, idea, score, certainty, fit, complete, shares, figures, words)
@@ -98,12 +97,12 @@ _SCOPES: frozenset[Scope] = frozenset(("submit", "read", "manage"))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.console", description=__doc__)
+    parser = command_line("console", __doc__)
     parser.add_argument("--rows", type=int, default=5_000)
     parser.add_argument("--only", choices=("queries", "pages", "watchers"), help="one of the three parts")
     asked = parser.parse_args()
     rows, only = asked.rows, asked.only
-    print(f"Machine: {machine()}\n{rows:,} proposals of {len(_TEXT):,} characters, {_TIMES} times each\n", flush=True)
+    print(f"{heading()}\n{rows:,} proposals of {len(_TEXT):,} characters, {_TIMES} times each\n", flush=True)
     asyncio.run(_measure(rows, only))
 
 
@@ -141,6 +140,7 @@ async def _fill(database: Database, rows: int) -> None:
         idea="i", score=0.5, reason="", certainty="low", fit="good", complete=True, parts=parts, notices=()
     )
     await database.execute(_DONE, _TENANT)
+    await database.execute("INSERT INTO runs (job, run_id) SELECT id, run_id FROM jobs WHERE tenant = $1", _TENANT)
     await database.execute(_ENDED, _TENANT)
     await database.execute(_REPORTS, _TENANT)
     await database.execute(_FIGURES, _TENANT, figures.model_dump_json(), _TEXT)

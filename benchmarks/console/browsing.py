@@ -78,7 +78,7 @@ async def _opened(page: Page, name: str, address: str, times: int) -> None:
     for _ in range(times):
         await page.goto(address)
         found.append(await page.evaluate(_TIMING))
-    _told(name, [one[0] for one in found], [one[1] for one in found])
+    _told(name, [item[0] for item in found], [item[1] for item in found])
 
 
 async def _acted(page: Page, name: str, address: str, act: Callable[[], Awaitable[None]], times: int) -> None:
@@ -97,5 +97,5 @@ async def _acted(page: Page, name: str, address: str, act: Callable[[], Awaitabl
 
 
 def _told(name: str, served: list[float], seen: list[float]) -> None:
-    figures = (f"median {statistics.median(one):6.0f}, slowest {max(one):6.0f}" for one in (served, seen))
+    figures = (f"median {statistics.median(item):6.0f}, slowest {max(item):6.0f}" for item in (served, seen))
     print(f"{name:26} {'   '.join(figures)}", flush=True)

@@ -15,8 +15,8 @@ from pydantic import SecretStr
 from cluster.clock import SystemClock
 from cluster.service import api_services
 from cluster.settings import Settings
-from orchestrator.api.application import create_app
-from orchestrator.api.common_schemas import Check
+from orchestrator.application import create_app
+from orchestrator.problems import Check
 from orchestrator.store import Database, DatabaseSettings, NotificationListener
 
 __all__ = ["ServedConsole", "served"]

@@ -52,7 +52,7 @@ async def add_ranking(database: Database, tenant: TenantId, ideas: Sequence[Idea
     result = _result(ideas, cut)
     dumped = result.model_dump(mode="json")
     ready = time.perf_counter()
-    if not await leases.finish(lease, JobVerdict(state="done", result=dumped, cost_usd=50.0)):
+    if not await leases.finish(lease, JobVerdict(state="succeeded", result=dumped, cost_usd=50.0)):
         raise RuntimeError("The ranking could not be written.")
     size = len(result.model_dump_json()) / 1e6
     print(
@@ -65,7 +65,7 @@ async def add_ranking(database: Database, tenant: TenantId, ideas: Sequence[Idea
 def _result(ideas: Sequence[Idea], cut: int) -> RankingResult:
     draw = random.Random(0)
     comparisons = _comparisons(ideas, round(RankingOptions().calls_per_idea * len(ideas)), draw)
-    times = Counter(one for answer in comparisons for one in (answer.first, answer.second))
+    times = Counter(item for answer in comparisons for item in (answer.first, answer.second))
     count = len(ideas)
     ranked = tuple(
         RankedIdea(
@@ -76,7 +76,10 @@ def _result(ideas: Sequence[Idea], cut: int) -> RankingResult:
             ranks=Interval(low=max(1, rank - 200), high=min(count, rank + 200)),
             strength=2 - 4 * rank / count,
             strengths=Interval(low=1.4 - 4 * rank / count, high=2.6 - 4 * rank / count),
-            by_dimension={one.name: 2 - 4 * rank / count + draw.uniform(-1, 1) for one in DEFAULT_DIMENSIONS},
+            by_dimension={
+                default_dimension.name: 2 - 4 * rank / count + draw.uniform(-1, 1)
+                for default_dimension in DEFAULT_DIMENSIONS
+            },
             comparisons=times[idea.id],
             chance_in=min(1.0, max(0.0, (cut + 200 - rank) / 400)),
             band=_band(rank, cut),
@@ -142,8 +145,8 @@ def _comparisons(ideas: Sequence[Idea], count: int, draw: random.Random) -> tupl
             first=ideas[first].id,
             second=ideas[second].id,
             verdicts=tuple(
-                DimensionVerdict(dimension=one.name, winner=draw.choice(_WINNERS), reason=_REASON)
-                for one in DEFAULT_DIMENSIONS
+                DimensionVerdict(dimension=default_dimension.name, winner=draw.choice(_WINNERS), reason=_REASON)
+                for default_dimension in DEFAULT_DIMENSIONS
             ),
         )
         for first, second in pairs

@@ -13,7 +13,7 @@ _QUALITY = 60
 
 
 async def picture(page: Page, path: Path) -> None:
-    """What stands in the window now."""
+    """Save a screenshot of the page's visible area."""
     shot = await page.screenshot()
     await asyncio.to_thread(_save, shot, path)
 

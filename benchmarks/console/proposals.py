@@ -49,19 +49,19 @@ def invented() -> list[ProposalFile]:
     files = [
         ProposalFile(f"A-2026-{at:04}.txt", f"# {title}\n\n{text}".encode()) for at, (title, text) in enumerate(made, 1)
     ]
-    return [*files[:_FILES], _table([(f"A-2026-{at:04}", *one) for at, one in enumerate(made, 1)][_FILES:])]
+    return [*files[:_FILES], _table([(f"A-2026-{at:04}", *item) for at, item in enumerate(made, 1)][_FILES:])]
 
 
 def real(data: Path) -> list[ProposalFile]:
     """Real ideas of the data folder: 48 of ScholarIdeas, 49 of AI-Researcher, 21 awards, and 37 more awards as rows."""
-    texts = [one.read_text("utf-8") for one in sorted(data.glob("scholarideas/*/*.txt")) if one.name != "cutoff.txt"]
-    texts += [one["text"] for one in _lines(data / "ai_researcher" / "ideas.jsonl.gz")]
-    awards = [(one["title"], one["abstract"]) for one in _lines(data / "grants" / "nsf_2026.jsonl.gz")]
+    texts = [path.read_text("utf-8") for path in sorted(data.glob("scholarideas/*/*.txt")) if path.name != "cutoff.txt"]
+    texts += [line["text"] for line in _lines(data / "ai_researcher" / "ideas.jsonl.gz")]
+    awards = [(line["title"], line["abstract"]) for line in _lines(data / "grants" / "nsf_2026.jsonl.gz")]
     wanted = _FILES - len(texts)
     texts += [f"# {title}\n\n{text}" for title, text in awards[:wanted]]
     files = [ProposalFile(f"A-2026-{at:04}.txt", text.encode()) for at, text in enumerate(texts, 1)]
     more = awards[wanted : wanted + _MORE]
-    return [*files, _table([(f"A-2026-{at + _FILES:04}", *one) for at, one in enumerate(more, 1)])]
+    return [*files, _table([(f"A-2026-{at + _FILES:04}", *item) for at, item in enumerate(more, 1)])]
 
 
 def _invented(number: int, draw: random.Random) -> tuple[str, str]:

@@ -1,13 +1,12 @@
 """A whole call, played through on a service of its own: 158 rows, two reviewers, a conflict, blind scores, a shortlist,
-an override, sign-off, export, the audit log verified, one applicant erased. Pictures for docs/console.md.
+an override, sign-off, export, the audit log verified, one applicant erased. Pictures for docs/use/console.md.
 
-    python -m benchmarks.console.walkthrough --pictures docs/console
+    python -m benchmarks.console.walkthrough --pictures docs/use/console
     python -m benchmarks.console.walkthrough --data ../shared/data      # real ideas, and no pictures
 
 Evaluated by the simulator of an LLM endpoint over examples/corpus.jsonl: what the program finds means nothing here.
 """
 
-import argparse
 import asyncio
 import json
 import os
@@ -27,8 +26,8 @@ from assayer_client import AsyncClient
 from assayer_client.reviewing import OpinionBody
 from benchmarks.console.pictures import picture
 from benchmarks.console.proposals import ProposalFile, invented, real
-from benchmarks.simulator.process import Simulator
-from benchmarks.throughput.machine import machine
+from benchmarks.measuring import command_line, heading
+from simulator.process import Simulator
 
 _ROOT = Path(__file__).parents[2]
 _RUN = "from cluster.cli.main import main; main()"
@@ -107,8 +106,8 @@ async def play(walk: Walk, files: list[ProposalFile]) -> None:
         )
         owner = await walk.signed_in(browser, owner_key)
         call = await _submit(walk, owner, files)
-        await client.wait_for_batch(call, seconds=3_600)
-        found = await client.batch(call)
+        await client.batches.wait(call, seconds=3_600)
+        found = await client.batches.get(call)
         walk.tell(f"evaluated: {json.dumps(found.states)}, {found.rejected} refused, cost {found.cost_usd}")
         await owner.goto(f"{walk.address}/console/calls/{call}?sort=score&down=true")
         await walk.show(owner, "table")
@@ -134,7 +133,7 @@ async def _submit(walk: Walk, page: Page, files: list[ProposalFile]) -> str:
     await page.get_by_label("Name", exact=True).fill("Spring call 2026")
     await page.get_by_label("Tags").fill("spring, round 1")
     await page.get_by_label("Opinions due by").fill("2027-01-31")
-    sent = [{"name": one.name, "mimeType": "application/octet-stream", "buffer": one.content} for one in files]
+    sent = [{"name": file.name, "mimeType": "application/octet-stream", "buffer": file.content} for file in files]
     await page.locator("#files").set_input_files(sent)  # type: ignore[arg-type]
     await page.get_by_role("button", name="Check and estimate").click()
     await page.get_by_role("heading", name="If you submit this").wait_for()
@@ -216,12 +215,12 @@ async def _opinions(walk: Walk, keys: list[str], call: str, done: str) -> None:
     worth: dict[str, int] = {}
     for key in keys:
         async with AsyncClient(walk.address, key) as reviewer:
-            for one in (await reviewer.assignments(batch=call)).items:
-                if one.opinion != "none" or (one.evaluation == done and key == keys[0]):
+            for item in (await reviewer.reviewing.list_assignments(batch=call)).items:
+                if item.opinion != "none" or (item.evaluation == done and key == keys[0]):
                     continue
-                base = worth.setdefault(one.evaluation, draw.randint(1, 5))
+                base = worth.setdefault(item.evaluation, draw.randint(1, 5))
                 score = min(5, max(1, base + draw.choice((-1, 0, 0, 0, 1))))
-                await reviewer.give_opinion(one.evaluation, OpinionBody(score=score, note="As discussed."))
+                await reviewer.reviewing.give_opinion(item.evaluation, OpinionBody(score=score, note="As discussed."))
                 given += 1
     walk.tell(f"{given} more first opinions")
 
@@ -235,11 +234,11 @@ async def _shortlist(walk: Walk, page: Page, client: AsyncClient, call: str) -> 
     await page.get_by_role("button", name="Start the ranking").click()
     await page.wait_for_url("**/rankings/rk_*")
     ranking = page.url.rpartition("/")[2]
-    await client.wait_for_ranking(ranking, seconds=3_600)
+    await client.rankings.wait(ranking, seconds=3_600)
     await page.reload()
     await page.get_by_role("button", name="Cut here").wait_for()
     await walk.show(page, "shortlist")
-    bands = [await one.inner_text() for one in await page.locator("section.band h2").all()]
+    bands = [await item.inner_text() for item in await page.locator("section.band h2").all()]
     walk.tell(f"shortlist of {_CUT}: {'; '.join(bands)}")
     return ranking
 
@@ -251,11 +250,11 @@ async def _plots(walk: Walk, page: Page, call: str, ranking: str) -> None:
         "agreement": "Do people agree?",
         "agreement-with-program": "With the program’s scores",
     }
-    for name, heading in headings.items():
-        await page.get_by_role("heading", name=heading).evaluate("one => one.scrollIntoView()")
+    for name, title in headings.items():
+        await page.get_by_role("heading", name=title).evaluate("one => one.scrollIntoView()")
         await walk.show(page, name)
     orders = page.get_by_role("region", name="Agreement of people with the program").locator("tbody tr")
-    said = [" ".join((await one.inner_text()).split()) for one in await orders.all()]
+    said = [" ".join((await item.inner_text()).split()) for item in await orders.all()]
     walk.tell(f"same order as a reviewer: {' · '.join(said) or 'too few proposals have a score of the program'}")
 
 
@@ -280,9 +279,9 @@ async def _decide(walk: Walk, page: Page, call: str, evaluation: str) -> None:
 
 async def _export(walk: Walk, client: AsyncClient, call: str) -> None:
     for format in ("csv", "xlsx", "jsonl"):
-        saved = await client.save_results(call, walk.home / f"{call}.{format}", format=format)
+        saved = await client.batches.save_results(call, walk.home / f"{call}.{format}", format=format)
         walk.tell(f"exported {format}: {_size(saved)}")
-    dossier = await client.save_dossier(call, walk.home / "dossier.pdf")
+    dossier = await client.batches.save_dossier(call, walk.home / "dossier.pdf")
     walk.tell(f"dossier: {_size(dossier)}")
     _verify(walk, "log.jsonl")
 
@@ -314,7 +313,7 @@ async def _beside_the_call(walk: Walk, page: Page) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.console.walkthrough", description=__doc__)
+    parser = command_line("console.walkthrough", __doc__)
     parser.add_argument("--data", type=Path, help="a folder of real ideas, as ../shared/data")
     parser.add_argument("--corpus", type=Path, default=_ROOT / "examples" / "corpus.jsonl", help="that is searched")
     parser.add_argument("--pictures", type=Path, help="where to; not with --data")
@@ -325,7 +324,7 @@ def main() -> None:
     *single, table = real(asked.data) if asked.data else invented()
     if asked.pictures:
         asked.pictures.mkdir(parents=True, exist_ok=True)
-    print(f"Machine: {machine()}", flush=True)
+    print(heading(), flush=True)
     with tempfile.TemporaryDirectory(prefix="assayer-walk-") as folder, Simulator(latency_mean=0) as simulated:
         home = Path(folder)
         home.chmod(0o711)  # as root, PostgreSQL runs as another user

@@ -1,4 +1,4 @@
-"""What people who have the page of a running call open cost the server: its processor time with and without them."""
+"""Benchmark of open pages of a running call: the server's processor time with and without viewers."""
 
 import asyncio
 import os
@@ -21,7 +21,8 @@ _CALL = BatchId("bt_watched")
 _ROWS = 5_000
 _SECONDS = 30.0
 _END_ONE = """
-    UPDATE jobs SET state = 'done', started_at = created_at, finished_at = now(), run_id = 'run_' || id, cost_usd = 0.1
+    UPDATE jobs SET state = 'succeeded', started_at = created_at, finished_at = now(), run_id = 'run_' || id,
+        cost_usd = 0.1
     WHERE id = (SELECT id FROM jobs WHERE batch = $1 AND state = 'queued' ORDER BY "row" LIMIT 1)
 """
 _TELL = "SELECT pg_notify('assayer_jobs', 'finished ev_watched')"
@@ -39,7 +40,7 @@ async def add_watched_call(database: Database, tenant: TenantId) -> None:
 
 
 async def time_watchers(service: ServedConsole, key: str, database: Database) -> None:
-    """Of one core, of the server's process alone; an idea ends every four seconds or every second, or none does."""
+    """Print the server process's share of a core while an idea ends every four seconds, every second, or not at all."""
     print(f"\nA call of {_ROWS:,} under way, {_SECONDS:.0f} s each: share of a core that the server takes", flush=True)
     async with async_playwright() as running:
         browser = await running.chromium.launch(

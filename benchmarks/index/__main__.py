@@ -4,7 +4,7 @@ import importlib
 import sys
 from typing import Final
 
-_WHAT: Final = ("bucket", "crowd", "gpus", "lexical", "on_ray", "quality", "speed", "swap", "updating")
+_WHAT: Final = ("embedding", "quality", "speed", "updating")
 
 
 def main() -> None:

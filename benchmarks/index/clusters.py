@@ -19,7 +19,7 @@ _BLOCK = 65_536
 
 
 def clustered(rows: int, seed: int, dimensions: int = 384) -> Iterator[Vectors]:
-    """In blocks; all seeds have the same centres."""
+    """Yield clustered vectors in blocks; all seeds share the same centres."""
     shared, random = np.random.default_rng(0), np.random.default_rng(seed)
     topics = _drawn(shared, _TOPICS, dimensions)
     centres = _drawn(shared, _CENTRES, dimensions) + topics[shared.integers(_TOPICS, size=_CENTRES)]

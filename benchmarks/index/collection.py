@@ -29,7 +29,7 @@ DIMENSIONS, LIMIT, BATCH = 384, 10, 64
 _SINGLE, _ROUNDS, _JUDGED = 400, 24, 300
 """Queries asked one by one, batches asked, and queries whose true answer is known."""
 _SURPLUS = 4
-"""As many times the answer are enough to know it once a tenth of the rows does not count."""
+"""Multiple of the answer size that suffices to know the true answer if a tenth of the rows is excluded."""
 
 
 class Built(Frozen):
@@ -81,8 +81,8 @@ class Collection:
         """All rows count; those before a cutoff; all but a tenth, which a mask names."""
         queries = np.concatenate(list(clustered(_SINGLE + _ROUNDS * BATCH, seed=2, dimensions=DIMENSIONS)))
         self.judged = queries[:_JUDGED]
-        self.singles = [queries[one : one + 1] for one in range(_SINGLE)]
-        self.batches = [queries[_SINGLE + one * BATCH :][:BATCH] for one in range(_ROUNDS)]
+        self.singles = [queries[number : number + 1] for number in range(_SINGLE)]
+        self.batches = [queries[_SINGLE + number * BATCH :][:BATCH] for number in range(_ROUNDS)]
 
     @property
     def vectors(self) -> Vectors:

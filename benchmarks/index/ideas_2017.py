@@ -33,19 +33,19 @@ def read_submissions(path: Path) -> list[Submission]:
     with gzip.open(path, "rt", encoding="utf-8") as file:
         records = [json.loads(line) for line in file]
     return [
-        Submission(f"{one['title']}\n{one['abstract']}", frozenset(name.lower() for name in one["authors"]))
-        for one in records
+        Submission(f"{record['title']}\n{record['abstract']}", frozenset(name.lower() for name in record["authors"]))
+        for record in records
     ]
 
 
 async def neighbours_of(reader: VersionReader, corpus: Corpus, submissions: Sequence[Submission]) -> list[Figure]:
-    texts = [one.text for one in submissions]
+    texts = [submission.text for submission in submissions]
     vectors = await corpus.embed_queries(texts)
     candidates = reader.candidates(texts, vectors, _DEPTH, NO_FILTERS)
     orders = {
-        "dense": [one.papers.by_vector.rows[:_LIMIT].tolist() for one in candidates],
-        "BM25": [one.papers.by_bm25.documents[:_LIMIT].tolist() for one in candidates],
-        "hybrid": [[unit for unit, _ in rank_candidates(one, _LIMIT)] for one in candidates],
+        "dense": [candidate.papers.by_vector.rows[:_LIMIT].tolist() for candidate in candidates],
+        "BM25": [candidate.papers.by_bm25.documents[:_LIMIT].tolist() for candidate in candidates],
+        "hybrid": [[unit for unit, _ in rank_candidates(candidate, _LIMIT)] for candidate in candidates],
     }
     figures = []
     for kind, found in orders.items():

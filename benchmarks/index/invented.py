@@ -58,7 +58,7 @@ def invented(count: int, seed: int, first: int = 0) -> Iterator[dict[str, Any]]:
         for number, topic, text, day, references in zip(
             numbers.tolist(), topics.tolist(), drawn, days, cited, strict=True
         ):
-            said = [words[one] for one in text.tolist()]
+            said = [words[item] for item in text.tolist()]
             yield {
                 "id": f"P{number}",
                 "title": " ".join(said[:_WORDS_OF_TITLE]),
@@ -67,7 +67,7 @@ def invented(count: int, seed: int, first: int = 0) -> Iterator[dict[str, Any]]:
                 "publication_date": (_FIRST_DAY + dt.timedelta(days=day)).isoformat(),
                 "venue": f"Proceedings on {words[topic]}",
                 "fields": [words[topic % 20]],
-                "references": [f"P{one}" for one in references],
+                "references": [f"P{reference}" for reference in references],
             }
 
 
@@ -77,7 +77,7 @@ def questions(count: int, seed: int) -> list[str]:
     words = _vocabulary(np.random.default_rng(0))
     topics = random.integers(_TOPICS, size=count)
     asked = (topics[:, None] * 7919 + random.integers(20, _OF_TOPIC, size=(count, 6))) % _VOCABULARY
-    return [" ".join(words[one] for one in some) for some in asked.tolist()]
+    return [" ".join(words[item] for item in some) for some in asked.tolist()]
 
 
 def write_records(path: Path, records: Iterator[dict[str, Any]]) -> Path:
@@ -119,7 +119,8 @@ def _vocabulary(random: np.random.Generator) -> list[str]:
     lengths = random.integers(2, 6, _VOCABULARY)
     drawn = random.integers(len(_SYLLABLES), size=(_VOCABULARY, 5))
     return [
-        "".join(_SYLLABLES[one] for one in some[:length]) for some, length in zip(drawn.tolist(), lengths, strict=True)
+        "".join(_SYLLABLES[item] for item in some[:length])
+        for some, length in zip(drawn.tolist(), lengths, strict=True)
     ]
 
 

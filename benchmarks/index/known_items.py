@@ -97,29 +97,29 @@ Order = Callable[[_Sought], Sequence[int]]
 
 
 def _first(sought: Sequence[_Sought], order: Order, limit: int) -> float:
-    return float(np.mean([one.row in order(one)[:limit] for one in sought]))
+    return float(np.mean([item.row in order(item)[:limit] for item in sought]))
 
 
 def _fused(weight: float) -> Order:
-    def order(one: _Sought) -> list[int]:
-        scores = fuse_scores(one.cosines, [one.found.by_bm25], weight)
-        return sorted(scores, key=lambda row: (-scores[row], -one.cosines[row], row))
+    def order(sought: _Sought) -> list[int]:
+        scores = fuse_scores(sought.cosines, [sought.found.by_bm25], weight)
+        return sorted(scores, key=lambda row: (-scores[row], -sought.cosines[row], row))
 
     return order
 
 
-def _by_ranks(one: _Sought) -> list[int]:
+def _by_ranks(sought: _Sought) -> list[int]:
     """Reciprocal rank fusion, for comparison (Cormack, Clarke and Buettcher, SIGIR 2009)."""
-    scores = dict.fromkeys(one.cosines, 0.0)
-    for ranking in (one.found.by_vector.rows, one.found.by_bm25.documents):
+    scores = dict.fromkeys(sought.cosines, 0.0)
+    for ranking in (sought.found.by_vector.rows, sought.found.by_bm25.documents):
         for rank, row in enumerate(ranking.tolist(), start=1):
             scores[row] += 1 / (_RRF + rank)
-    return sorted(scores, key=lambda row: (-scores[row], -one.cosines[row], row))
+    return sorted(scores, key=lambda row: (-scores[row], -sought.cosines[row], row))
 
 
 _ORDERS: dict[str, Order] = {
-    "dense": lambda one: one.found.by_vector.rows.tolist(),
-    "BM25": lambda one: one.found.by_bm25.documents.tolist(),
+    "dense": lambda item: item.found.by_vector.rows.tolist(),
+    "BM25": lambda item: item.found.by_bm25.documents.tolist(),
     "reciprocal ranks": _by_ranks,
     "hybrid": _fused(COSINE_WEIGHT),
 }

@@ -78,10 +78,10 @@ async def fit(corpus: Corpus, ideas: Sequence[LabelledIdea]) -> list[Figure]:
     """Whether the number behind the fit is higher for the ideas whose field the corpus covers."""
     fits = [await corpus.fit(idea.text, Window.until(idea.cutoff)) for idea in ideas]
     covered = np.array([idea.covered for idea in ideas])
-    values = np.array([one.value for one in fits])
+    values = np.array([item.value for item in fits])
     figures = [Figure("corpus fit, AUROC covered against other fields", f"{_auroc(values, covered):.4f}")]
     for name, chosen in (("covered", covered), ("other", ~covered)):
-        levels = [one.level for one, wanted in zip(fits, chosen, strict=True) if wanted]
+        levels = [item.level for item, wanted in zip(fits, chosen, strict=True) if wanted]
         counts = ", ".join(f"{levels.count(level)} {level}" for level in ("good", "partial", "poor"))
         spread = f"{values[chosen].min():.3f} to {values[chosen].max():.3f}"
         figures.append(Figure(f"corpus fit, {len(levels)} ideas of {name} fields", f"{counts}; {spread}"))

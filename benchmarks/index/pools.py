@@ -29,8 +29,10 @@ async def pools(
     copies: int | None = None,
     variables: Mapping[str, str] | None = None,
 ) -> AsyncIterator[PooledCorpora]:
-    """Of the corpus in a directory; `shards` is 0 where there are none. With `copies` one pool shares all shards. The
-    processes see `variables` beside their environment."""
+    """Serve the corpus in a directory from pools; `shards` is 0 if the corpus has none.
+
+    If `copies` is set, a single pool shares all shards. The processes get `variables` in addition to their
+    environment."""
     environment = {"ASSAYER_CORPUS__PATH": str(directory), **(variables or {})}
     actors = {"num_cpus": 0.05, "runtime_env": {"env_vars": environment}}
     options: dict[str, Any] = {"num_replicas": replicas, "ray_actor_options": actors, "health_check_period_s": 1.0}

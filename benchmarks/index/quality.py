@@ -1,6 +1,5 @@
 """Measures the corpus of 25,527 real papers: `python -m benchmarks.index quality`."""
 
-import argparse
 import asyncio
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -14,9 +13,10 @@ from rich.markup import escape
 
 from benchmarks.index.ideas_2017 import neighbours_of, read_submissions
 from benchmarks.index.known_items import known_items
-from benchmarks.index.machine import machine, resident_mb
 from benchmarks.index.measures import Figure, approximate, fit, latency, recall
+from benchmarks.index.memory import resident_mb
 from benchmarks.index.questions import read_ideas, sample, sentences_of
+from benchmarks.measuring import command_line, heading
 from index import Corpus, build_corpus, read_manifest
 from index.corpus_fit import fit_passages
 from index.search.version_reader import VersionReader
@@ -37,7 +37,7 @@ class Data(NamedTuple):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = command_line("index quality", __doc__)
     parser.add_argument("--papers", type=Path, default=DATA / "papers" / "papers.jsonl.gz")
     parser.add_argument("--ideas", type=Path, default=DATA / "scholarideas")
     parser.add_argument("--submissions", type=Path, default=DATA / "iclr2017" / "submissions.jsonl.gz")
@@ -49,7 +49,7 @@ def main() -> None:
         if not path.exists():
             parser.exit(2, f"{path} is not there: the benchmark needs the data folder beside the clone.\n")
     console = Console(highlight=False)
-    console.print(machine(), soft_wrap=True)
+    console.print(heading(), soft_wrap=True)
     with _directory(arguments.directory) as directory:
         asyncio.run(_tell(measure(data, arguments.known, directory, console), console))
 
@@ -87,7 +87,9 @@ async def measure(data: Data, known: int, directory: Path, console: Console) -> 
     vectors = await embedder.embed(queries, "query")
     yield recall("served index", segment.papers, vectors, segment)
     some = sample(segment.store, _SAMPLE)
-    tuning = await embedder.embed([one for paper in some.values() for one in fit_passages(paper.abstract)], "query")
+    tuning = await embedder.embed(
+        [fit_passage for paper in some.values() for fit_passage in fit_passages(paper.abstract)], "query"
+    )
     for kind in _APPROXIMATE:
         with tempfile.TemporaryDirectory() as scratch:
             dense, parameters, seconds = approximate(segment, tuning, Path(scratch), kind)

@@ -1,4 +1,4 @@
-"""What is asked of the corpus, from the data beside the clone."""
+"""Queries for the corpus, from the data next to the clone."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -26,13 +26,13 @@ def read_ideas(folder: Path) -> list[LabelledIdea]:
     """One folder an idea; the prefix of its name is the field."""
     return [
         LabelledIdea(
-            name=one.name,
-            text=(one / f"{one.name}.txt").read_text("utf-8"),
-            cutoff=dt.date.fromisoformat((one / "cutoff.txt").read_text("utf-8").strip()),
-            covered=one.name.startswith("ai_"),
+            name=path.name,
+            text=(path / f"{path.name}.txt").read_text("utf-8"),
+            cutoff=dt.date.fromisoformat((path / "cutoff.txt").read_text("utf-8").strip()),
+            covered=path.name.startswith("ai_"),
         )
-        for one in sorted(folder.iterdir())
-        if one.is_dir()
+        for path in sorted(folder.iterdir())
+        if path.is_dir()
     ]
 
 

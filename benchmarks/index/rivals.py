@@ -1,4 +1,4 @@
-"""What our search is held against: the same index, asked through FAISS alone."""
+"""Baseline for our search: the same index, searched through FAISS alone."""
 
 import math
 from typing import Any
@@ -30,7 +30,7 @@ class Plain:
         self._index, self._parameters = faiss.IndexRefine(index, own), parameters
 
     def ask(self, queries: Vectors, allowed: RowFilter) -> Any:
-        """Of as many lists and candidates as ours, with the bits of the mask at hand, as ours are."""
+        """Search with as many lists and candidates as ours, and likewise with the mask's bits precomputed."""
         faiss, probes = load_faiss(), self._parameters.probes or 1
         lists = faiss.SearchParametersIVF(nprobe=math.ceil(probes * self._parameters.rows / allowed.count))
         if allowed.bits is not None:

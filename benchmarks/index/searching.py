@@ -31,7 +31,7 @@ class Searched(NamedTuple):
     """Milliseconds from when a search was due."""
     p95: float
     versions: int
-    """That answered."""
+    """Number of corpus versions that answered."""
 
 
 class Searching:
@@ -41,7 +41,7 @@ class Searching:
         self._pipe = pipe
 
     def so_far(self, after: float) -> Searched:
-        """Of the first so many seconds; what comes later is counted anew."""
+        """Return the results of the first `after` seconds; later searches are counted separately."""
         self._pipe.send(after)
         return self._answer()
 

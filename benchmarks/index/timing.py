@@ -28,8 +28,9 @@ class Compared(Frozen):
 def in_turn(
     ours: Callable[[Vectors], object], theirs: Callable[[Vectors], object], asked: Sequence[Vectors]
 ) -> Compared:
-    """Who begins changes, so that neither always finds the other's memory warm. All is asked once before it is timed:
-    whoever reads a file where it lies pays for the first look at a page, and once only."""
+    """Compare two searches, alternating which runs first so that neither always finds the other's memory warm.
+
+    All queries run once before timing, because reading a mapped file pays once for the first access to each page."""
     for some in asked:
         ours(some)
         theirs(some)
@@ -40,5 +41,5 @@ def in_turn(
             start = perf_counter()
             work(some)
             times[place, number] = (perf_counter() - start) * 1000
-    first, second = (Timed(p50=one[0], p95=one[1]) for one in np.quantile(times, [0.5, 0.95], axis=1).T.tolist())
+    first, second = (Timed(p50=item[0], p95=item[1]) for item in np.quantile(times, [0.5, 0.95], axis=1).T.tolist())
     return Compared(ours=first, theirs=second, overhead=float(np.median(times[0] / times[1])) - 1)

@@ -27,17 +27,17 @@ class InFlight(Protocol):
 
 
 def edition(number: int, papers: int) -> list[PaperRecord]:
-    """Of all papers; each text says which edition it is of."""
+    """Return an edition of all papers; each title names the edition."""
     return [
         PaperRecord.model_validate(
             {
-                "id": f"paper-{one}",
-                "title": f"Edition {number}: {_TOPICS[one % len(_TOPICS)]}, site {one}",
-                "abstract": f"We counted {_TOPICS[one % len(_TOPICS)]} at site {one} over {1 + one % 7} summers.",
-                "publication_date": f"{2000 + one % 20}-01-01",
+                "id": f"paper-{item}",
+                "title": f"Edition {number}: {_TOPICS[item % len(_TOPICS)]}, site {item}",
+                "abstract": f"We counted {_TOPICS[item % len(_TOPICS)]} at site {item} over {1 + item % 7} summers.",
+                "publication_date": f"{2000 + item % 20}-01-01",
             }
         )
-        for one in range(papers)
+        for item in range(papers)
     ]
 
 
@@ -57,7 +57,7 @@ class Answer(NamedTuple):
     seconds: float
     version: str
     editions: frozenset[int]
-    """Of the papers in it."""
+    """Editions of the papers in the answer."""
     failure: str = ""
 
 
@@ -101,12 +101,14 @@ class Traffic:
         self.answers.append(Answer(start - began, seconds, version, editions, failure))
 
     def failed(self) -> list[str]:
-        return [one.failure for one in self.answers if one.failure]
+        return [answer.failure for answer in self.answers if answer.failure]
 
     def mixed(self, editions: Editions) -> list[Answer]:
         """Answers with papers of more than one edition, or of another than their version's."""
-        return [one for one in self.answers if not one.failure and one.editions != {editions.of[one.version]}]
+        return [
+            answer for answer in self.answers if not answer.failure and answer.editions != {editions.of[answer.version]}
+        ]
 
     def p95(self, first: float, last: float) -> float:
         """Milliseconds of a search, of those begun between two moments."""
-        return float(np.quantile([one.seconds for one in self.answers if first <= one.at < last], 0.95)) * 1000
+        return float(np.quantile([answer.seconds for answer in self.answers if first <= answer.at < last], 0.95)) * 1000

@@ -4,7 +4,6 @@ Papers are invented and embedding costs nothing (see `benchmarks.index.invented`
 What the model needs for the new texts comes on top, and is told by its own benchmark.
 """
 
-import argparse
 import asyncio
 import multiprocessing as mp
 import shutil
@@ -23,8 +22,8 @@ from rich.console import Console
 
 from assayer.models import OPEN
 from benchmarks.index.invented import InventedEmbedder, invented, write_records
-from benchmarks.index.machine import machine
 from benchmarks.index.searching import Searched, search_steadily
+from benchmarks.measuring import command_line, heading
 from index import Corpus, build_corpus, read_delta, update_corpus
 from index.building.update import StageTime, Stopwatch
 from index.versions.manifest import CorpusChanges
@@ -39,7 +38,7 @@ class Cost(NamedTuple):
     own: int
     """Bytes of memory of its own at the most; mapped files, which the system may take back, are not counted."""
     bytes: int
-    """Of the version on the disk."""
+    """Bytes of the version on disk."""
 
 
 class Updated(NamedTuple):
@@ -51,14 +50,14 @@ class Updated(NamedTuple):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.index updating", description=__doc__)
+    parser = command_line("index updating", __doc__)
     parser.add_argument("--papers", type=int, default=1_000_000)
     parser.add_argument("--share", type=float, default=0.01, help="of new papers; a tenth as many change, and go")
     parser.add_argument("--rate", type=float, default=50, help="searches a second meanwhile")
     parser.add_argument("--directory", type=Path, help="keeps the records and the corpus there, and uses them again")
     options = parser.parse_args()
     console = Console(highlight=False)
-    console.print(machine(), soft_wrap=True)
+    console.print(heading(), soft_wrap=True)
     with _directory(options.directory) as directory:
         _measure(options.papers, round(options.papers * options.share), options.rate, directory, console)
 
@@ -92,7 +91,7 @@ def _records(papers: int, coming: int, directory: Path) -> tuple[Path, Path, Pat
     records, night, gone = (directory / name for name in ("papers.jsonl", "night.jsonl", "gone.txt"))
     if not records.is_file():
         write_records(records, invented(papers, _SEED))
-    changed = ({**one, "citation_count": 7} for one in islice(invented(papers, _SEED), coming // 10))
+    changed = ({**item, "citation_count": 7} for item in islice(invented(papers, _SEED), coming // 10))
     write_records(night, chain(changed, invented(coming, _SEED + 1, first=papers)))
     gone.write_text("".join(f"P{papers - 1 - number}\n" for number in range(coming // 10)))
     return records, night, gone
@@ -113,7 +112,7 @@ def _update(night: Path, gone: Path, directory: Path, new: str) -> Updated:
             delta = read_delta([night], gone, embedder)
         summary = asyncio.run(update_corpus(delta, directory, embedder, watch=stages))
         with stages.stage("open and search"):
-            title = next(one.title for one in delta.upserts if one.id == new)
+            title = next(upsert.title for upsert in delta.upserts if upsert.id == new)
             corpus = Corpus.open(directory, embedder)
             (hits,) = asyncio.run(corpus.search([title], 20, OPEN))
     if new not in {hit.paper.id for hit in hits} or summary.manifest.changes is None:
@@ -125,7 +124,7 @@ def _update(night: Path, gone: Path, directory: Path, new: str) -> Updated:
 
 @contextmanager
 def _watched() -> Iterator[Callable[[int], Cost]]:
-    """What this process spends inside; ask afterwards."""
+    """Measure the resources that this process uses in the block; call the yielded function afterwards."""
     process, most, ended = psutil.Process(), 0, threading.Event()
 
     def watch() -> None:

@@ -1,1 +1,1 @@
-"""How good the verdicts are, and whether reports keep their promises."""
+"""Benchmark of the quality of verdicts and the validity of reports."""

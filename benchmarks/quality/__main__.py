@@ -1,28 +1,17 @@
 """`python -m benchmarks.quality PART`: how good the verdicts are, beside what is simpler, and how sure one can be.
 
-all           every judged set on one page: the program, simpler scorers, people against people
-ablations     what parts of a method are worth: one left out by a setting, beside the whole
-points        InnoEval's score of 98 papers against the decision on them
-pairs         192 pairs of papers: which got the better decision
-groups        88 groups of four papers, put in order
-preferences   two folders of reports of the same ideas: which is better supported, more usable, deeper
-scholarideas  what experts said of 48 ideas: how much a report says of it, and whether its references are right
-support       claims beside passages: whether it is rightly said that the one bears out the other
-search        what reports rest on: relevance density, topic coverage, diversity
-citations     what authors cited, found again: searches in one step against walks along citations
-references    the check of an idea's own references: real ones found, invented and wrong ones told
-readings      papers that were found for two ideas, put in order without a model, beside what readers said of them
-plans         what plans do not state, by wordings, beside a reader of 60 of them
-scores        ratings of ICLR: SciCompanion, texts, what a search tells, what earlier years teach, beside the mean
-rewards       ideas that should earn nothing, before guards and judges; debates of seats whose errors are known
+all         every judged set on one page: the program, simpler scorers, people against people
+support     claims beside passages: whether the program names rightly what a passage supports
+references  the check of an idea's own references: real ones found, invented and wrong ones told apart
+judge       the reviews themselves: coverage of experts' points, planted flaws, persuasive wording, repeatability
+rewards     ideas that should earn nothing, before guards and before debates of a model
 
-Asks the language model of the settings. --simulate starts an endpoint that invents its answers: that shows that the way
-is passable, and says nothing about quality. Without a model there are the baselines, and reports of methods that can do
-without. What was measured is kept in --out: started again, a run does only the rest.
+Asks the language model of the settings. --simulate starts an endpoint that invents its answers: that shows that
+everything runs, and says nothing about quality. Without a model there are the baselines, and reports of methods that
+need none. Outcomes are kept in --out: a second run does only the rest.
 """
 
 import argparse
-import datetime as dt
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -30,46 +19,31 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 
 from assayer.errors import AssayerError
-from benchmarks.index.machine import machine
-from benchmarks.quality.ablations import ablations
-from benchmarks.quality.citations.part import citations
-from benchmarks.quality.citations.records import GRAPHS
+from benchmarks.measuring import command_line, heading
 from benchmarks.quality.claim_support.items import SETS
 from benchmarks.quality.claim_support.part import support
 from benchmarks.quality.given import Asked, Given
 from benchmarks.quality.grapheval.data import DATA, inno_eval
 from benchmarks.quality.grapheval.graphs import Vectoriser
+from benchmarks.quality.judge.answering import PARAGRAPH_NAME
+from benchmarks.quality.judge.part import TESTS
+from benchmarks.quality.judge.part import judge as judge_part
 from benchmarks.quality.judged_sets.part import every_judged_set
 from benchmarks.quality.judges import JUDGES, Judge, settings_for
-from benchmarks.quality.literature_parts import scholarideas, search
 from benchmarks.quality.own_references import own_references
 from benchmarks.quality.papers import idea_of
-from benchmarks.quality.parts import groups, pairs, points
-from benchmarks.quality.plans.part import plans
-from benchmarks.quality.preferences.part import preferences
-from benchmarks.quality.readings.part import readings
 from benchmarks.quality.rewards.part import add_rewards_options, rewards
-from benchmarks.quality.venue_scores.part import venue_scores
+from cluster.methods import METHODS
 from cluster.settings_loading import load_settings
-from workers.embedding.local_embedder import local_embedder
+from workers.embedding.embedder import local_embedder
 
 __all__ = ["main"]
 
 _PARTS: Mapping[str, Callable[[Given], Iterator[str]]] = {
     "all": every_judged_set,
-    "ablations": ablations,
-    "points": points,
-    "pairs": pairs,
-    "groups": groups,
-    "scholarideas": scholarideas,
-    "search": search,
-    "citations": citations,
     "references": own_references,
-    "readings": readings,
-    "plans": plans,
-    "preferences": preferences,
+    "judge": judge_part,
     "rewards": rewards,
-    "scores": venue_scores,
     "support": support,
 }
 
@@ -87,8 +61,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> None:
-    print(f"{machine()}\n{dt.datetime.now(dt.UTC):%Y-%m-%d %H:%M} UTC\n", flush=True)
-    judge: Judge | None = options.judge or ("endpoint" if load_settings().llm else None)
+    print(f"{heading()}\n", flush=True)
+    recorded: Judge | None = "recorded" if getattr(options, "recorded", None) else None
+    judge: Judge | None = options.judge or recorded or ("endpoint" if load_settings().llm else None)
     asked = Asked(
         judge=None if options.no_llm else judge,
         out=options.out,
@@ -110,9 +85,7 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _arguments(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.quality", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line("quality", __doc__)
     parts = parser.add_subparsers(dest="part", required=True)
     for name in _PARTS:
         part = parts.add_parser(name, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
@@ -144,43 +117,27 @@ def _common(part: argparse.ArgumentParser) -> None:
     part.add_argument("--retry-failed", action="store_true", help="try again what ended without a verdict")
 
 
-_EVIDENCE = "folder of report JSON of these papers: the judge also sees what they found"
-
-
 def _own(name: str, part: argparse.ArgumentParser) -> None:
     if name == "all":
         part.add_argument("--page", type=Path, help="folder of the page and of its figures as JSON; --out if not given")
-    elif name == "ablations":
+    elif name == "judge":
+        part.add_argument("tests", nargs="*", choices=[*TESTS, []], help="which tests; all by default")
+        part.add_argument("--plans", nargs="+", default=(), help="names of plans of the data folder, or text files")
         part.add_argument(
-            "--method", choices=("grapheval", "innoeval", "scholareval", "scicompanion"), default="grapheval"
+            "--contenders",
+            nargs="+",
+            default=["review", "scholareval", PARAGRAPH_NAME],
+            choices=[*METHODS, PARAGRAPH_NAME],
+            help="who writes the reviews; the first also gives the baseline",
         )
-    elif name == "points":
-        part.add_argument("--all", action="store_true", help="score the papers of pairs and groups too")
-        part.add_argument("--fold-repeats", type=int, default=3, help="of the learned baselines")
-    elif name == "pairs":
-        part.add_argument("--both", action="store_true", help="ask every pair in both orders")
-        part.add_argument("--evidence", type=Path, help=_EVIDENCE)
-    elif name == "groups":
-        part.add_argument("--evidence", type=Path, help=_EVIDENCE)
-    elif name == "preferences":
-        part.add_argument("--reports", type=Path, nargs=2, required=True, help="two folders of report JSON")
-    elif name == "scholarideas":
-        part.add_argument("--method", choices=("scholareval", "innoeval"), default="scholareval")
-        part.add_argument("--only", default="", help="ideas whose names begin so: ai_, neuro_, biochem_, eco_")
+        part.add_argument("--words", type=int, default=1_200, help="length at which reviews are compared")
+        part.add_argument("--copies", type=Path, help="keeps flawed copies; by default in assayer's data directory")
+        part.add_argument("--recorded", type=Path, help="folder of prompts/ to answer and answers/ to go on from")
+        part.add_argument("--invented", action="store_true", help="with --recorded: invent the missing answers")
     elif name == "support":
         part.add_argument("--sets", nargs="+", choices=SETS, default=SETS, help="which sets of claims")
-    elif name == "citations":
-        part.add_argument("--graphs", nargs="+", choices=GRAPHS, default=GRAPHS, help="which citation graphs")
-        part.add_argument("--half", choices=("tuning", "reported"), default="reported", help="of the queries")
-        part.add_argument("--hashed", action="store_true", help="hashed words in place of the embedding model")
-        part.add_argument("--corpora", type=Path, default=Path("build/citations"), help="keeps the corpora")
-    elif name == "scores":
-        part.add_argument("--years", type=int, nargs="+", default=[2017], help="of which the method itself is asked")
-        part.add_argument("--corpus", type=Path, help="for what a search tells; that of the settings if not given")
     elif name == "rewards":
         add_rewards_options(part)
-    elif name == "search":
-        part.add_argument("--reports", type=Path, nargs="*", help="folders of report JSON; those in --out if not given")
 
 
 if __name__ == "__main__":

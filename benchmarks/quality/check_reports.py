@@ -36,7 +36,7 @@ MOST_FURTHER = 2
 
 @dataclass
 class Check:
-    """What was looked at in one report, and what was wrong."""
+    """Items checked in one report, and the violations."""
 
     name: str
     references: int = 0
@@ -63,16 +63,16 @@ def main(arguments: list[str] | None = None) -> int:
     missing = options.expect is not None and len(checks) != options.expect
     if missing:
         print(f"Expected {options.expect} reports, found {len(checks)}.")
-    return 1 if missing or any(one.violations for one in checks) else 0
+    return 1 if missing or any(item.violations for item in checks) else 0
 
 
 def check_files(files: Iterable[Path], corpus: Path | None) -> list[Check]:
-    """Of report files, held against the corpus where one is given."""
+    """Check report files, against the corpus if a path is set."""
     reports = [(file, _load(file)) for file in files]
     known = (
         None
         if corpus is None
-        else records_of(corpus, {one["id"] for _, report in reports for one in _references(report)})
+        else records_of(corpus, {reference["id"] for _, report in reports for reference in _references(report)})
     )
     return [check(str(file), report, known) for file, report in reports]
 
@@ -103,7 +103,7 @@ def _load(file: Path) -> Json | None:
 
 def _references(report: Json | None) -> list[Json]:
     listed = (report or {}).get("references")
-    return [one for one in listed if isinstance(one, dict) and "id" in one] if isinstance(listed, list) else []
+    return [item for item in listed if isinstance(item, dict) and "id" in item] if isinstance(listed, list) else []
 
 
 def check(name: str, report: Json | None, corpus: dict[str, Json] | None = None) -> Check:
@@ -138,11 +138,11 @@ def _strings(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, dict):
-        for key, one in value.items():
-            yield from _strings(one, f"{path}.{key}" if path else key)
+        for key, item in value.items():
+            yield from _strings(item, f"{path}.{key}" if path else key)
     elif isinstance(value, list):
-        for index, one in enumerate(value):
-            yield from _strings(one, f"{path}[{index}]")
+        for index, item in enumerate(value):
+            yield from _strings(item, f"{path}[{index}]")
 
 
 def _objects(value: Any, key: str) -> Iterator[Json]:
@@ -150,32 +150,34 @@ def _objects(value: Any, key: str) -> Iterator[Json]:
     if isinstance(value, dict):
         if key in value:
             yield value
-        for one in value.values():
-            yield from _objects(one, key)
+        for item in value.values():
+            yield from _objects(item, key)
     elif isinstance(value, list):
-        for one in value:
-            yield from _objects(one, key)
+        for item in value:
+            yield from _objects(item, key)
 
 
 def _check_references(report: Json, result: Check) -> None:
     references = report["references"]
     result.references = len(references)
     for field_name in ("label", "id"):
-        for value, times in Counter(one[field_name] for one in references).items():
+        for value, times in Counter(reference[field_name] for reference in references).items():
             if times > 1:
                 result.wrong(f"{field_name} {value!r} stands for {times} references")
-    for one in references:
-        if not re.fullmatch(r"P\d+", one["label"]):
-            result.wrong(f"label {one['label']!r} is not of the form P3")
+    for reference in references:
+        if not re.fullmatch(r"P\d+", reference["label"]):
+            result.wrong(f"label {reference['label']!r} is not of the form P3")
         for field_name in ("id", "title", "source"):
-            if not str(one[field_name]).strip():
-                result.wrong(f"reference {one['label']} has no {field_name}")
+            if not str(reference[field_name]).strip():
+                result.wrong(f"reference {reference['label']} has no {field_name}")
 
 
 def _check_labels(report: Json, result: Check) -> None:
-    known = {one["label"] for one in report["references"]}
+    known = {item["label"] for item in report["references"]}
     used: set[str] = set()
     for path, text in _strings(report):
+        if path.startswith("coverage.faults"):  # words of answers that were refused
+            continue
         found = [label for group in LABELS.findall(text) for label in re.findall(r"P\d+", group)]
         result.labels += len(found)
         used.update(found)
@@ -186,10 +188,10 @@ def _check_labels(report: Json, result: Check) -> None:
             result.wrong(f"[{label}] in {path} is not a reference")
         if MARKER.search(text) and not path.startswith("idea."):
             result.wrong(f"a paper in {path} was never given its label")
-    for one in _objects([report["parts"], report.get("plan_review")], "label"):
-        used.add(one["label"])
-        if one["label"] not in known:
-            result.wrong(f"{one['label']} is cited but is not a reference")
+    for item in _objects([report["parts"], report.get("plan_review"), report.get("evidence")], "label"):
+        used.add(item["label"])
+        if item["label"] not in known:
+            result.wrong(f"{item['label']} is cited but is not a reference")
     for label in sorted(known - used):
         result.wrong(f"reference {label} is never cited")
 
@@ -199,20 +201,20 @@ def _check_cutoff(report: Json, result: Check) -> None:
         return
     cutoff = dt.date.fromisoformat(report["cutoff"])
     judging = _cited_outside_advice(report)
-    for one in report["references"]:
-        if one["publication_date"] is None:
-            result.wrong(f"reference {one['label']} is undated, and there is a cutoff")
-        elif dt.date.fromisoformat(one["publication_date"]) > cutoff and one["label"] in judging:
-            result.wrong(f"reference {one['label']} of {one['publication_date']} is after the cutoff {cutoff}")
+    for item in report["references"]:
+        if item["publication_date"] is None:
+            result.wrong(f"reference {item['label']} is undated, and there is a cutoff")
+        elif dt.date.fromisoformat(item["publication_date"]) > cutoff and item["label"] in judging:
+            result.wrong(f"reference {item['label']} of {item['publication_date']} is after the cutoff {cutoff}")
 
 
 def _cited_outside_advice(report: Json) -> set[str]:
     """Labels by which the idea was judged. A board's advice alone may rest on what was published after the cutoff."""
     board = {key: value for key, value in (report.get("board") or {}).items() if key != "advice"}
-    judging = [report["summary"], report["parts"], board]
+    judging = [report["summary"], report["parts"], report.get("evidence"), board]
     texts = (text for _, text in _strings(judging))
     cited = {label for text in texts for group in LABELS.findall(text) for label in re.findall(r"P\d+", group)}
-    return cited | {one["label"] for one in _objects(judging, "label")}
+    return cited | {item["label"] for item in _objects(judging, "label")}
 
 
 def _check_addresses(report: Json, result: Check) -> None:
@@ -221,26 +223,32 @@ def _check_addresses(report: Json, result: Check) -> None:
         for path, text in _strings(report.get(key), key):
             if not path.endswith(".quote") and ADDRESS.search(text):
                 result.wrong(f"an address stands in {path}")
-    for one in report["references"]:
-        if one["url"] and not re.fullmatch(r"https?://\S+", one["url"]):
-            result.wrong(f"reference {one['label']} has an address that is not http(s): {one['url']!r}")
+    for item in report["references"]:
+        if item["url"] and not re.fullmatch(r"https?://\S+", item["url"]):
+            result.wrong(f"reference {item['label']} has an address that is not http(s): {item['url']!r}")
 
 
 def _check_citations(report: Json, result: Check) -> None:
     """A quote has a state, and a state has a quote."""
-    for one in _citations(report):
-        result.quotes[one["quote_state"]] += 1
-        if one["quote_state"] not in {"verified", "not_found", "none"}:
-            result.wrong(f"a quote of {one['label']} is in the unknown state {one['quote_state']!r}")
-        elif (one["quote_state"] == "none") != (not one["quote"]):
-            result.wrong(f"a citation of {one['label']} in state {one['quote_state']!r} has quote {one['quote']!r}")
-        further = one.get("further", [])  # reports of before have none
-        if further and one["quote_state"] != "verified":
-            result.wrong(f"a citation of {one['label']} has further quotes and no first one that was verified")
-        if len({one["quote"], *(more["quote"] for more in further)}) != len(further) + 1 or len(further) > MOST_FURTHER:
-            result.wrong(f"a citation of {one['label']} has too many quotes, or one twice")
+    for citation in _citations(report):
+        result.quotes[citation["quote_state"]] += 1
+        if citation["quote_state"] not in {"verified", "not_found", "none"}:
+            result.wrong(f"a quote of {citation['label']} is in the unknown state {citation['quote_state']!r}")
+        elif (citation["quote_state"] == "none") != (not citation["quote"]):
+            result.wrong(
+                f"a citation of {citation['label']} in state {citation['quote_state']!r} "
+                f"has quote {citation['quote']!r}"
+            )
+        further = citation.get("further", [])  # reports of before have none
+        if further and citation["quote_state"] != "verified":
+            result.wrong(f"a citation of {citation['label']} has further quotes and no first one that was verified")
+        if (
+            len({citation["quote"], *(more["quote"] for more in further)}) != len(further) + 1
+            or len(further) > MOST_FURTHER
+        ):
+            result.wrong(f"a citation of {citation['label']} has too many quotes, or one twice")
     for point in _objects(_texts_with_citations(report), "downgraded"):
-        states = {one["quote_state"] for one in point["citations"]}
+        states = {item["quote_state"] for item in point["citations"]}
         if point["downgraded"] != ("not_found" in states and "verified" not in states):
             result.wrong(f"downgraded is {point['downgraded']} for: {point['text'][:60]}")
 
@@ -250,7 +258,7 @@ def _citations(report: Json) -> list[Json]:
 
 
 def _texts_with_citations(report: Json) -> list[Any]:
-    return [report["summary"], report["parts"], report.get("board")]
+    return [report["summary"], report["parts"], report.get("evidence"), report.get("board")]
 
 
 def _check_scores(report: Json, result: Check) -> None:
@@ -270,6 +278,8 @@ def _check_counts(report: Json, result: Check) -> None:
         for reading in _objects(report["parts"], "stance")
         if reading["quote"] is not None
     )
+    evidence = report.get("evidence") or {}
+    states += Counter(item["quote_state"] for item in _objects(evidence, "quote_state") if item["quote"])
     expected = {
         "papers_cited": len(report["references"]),
         "quotes_verified": states["verified"],
@@ -278,18 +288,19 @@ def _check_counts(report: Json, result: Check) -> None:
     for name, number in expected.items():
         if coverage[name] != number:
             result.wrong(f"coverage says {name} = {coverage[name]}, the report holds {number}")
-    # Papers near a comparison that the plan lacks are named without having been read.
-    named = {one["label"] for one in _objects(report.get("plan_review") or {}, "similarity")}
+    # Papers near a comparison that the plan lacks, and works that several papers cite, are named without being read.
+    named = {item["label"] for item in _objects(report.get("plan_review") or {}, "similarity")}
+    named |= {item["label"] for item in _objects(evidence, "cited_by")}
     unread = {"papers_cited": len(named)}
     for less, more in (("papers_cited", "papers_read"), ("papers_read", "papers_found"), ("full_texts", "papers_read")):
         if coverage[less] > coverage[more] + unread.get(less, 0):
             result.wrong(f"coverage says {less} = {coverage[less]} of {more} = {coverage[more]}")
-    for one in coverage["faults"]:
-        if not 0 <= one["recovered"] <= one["met"]:
-            result.wrong(f"{one['task']} recovered {one['recovered']} of {one['met']} {one['kind']} faults")
-    for one in coverage["dropped"]:
-        if one["count"] < 1 or not one["reason"].strip():
-            result.wrong(f"dropped {one['what']!r} lacks a count or a reason")
+    for item in coverage["faults"]:
+        if not 0 <= item["recovered"] <= item["met"]:
+            result.wrong(f"{item['task']} recovered {item['recovered']} of {item['met']} {item['kind']} faults")
+    for item in coverage["dropped"]:
+        if item["count"] < 1 or not item["reason"].strip():
+            result.wrong(f"dropped {item['what']!r} lacks a count or a reason")
 
 
 def _check_notices(report: Json, result: Check) -> None:
@@ -306,8 +317,8 @@ def _check_release(report: Json, result: Check) -> None:
     release = report.get("release")
     if release is None:
         return
-    minima = {one["name"]: one for one in release["minima"]}
-    failed = [name for name, one in minima.items() if not one["met"]]
+    minima = {item["name"]: item for item in release["minima"]}
+    failed = [name for name, item in minima.items() if not item["met"]]
     result.release = ", ".join(failed) or "complete"
     if release["state"] != ("incomplete" if failed else "complete"):
         result.wrong(f"it is {release['state']} and fails {len(failed)} minima")
@@ -321,9 +332,9 @@ def _check_release(report: Json, result: Check) -> None:
         expected = round(counted / of, 4) if of else None
         if (None if isinstance(measured, dict) else measured) != expected:
             result.wrong(f"{name} is measured as {measured}, and {counted} of {of} are counted")
-    for name, one in minima.items():
-        if isinstance(one["measured"], float) and one["met"] != (one["measured"] >= one["minimum"]):
-            result.wrong(f"{name} is {one['measured']} and called {'met' if one['met'] else 'missed'}")
+    for name, item in minima.items():
+        if isinstance(item["measured"], float) and item["met"] != (item["measured"] >= item["minimum"]):
+            result.wrong(f"{name} is {item['measured']} and called {'met' if item['met'] else 'missed'}")
     if failed:
         for what in _totals(report):
             result.wrong(f"it is incomplete, and {what} has a total")
@@ -344,48 +355,48 @@ def _totals(report: Json) -> Iterator[str]:
 
 def _check_corpus(corpus: dict[str, Json], report: Json, result: Check) -> None:
     texts: dict[str, list[str]] = {}
-    for one in report["references"]:
-        if one["source"] != "corpus":
+    for item in report["references"]:
+        if item["source"] != "corpus":
             continue
         result.compared += 1
-        record = corpus.get(one["id"])
+        record = corpus.get(item["id"])
         if record is None:
-            result.wrong(f"reference {one['label']} ({one['id']}) is not in the corpus")
+            result.wrong(f"reference {item['label']} ({item['id']}) is not in the corpus")
             continue
-        texts[one["label"]] = texts_of(record)
-        for text in differences(one, record):
+        texts[item["label"]] = texts_of(record)
+        for text in differences(item, record):
             result.wrong(text)
     for citation in _citations(report):
         if citation["quote_state"] != "verified" or citation["label"] not in texts:
             continue
-        for quote in (citation["quote"], *(one["quote"] for one in citation.get("further", []))):
+        for quote in (citation["quote"], *(item["quote"] for item in citation.get("further", []))):
             result.compared += 1
             if not any(stands_in(quote, text) for text in texts[citation["label"]]):
                 result.wrong(f"a verified quote is not in {citation['label']}: {quote[:80]!r}")
 
 
 def _print(checks: list[Check], with_corpus: bool) -> None:
-    width = max(len(one.name) for one in checks)
+    width = max(len(item.name) for item in checks)
     print(f"{'report':{width}}  references  labels  verified  not found  compared  violations")
-    for one in checks:
+    for item in checks:
         print(
-            f"{one.name:{width}}  {one.references:10}  {one.labels:6}  {one.quotes['verified']:8}  "
-            f"{one.quotes['not_found']:9}  {one.compared:8}  {len(one.violations):10}"
+            f"{item.name:{width}}  {item.references:10}  {item.labels:6}  {item.quotes['verified']:8}  "
+            f"{item.quotes['not_found']:9}  {item.compared:8}  {len(item.violations):10}"
         )
-    for one in checks:
-        for violation in one.violations:
-            print(f"{one.name}: {violation}")
-    total = sum((one.quotes for one in checks), Counter[str]())
-    releases = Counter(one.release for one in checks if one.release)
+    for item in checks:
+        for violation in item.violations:
+            print(f"{item.name}: {violation}")
+    total = sum((item.quotes for item in checks), Counter[str]())
+    releases = Counter(item.release for item in checks if item.release)
     if releases:
         said = "; ".join(f"{count} {name}" for name, count in releases.most_common())
         print(f"Releases, complete or by the minima that are failed: {said}")
     against = "the corpus" if with_corpus else "no corpus: none was given"
     print(
-        f"{len(checks)} reports, {sum(one.references for one in checks)} references, "
-        f"{sum(one.labels for one in checks)} labels in texts, {total['verified']} verified quotes, "
-        f"{total['not_found']} not found; {sum(one.compared for one in checks)} references and quotes compared with "
-        f"{against}: {sum(len(one.violations) for one in checks)} violations"
+        f"{len(checks)} reports, {sum(item.references for item in checks)} references, "
+        f"{sum(item.labels for item in checks)} labels in texts, {total['verified']} verified quotes, "
+        f"{total['not_found']} not found; {sum(item.compared for item in checks)} references and quotes compared with "
+        f"{against}: {sum(len(item.violations) for item in checks)} violations"
     )
 
 

@@ -15,14 +15,14 @@ Json = dict[str, Any]
 
 
 def records_of(path: Path, wanted: set[str]) -> dict[str, Json]:
-    """Those with the ids that are wanted, of a file that a corpus was built from."""
+    """Return the records with the wanted ids from a file that a corpus was built from."""
     with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
         records = (json.loads(line) for line in lines if line.strip())
         return {record["id"]: record for record in records if record.get("id") in wanted}
 
 
 def differences(reference: Json, record: Json) -> Iterator[str]:
-    """What a report says of a reference other than the record does."""
+    """Yield the differences between a report's reference and the record."""
     label = reference["label"]
     if _words(reference["title"]) != _words(record["title"]):
         yield f"the title of {label} is not the record's: {reference['title']!r}"
@@ -43,7 +43,7 @@ def _last_day(date: Any) -> str | None:
 
 
 def texts_of(record: Json) -> list[str]:
-    """In which a quote may stand."""
+    """Return the texts of a record in which a quote may occur."""
     sections = [section["text"] for section in record.get("sections") or []]
     return [record["title"], record.get("abstract") or "", *sections]
 

@@ -23,7 +23,7 @@ class Figure(Frozen):
 
     set: str
     part: str
-    """Of the set: a year, a stage, `all`."""
+    """Part of the set: a year, a stage, `all`."""
     measure: str
     scorer: str
     kind: Kind
@@ -32,10 +32,10 @@ class Figure(Frozen):
     low: float | None
     high: float | None
     items: int
-    """Those without an answer among them, which count as wrong."""
+    """Number of items, including those without an answer, which count as wrong."""
     unanswered: int = 0
     chance: float | None = None
-    """What the measure is for whoever knows nothing."""
+    """Value of the measure for random guessing."""
     note: str = ""
     simulated: bool = False
     """The answers were invented: the number says nothing about quality."""
@@ -58,7 +58,7 @@ def figure(
     note: str = "",
 ) -> Figure:
     """`where` is set and part, `scorer` its name and kind. A value that is not a number is absent."""
-    value, low, high = (None if math.isnan(one) else round(one, 4) for one in estimate)
+    value, low, high = (None if math.isnan(item) else round(item, 4) for item in estimate)
     return Figure(
         set=where[0],
         part=where[1],
@@ -85,7 +85,8 @@ def estimated(
     seed: int = 0,
     note: str = "",
 ) -> Iterator[Figure]:
-    """Of probabilities or decisions, by bootstrap over items; `measures` are name, function and value by chance."""
+    """Yield figures of probabilities or decisions by bootstrap over items; `measures` are name, function and chance
+    value."""
     unanswered = int(np.isnan(runs[0]).any(axis=1).sum())
     for name, measure, chance in measures:
         found = bootstrap(measure, truth, runs, rounds, seed)
@@ -99,18 +100,19 @@ def values_of(values: NDArray[np.float64], rounds: int, seed: int = 0) -> Estima
 
 
 def table(figures: Sequence[Figure]) -> Iterator[str]:
-    """Of one set: a line a scorer and part, a column a measure; every line says if its answers were invented."""
-    measures = list(dict.fromkeys(one.measure for one in figures))
-    chances = {one.measure: one.chance for one in figures if one.chance is not None}
+    """Yield a table of one set: a row per scorer and part, a column per measure. Each row states whether its
+    answers were simulated."""
+    measures = list(dict.fromkeys(item.measure for item in figures))
+    chances = {item.measure: item.chance for item in figures if item.chance is not None}
     heads = [f"{name} (chance {chances[name]:.2f})" if name in chances else name for name in measures]
     yield row("on", "scorer", "items", "unanswered", *heads)
     yield row(*["---"] * (len(measures) + 4))
     lines: dict[tuple[str, str], list[Figure]] = {}
-    for one in figures:
-        lines.setdefault((one.part, one.scorer), []).append(one)
+    for item in figures:
+        lines.setdefault((item.part, item.scorer), []).append(item)
     for (part, scorer), found in lines.items():
-        by_measure = {one.measure: one.shown for one in found}
-        name = f"SIMULATED: {scorer}" if any(one.simulated for one in found) else scorer
+        by_measure = {item.measure: item.shown for item in found}
+        name = f"SIMULATED: {scorer}" if any(item.simulated for item in found) else scorer
         first = found[0]
         cells = (by_measure.get(measure, "–") for measure in measures)
         yield row(part, name, str(first.items), str(first.unanswered), *cells)

@@ -1,21 +1,21 @@
-"""What every part of the benchmark works with."""
+"""Inputs that every part of the benchmark uses."""
 
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from benchmarks.quality.grapheval.graphs import Vectoriser
 from benchmarks.quality.judges import Judge
 from benchmarks.quality.spending import Expected
 from cluster.settings import Settings
-from workers.embedding.local_embedder import LocalEmbedder
+from workers.embedding.embedder import LocalEmbedder
 
 __all__ = ["Asked", "Given"]
 
 
 class Asked(NamedTuple):
-    """How a run was asked for on the command line."""
+    """Command-line options of a run."""
 
     judge: Judge | None
     """None: no language model."""
@@ -35,12 +35,12 @@ class Asked(NamedTuple):
 class Given(NamedTuple):
     asked: Asked
     settings: Settings
-    embedder: LocalEmbedder
+    embedder: LocalEmbedder[Any]
     vectorise: Vectoriser
     rounds: int
-    """Of the bootstrap."""
+    """Rounds of the bootstrap."""
     options: argparse.Namespace
-    """What only some parts have: `all`, `both`, `fold_repeats`, `method`, `only`, `reports`."""
+    """Options that only some parts have."""
 
     def warning(self) -> Iterator[str]:
         if self.asked.judge not in {None, "endpoint"}:

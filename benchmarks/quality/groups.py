@@ -22,8 +22,7 @@ from assayer.ranking.pipeline import rank_ideas
 from assayer.run.run import Run
 from benchmarks.quality.grapheval.data import CATEGORIES, DATA, InnoEval
 from benchmarks.quality.grapheval.graphs import Embedded
-from benchmarks.quality.grapheval.reporting import row
-from benchmarks.quality.kept import Kept, Outcome, do_the_rest, reasons, spent_on
+from benchmarks.quality.kept import Kept, Outcome, do_the_rest, spent_on
 from benchmarks.quality.learned import scorers, values_in_groups
 from benchmarks.quality.points import Silent
 from cluster.clock import SystemClock
@@ -35,7 +34,6 @@ __all__ = [
     "Measures",
     "ask_groups",
     "group_rows",
-    "groups_report",
     "in_order_of",
     "measured",
     "order_of",
@@ -68,11 +66,12 @@ class Measures(NamedTuple):
 
 
 CHANCE = Measures(1 / 4, 58 / 96, 1 / 24)
-"""Of an order drawn by lot: of the 24 orders of four, 1, 13, 9 and 1 have a longest run of 1, 2, 3 and 4."""
+"""Expected measures of a random order: of the 24 orders of four, 1, 13, 9 and 1 have a longest run of 1, 2, 3 and 4."""
 
 
 def measured(grades: Sequence[int] | None) -> Measures:
-    """Of one group: its grades in the order given, first first; None where there is no order."""
+    """Return the measures of one group from its grades in ranked order, best first; all 0 if there is no order
+    (None)."""
     if grades is None:
         return Measures(0.0, 0.0, 0.0)
     longest = [1] * len(grades)
@@ -86,17 +85,13 @@ def in_order_of(group: Group, values: Mapping[IdeaId, float]) -> tuple[int, ...]
     return tuple(group.grades[idea.id] for idea in sorted(group.ideas, key=lambda idea: -values[idea.id]))
 
 
-async def order_of(
-    group: Group, llm: Llm, options: RankingOptions, seed: int, evidence: Mapping[str, str] | None = None
-) -> GroupOutcome:
-    """By every pair in both orders; `evidence` is what reports found, by the paper's id. Raises MalformedAnswer where
-    the judge gave no usable answer at all."""
+async def order_of(group: Group, llm: Llm, options: RankingOptions, seed: int) -> GroupOutcome:
+    """Order a group by comparing every pair in both orders.
+
+    Raises MalformedAnswer if the judge gave no usable answer at all."""
     run = Run(EvaluationId(f"rk_{group.name}_{seed}"), None, SystemClock(), Silent())
     every = options.model_copy(update={"calls_per_idea": float(len(group.ideas) - 1), "seed": seed})
-    found = None
-    if evidence is not None:
-        found = {idea.id: evidence[idea.source] for idea in group.ideas if idea.source in evidence}
-    ranking = (await rank_ideas(group.ideas, llm, run, every, evidence=found)).ranking
+    ranking = (await rank_ideas(group.ideas, llm, run, every)).ranking
     if not ranking.judge.comparisons:
         raise MalformedAnswer(f"None of {ranking.judge.failed} comparisons got a usable answer.")
     strengths = {idea.id: round(idea.strength, 6) for idea in ranking.ideas}
@@ -106,7 +101,7 @@ async def order_of(
 
 
 def read_groups(path: Path = DATA / "innoeval" / "groups.jsonl.gz", seed: int = 0) -> list[Group]:
-    """In the order of the file, the papers of each shuffled."""
+    """Read the groups in the order of the file, with the papers of each group shuffled."""
     random = Random(seed)
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         records = [json.loads(line) for line in lines if line.strip()]
@@ -115,7 +110,7 @@ def read_groups(path: Path = DATA / "innoeval" / "groups.jsonl.gz", seed: int = 
 
 def _group(name: str, record: dict[str, Any], random: Random) -> Group:
     papers = [(record["query"], record["query_category"])]
-    papers += [(one["paper"], one["category"]) for one in record["matches"].values()]
+    papers += [(item["paper"], item["category"]) for item in record["matches"].values()]
     random.shuffle(papers)
     ideas = tuple(parse_idea(paper["abstract"], _id(paper), paper["title"]) for paper, _ in papers)
     grades = {idea.id: CATEGORIES.index(grade) for idea, (_, grade) in zip(ideas, papers, strict=True)}
@@ -132,37 +127,16 @@ async def ask_groups(
     groups: Sequence[Group],
     seed: int,
     kept: Kept[GroupOutcome],
-    evidence: Mapping[str, str] | None = None,
 ) -> None:
     """Orders what was not ordered with this seed yet."""
 
     async def one(group: Group, seed: int) -> GroupOutcome:
-        return await order_of(group, llm, options, seed, evidence)
+        return await order_of(group, llm, options, seed)
 
     def failed(name: str, seed: int, why: str) -> GroupOutcome:
         return GroupOutcome(item=name, seed=seed, failure=why)
 
     await do_the_rest(((group, group.name, seed) for group in groups), kept, one, failed)
-
-
-def groups_report(
-    data: InnoEval,
-    outcomes: Sequence[GroupOutcome],
-    scores: Mapping[IdeaId, float],
-    known: Embedded,
-    groups: Sequence[Group],
-    rounds: int,
-) -> Iterator[str]:
-    """`scores` are InnoEval's points of papers; they order only groups whose papers all have one."""
-    yield row("", "best first", "in order", "exact")
-    yield row(*["---"] * 4)
-    yield row("an order by lot, computed", *(f"{value:.3f}" for value in CHANCE))
-    for name, found in group_rows(data, outcomes, scores, known, groups):
-        yield _row(name, found, rounds)
-    if outcomes:
-        failures = [one for one in outcomes if one.failure]
-        yield f"\n{len(outcomes)} groups asked, {len(failures)} without an order."
-        yield from reasons(failures)
 
 
 def group_rows(
@@ -172,20 +146,20 @@ def group_rows(
     known: Embedded,
     groups: Sequence[Group],
 ) -> Iterator[tuple[str, list[Measures]]]:
-    """By name, the measures of each group."""
+    """Yield the measures of each group, by name of the scorer."""
     length = {paper.id: float(len(paper.text)) for paper in data.grouped}
     yield "the longer text first", [_by_values(group, length) for group in groups]
     for scorer in scorers(known):
         values = values_in_groups(scorer, known, data.groups, 0)
-        by_id = [{one: values[group.query, one] for one in _ids(group)} for group in groups]
+        by_id = [{item: values[group.query, item] for item in _ids(group)} for group in groups]
         yield scorer.name, [_by_values(group, some) for group, some in zip(groups, by_id, strict=True)]
-    scored = [group for group in groups if all(one in scores for one in _ids(group))]
+    scored = [group for group in groups if all(item in scores for item in _ids(group))]
     if scored:
-        yield f"InnoEval's points, {len(scored)} groups with all four", [_by_values(one, scores) for one in scored]
+        yield f"InnoEval's points, {len(scored)} groups with all four", [_by_values(item, scores) for item in scored]
     if outcomes:
         repeats: dict[str, list[Measures]] = {}
-        for one in outcomes:
-            repeats.setdefault(one.item, []).append(measured(one.grades))
+        for outcome in outcomes:
+            repeats.setdefault(outcome.item, []).append(measured(outcome.grades))
         yield "the judge", [Measures(*np.mean(found, axis=0)) for found in repeats.values()]
 
 
@@ -195,11 +169,3 @@ def _ids(group: Group) -> list[IdeaId]:
 
 def _by_values(group: Group, values: Mapping[IdeaId, float]) -> Measures:
     return measured(in_order_of(group, {idea.id: values[IdeaId(idea.source)] for idea in group.ideas}))
-
-
-def _row(name: str, found: Sequence[Measures], rounds: int) -> str:
-    """Means, with 95 % intervals by bootstrap over groups."""
-    table = np.array(found)
-    drawn = np.random.default_rng(0).integers(0, len(table), (rounds, len(table)))
-    low, high = np.quantile(table[drawn].mean(axis=1), [0.025, 0.975], axis=0)
-    return row(name, *(f"{m:.3f} [{a:.3f}, {b:.3f}]" for m, a, b in zip(table.mean(axis=0), low, high, strict=True)))

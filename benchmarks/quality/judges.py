@@ -1,4 +1,4 @@
-"""Who answers: the endpoint of the settings, the simulator, or a script whose score is known beforehand."""
+"""Judges that answer: the endpoint of the settings, the simulator, or a script whose score is known beforehand."""
 
 import json
 import os
@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Literal
 
 from benchmarks.quality.scripted import WAYS, ScriptedJudge, Way
-from benchmarks.simulator.process import Simulator
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
+from simulator.process import Simulator
 
 __all__ = ["JUDGES", "Judge", "settings_for"]
 
-Judge = Literal["endpoint", "simulator", "first", "nothing", "sentences", "truth"]
-JUDGES: tuple[Judge, ...] = ("endpoint", "simulator", *WAYS)
+Judge = Literal["endpoint", "simulator", "recorded", "first", "nothing", "truth"]
+JUDGES: tuple[Judge, ...] = ("endpoint", "simulator", "recorded", *WAYS)
 
 _WAYS: Mapping[Judge, Way] = {way: way for way in WAYS}
 
@@ -29,7 +29,7 @@ def settings_for(judge: Judge | None, folder: Path, latency: float, grades: Mapp
         yield settings if judge else settings.model_copy(update={"llm": None})
         return
     with ExitStack() as stack:
-        if judge == "simulator":
+        if judge in ("simulator", "recorded"):  # nothing is asked of it where answers are recorded
             address = stack.enter_context(Simulator(latency_mean=latency)).base_url
         else:
             address = stack.enter_context(ScriptedJudge(_WAYS[judge], _written(grades, folder))).base_url

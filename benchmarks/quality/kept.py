@@ -1,4 +1,4 @@
-"""What was measured of each item, a JSON line each, so that a second start does only the rest."""
+"""Measured outcomes by item, one JSON line each, so that a second start does only the rest."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from assayer.errors import AssayerError, ConfigurationError, LlmRejected, LlmUnavailable, StorageError
 from assayer.models import Absent, CallRecord, Frozen
-from assayer.run.structured_concurrency import together
+from assayer.run.concurrency import gather_all
 
 __all__ = ["Kept", "Outcome", "Spent", "do_the_rest", "reasons", "spent_on", "usd"]
 
@@ -18,7 +18,7 @@ Item = TypeVar("Item")
 
 
 class Spent(Frozen):
-    """What the answers about one item took, whether they were paid for now or came from the cache."""
+    """Cost of the answers about one item, whether paid for now or served from the cache."""
 
     calls: int
     prompt_tokens: int
@@ -57,9 +57,9 @@ def usd(cost: float | Absent) -> float | None:
 def reasons(outcomes: Iterable[Outcome]) -> Iterator[str]:
     """Why there was no verdict, the most frequent reason first."""
     failures: dict[str, list[str]] = {}
-    for one in outcomes:
-        if one.failure:
-            failures.setdefault(one.failure, []).append(one.item)
+    for outcome in outcomes:
+        if outcome.failure:
+            failures.setdefault(outcome.failure, []).append(outcome.item)
     for why, items in sorted(failures.items(), key=lambda each: -len(each[1])):
         yield f"{len(items)} × without: {why} ({', '.join(items[:3])}{', …' if len(items) > 3 else ''})"
 
@@ -91,7 +91,7 @@ class Kept(Generic[Kind]):
 
     def forget_failures(self) -> None:
         """So that they are tried again; their lines stay in the file and the later ones count."""
-        self._outcomes = {key: one for key, one in self._outcomes.items() if not one.failure}
+        self._outcomes = {key: outcome for key, outcome in self._outcomes.items() if not outcome.failure}
 
     def _read(self, text: str, kind: type[Kind]) -> None:
         *whole, cut = text.split("\n")
@@ -103,7 +103,7 @@ class Kept(Generic[Kind]):
             found = [kind.model_validate_json(line) for line in whole[1:]]
         except (ValidationError, ValueError, KeyError, TypeError) as error:
             raise ConfigurationError(f"{self.path} cannot be read.", "Move it away, or name another --out.") from error
-        self._outcomes = {(one.item, one.seed): one for one in found}
+        self._outcomes = {(item.item, item.seed): item for item in found}
 
     def _append(self, line: str) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -133,4 +133,4 @@ async def do_the_rest(
             outcome = failed(name, seed, str(error))
         kept.add(outcome)
 
-    await together(one(*item) for item in items if item[1:] not in kept)
+    await gather_all(one(*item) for item in items if item[1:] not in kept)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from scipy.stats import binomtest
 
 from assayer.literature.paper_identity import family_name, title_key
+from assayer.llm import NoLlm
 from assayer.models import CitedWork, EvaluationId, OwnReferences, Paper, PaperId
 from assayer.own_references.check import check_own_references
 from assayer.own_references.entries import read_references
@@ -33,7 +34,6 @@ from workers.embedding.hashing_embedder import HashingEmbedder
 from workers.full_texts.grobid_tei import parse_tei
 from workers.literature.reference_sources import reference_sources
 from workers.literature.settings import LiteratureSettings
-from workers.llm.fallback_llm import FallbackLlm
 
 __all__ = ["Judged", "outcome_table", "own_references", "paired"]
 
@@ -62,7 +62,7 @@ def own_references(given: Given) -> Iterator[str]:
     made = proposals(DATA, corpus_works(DATA), count, seed)
     directory = given.asked.out / "corpus-of-words"
     judged, seconds = asyncio.run(_checked(made, directory))
-    entries = sum(len(one.entries) for one in made)
+    entries = sum(len(item.entries) for item in made)
     yield f"{count} proposals, {entries} entries; {seconds:.2f} s a proposal, nothing but the corpus asked."
     yield from outcome_table(judged)
 
@@ -71,7 +71,7 @@ async def _two_readers() -> list[str]:
     """The same list, read from the text of the PDF and from GROBID's TEI."""
     folder = DATA / "grobid"
     tei = parse_tei((folder / "paper.tei.xml").read_bytes(), "the TEI").references
-    idea = await read_pdf_idea(folder / "paper.pdf", "the PDF")
+    idea = await read_pdf_idea((folder / "paper.pdf").read_bytes(), "the PDF")
     text = read_references(idea).entries
     pairs = paired(text, tei)
     known = [_as_record(number, work) for number, work in enumerate(tei)]
@@ -81,9 +81,10 @@ async def _two_readers() -> list[str]:
         f"Of the same title: same year {sum(a.year == b.year for a, b in pairs)}, "
         f"same first author {sum(_first(a) == _first(b) for a, b in pairs)}, "
         f"DOI in the text {sum(bool(a.doi) for a, _ in pairs)}, in the TEI {sum(bool(b.doi) for _, b in pairs)}.",
-        f"Entries of the text looked for among the TEI's as records: found {sum(bool(one) for one in found)}, of them "
-        f"with differences {sum(bool(one and one.differences) for one in found)}.",
-        *(f"- {difference}" for one in found if one for difference in one.differences),
+        "Entries of the text looked for among the TEI's as records: "
+        f"found {sum(bool(item) for item in found)}, of them "
+        f"with differences {sum(bool(item and item.differences) for item in found)}.",
+        *(f"- {difference}" for item in found if item for difference in item.differences),
     ]
 
 
@@ -126,14 +127,13 @@ async def _checked(made: Sequence[Proposal], directory: Path) -> tuple[list[Judg
 async def _check(proposal: Proposal, corpus: Corpus, run: Run) -> OwnReferences:
     settings = LiteratureSettings()
     sources = reference_sources(corpus, {}, settings, run)
-    own = await check_own_references(
-        proposal.idea, sources, FallbackLlm(HashingEmbedder()), run, OwnReferenceOptions(seconds=600)
-    )
+    own = await check_own_references(proposal.idea, sources, NoLlm(), run, OwnReferenceOptions(seconds=600))
     return own if isinstance(own, OwnReferences) else OwnReferences(read_by="text", entries=())
 
 
 def _judge(proposal: Proposal, own: OwnReferences) -> Iterator[Judged]:
-    """By place where that entry holds the title, else by any entry that does."""
+    """Yield a judgement of each planted entry: by position if the entry there holds the title, else by any entry
+    that does."""
     read = [(title_key(entry.text), entry) for entry in own.entries]
     for place, planted in enumerate(proposal.entries):
         key = title_key(planted.work.title)
@@ -147,10 +147,10 @@ def outcome_table(judged: Sequence[Judged]) -> Iterator[str]:
     yield ""
     yield row("planted", "entries", *_OUTCOMES)
     yield row(*["---"] * (2 + len(_OUTCOMES)))
-    for kind in dict.fromkeys(one.planted.kind for one in judged):
-        some = Counter(one.outcome for one in judged if one.planted.kind == kind)
+    for kind in dict.fromkeys(item.planted.kind for item in judged):
+        some = Counter(item.outcome for item in judged if item.planted.kind == kind)
         yield row(kind, str(some.total()), *(str(some[outcome]) for outcome in _OUTCOMES))
-    honest = [one for one in judged if one.planted.kind in ("real", "written otherwise")]
+    honest = [item for item in judged if item.planted.kind in ("real", "written otherwise")]
     yield ""
     yield f"False alarms, honest entries that are not found or differ: {_share(honest, ('not_found', 'differs'))}."
     for kind, told in (
@@ -160,17 +160,18 @@ def outcome_table(judged: Sequence[Judged]) -> Iterator[str]:
         ("added author", ("differs", "not_found")),
         ("longer title", ("differs", "not_found")),
     ):
-        yield f"Told of what was planted, {kind}: {_share([one for one in judged if one.planted.kind == kind], told)}."
+        planted = [item for item in judged if item.planted.kind == kind]
+        yield f"Told of what was planted, {kind}: {_share(planted, told)}."
     yield ""
     yield row("style", "honest entries", "false alarms", "unread")
     yield row(*["---"] * 4)
-    for style in dict.fromkeys(one.style for one in honest):
-        some = Counter(one.outcome for one in honest if one.style == style)
+    for style in dict.fromkeys(item.style for item in honest):
+        some = Counter(item.outcome for item in honest if item.style == style)
         yield row(style, str(some.total()), str(some["not_found"] + some["differs"]), str(some["unread"]))
 
 
 def _share(some: Sequence[Judged], outcomes: Sequence[str]) -> str:
-    hits = sum(one.outcome in outcomes for one in some)
+    hits = sum(item.outcome in outcomes for item in some)
     if not some:
         return "none planted"
     low, high = binomtest(hits, len(some)).proportion_ci(method="wilson")

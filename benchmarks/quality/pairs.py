@@ -1,4 +1,4 @@
-"""Pairs: which of two papers of one group got the better decision, asked once, in an order drawn by lot."""
+"""Pairs: which of two papers of one group got the better decision, asked in both orders, the first drawn by lot."""
 
 from collections.abc import Mapping, Sequence
 from random import Random
@@ -41,7 +41,7 @@ class PairOutcome(Outcome):
     better: Better | None = None
     """None where there is no verdict, and `failure` says why."""
     reversed: Better | None = None
-    """The verdict in the other order, in terms of that order; None where it was not asked."""
+    """The verdict in the other order, in terms of that order."""
 
 
 def shown_pairs(data: InnoEval, seed: int) -> list[Shown]:
@@ -62,17 +62,14 @@ async def ask_pairs(
     options: RankingOptions,
     pairs: Sequence[Shown],
     seed: int,
-    both: bool,
     kept: Kept[PairOutcome],
-    evidence: Mapping[str, str] | None = None,
 ) -> None:
-    """Asks what was not asked with this seed yet; `both` asks in the other order too. `evidence` is what reports found,
-    by the paper's id; None shows the papers alone."""
+    """Asks what was not asked with this seed yet, in both orders."""
 
     async def one(shown: Shown, seed: int) -> PairOutcome:
         run = Run(EvaluationId(f"pair_{shown.name}_{seed}"), None, SystemClock(), Silent())
-        better = await _verdict(llm, options, run, shown.first, shown.second, evidence)
-        other = await _verdict(llm, options, run, shown.second, shown.first, evidence) if both else None
+        better = await _verdict(llm, options, run, shown.first, shown.second)
+        other = await _verdict(llm, options, run, shown.second, shown.first)
         return PairOutcome(
             item=shown.name,
             seed=seed,
@@ -90,31 +87,23 @@ async def ask_pairs(
     await do_the_rest(((shown, shown.name, seed) for shown in pairs), kept, one, failed)
 
 
-async def _verdict(
-    llm: Llm, options: RankingOptions, run: Run, first: Idea, second: Idea, evidence: Mapping[str, str] | None
-) -> Better:
-    found = [None if evidence is None else evidence.get(idea.source, "") for idea in (first, second)]
+async def _verdict(llm: Llm, options: RankingOptions, run: Run, first: Idea, second: Idea) -> Better:
     question = PairQuestion(
         dimensions=options.dimensions,
         first=first.text[: options.idea_chars],
         second=second.text[: options.idea_chars],
-        first_evidence=found[0],
-        second_evidence=found[1],
     )
     answer = await ask(llm, comparison_task(len(question.dimensions)), question, run)
-    number = next(at for at, one in enumerate(options.dimensions, start=1) if one.name == options.order_by)
+    number = next(at for at, dimension in enumerate(options.dimensions, start=1) if dimension.name == options.order_by)
     return _SIDES[answer.of(number).better]
 
 
 def worth(outcome: PairOutcome, pair: Pair) -> float:
     """1 for the right verdict, a half for a tie, 0 for the wrong one and for none; of both orders the mean."""
-    if outcome.better is None:
+    if outcome.better is None or outcome.reversed is None:
         return 0.0
-    stood_first = outcome.first == pair.better
-    values = [_worth(outcome.better, stood_first)]
-    if outcome.reversed is not None:
-        values.append(_worth(outcome.reversed, not stood_first))
-    return sum(values) / len(values)
+    is_first = outcome.first == pair.better
+    return (_worth(outcome.better, is_first) + _worth(outcome.reversed, not is_first)) / 2
 
 
 def _worth(better: Better, stood_first: bool) -> float:

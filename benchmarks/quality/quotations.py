@@ -134,8 +134,9 @@ def _follow(quote: list[str], source: list[str], start: int, slips: int) -> int 
 
 
 def _joined(quoted: list[str], written: list[str]) -> tuple[int, int] | None:
-    """How many tokens of each side make up the same letters: `agree ment` and `agreement`, `not so good` and
-    `not-so-good`; not `not able` and `notable`."""
+    """Return how many tokens of each side make up the same letters, or None.
+
+    Matches `agree ment` and `agreement`, `not so good` and `not-so-good`; does not match `not able` and `notable`."""
     for left in range(1, len(quoted) + 1):
         for right in range(1, len(written) + 1):
             used = quoted[:left] + written[:right]
@@ -158,21 +159,21 @@ def _is_cut(quote: list[str], source: list[str], start: int, end: int) -> bool:
     return (first and before in SIGNS_BEFORE_NUMBERS) or (last and after in {"%", "‰"})
 
 
-def _respelled(one: str, other: str) -> bool:
+def _respelled(text: str, other: str) -> bool:
     """Whether two words are one in British and American spelling, or before and after a slip of a scanner or a hand."""
-    if not (one.isalpha() and other.isalpha()) or min(len(one), len(other)) < 5:
+    if not (text.isalpha() and other.isalpha()) or min(len(text), len(other)) < 5:
         return False
-    alike = (one[:2], one[-2:]) == (other[:2], other[-2:]) and min(len(one), len(other)) >= 8
-    return _american(one) == _american(other) or (alike and _is_slip(one, other))
+    alike = (text[:2], text[-2:]) == (other[:2], other[-2:]) and min(len(text), len(other)) >= 8
+    return _american(text) == _american(other) or (alike and _is_slip(text, other))
 
 
-def _is_slip(one: str, other: str) -> bool:
+def _is_slip(text: str, other: str) -> bool:
     doubled = re.compile(r"(.)\1")
-    if doubled.sub(r"\1", one) == doubled.sub(r"\1", other) or any(
-        one.replace(seen, printed) == other.replace(seen, printed) for seen, printed in SCANNED
+    if doubled.sub(r"\1", text) == doubled.sub(r"\1", other) or any(
+        text.replace(seen, printed) == other.replace(seen, printed) for seen, printed in SCANNED
     ):
         return True
-    short, long = sorted((one, other), key=len)
+    short, long = sorted((text, other), key=len)
     if len(short) < 10:
         return False
     if len(short) == len(long):

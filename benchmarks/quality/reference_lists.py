@@ -51,27 +51,29 @@ class Proposal(NamedTuple):
 
 
 def corpus_works(data: Path) -> dict[str, Work]:
-    """Of the corpus, by id; those without authors or year are left out."""
+    """Return the corpus works by id, without those that lack authors or year."""
     return {
-        one["id"]: Work(one["title"], tuple(one["authors"]), one["year"], _YEAR.sub("", one["venue"]).strip())
-        for one in _records(data / "papers" / "papers.jsonl.gz")
-        if one["authors"] and one["year"]
+        record["id"]: Work(
+            record["title"], tuple(record["authors"]), record["year"], _YEAR.sub("", record["venue"]).strip()
+        )
+        for record in _records(data / "papers" / "papers.jsonl.gz")
+        if record["authors"] and record["year"]
     }
 
 
 def proposals(data: Path, works: Mapping[str, Work], count: int, seed: int) -> list[Proposal]:
     """From papers drawn by lot among those that cite enough of the corpus; styles in turn."""
     lot = random.Random(seed)
-    texts = {one["id"]: one for one in _records(data / "citations_ml" / "papers.jsonl.gz")}
+    texts = {record["id"]: record for record in _records(data / "citations_ml" / "papers.jsonl.gz")}
     lists = {
-        one["id"]: [name for name in one["in_corpus"] if name in works]
-        for one in _records(data / "citations_ml" / "references.jsonl.gz")
-        if one["id"] in texts
+        record["id"]: [name for name in record["in_corpus"] if name in works]
+        for record in _records(data / "citations_ml" / "references.jsonl.gz")
+        if record["id"] in texts
     }
     citing = sorted(name for name, cited in lists.items() if len(cited) >= _SHORTEST)
     known = list(works.values())
     return [
-        _proposal(texts[name], [works[one] for one in lists[name]], known, STYLES[place % len(STYLES)], lot)
+        _proposal(texts[name], [works[item] for item in lists[name]], known, STYLES[place % len(STYLES)], lot)
         for place, name in enumerate(lot.sample(citing, count))
     ]
 
@@ -83,18 +85,18 @@ def _proposal(
     lot.shuffle(chosen)
     chosen = chosen[:_LONGEST]
     tenth = max(1, round(len(chosen) / 10))
-    planted = [Planted("wrong year", _misdated(one, lot)) for one in chosen[:tenth]]
-    planted += [Planted("wrong first author", _misattributed(one, known, lot)) for one in chosen[tenth : 2 * tenth]]
-    planted += [Planted("longer title", _lengthened(one, known, lot)) for one in chosen[2 * tenth : 3 * tenth]]
+    planted = [Planted("wrong year", _misdated(item, lot)) for item in chosen[:tenth]]
+    planted += [Planted("wrong first author", _misattributed(item, known, lot)) for item in chosen[tenth : 2 * tenth]]
+    planted += [Planted("longer title", _lengthened(item, known, lot)) for item in chosen[2 * tenth : 3 * tenth]]
     rest = chosen[3 * tenth :]
     if style != "title first":  # it names nobody but the first
-        planted += [Planted("added author", _joined_by(one, known, lot)) for one in rest[:tenth]]
+        planted += [Planted("added author", _joined_by(item, known, lot)) for item in rest[:tenth]]
         rest = rest[tenth:]
-    planted += [Planted("written otherwise", _otherwise(one, lot)) for one in rest[: len(rest) // 2]]
-    planted += [Planted("real", one) for one in rest[len(rest) // 2 :]]
+    planted += [Planted("written otherwise", _otherwise(item, lot)) for item in rest[: len(rest) // 2]]
+    planted += [Planted("real", item) for item in rest[len(rest) // 2 :]]
     planted += [Planted("invented", _invented(known, lot)) for _ in range(tenth)]
     lot.shuffle(planted)
-    listed = "\n".join(_entry(number, one.work, style, lot) for number, one in enumerate(planted, 1))
+    listed = "\n".join(_entry(number, item.work, style, lot) for number, item in enumerate(planted, 1))
     problem = f"{paper['abstract']}\n\nWe build on earlier work [1, 2] and test it [3–5]."
     text = f"# {paper['title']}\n\n## Problem\n\n{problem}\n\n## References\n\n{listed}\n"
     return Proposal(parse_idea(text, paper["id"]), style, tuple(planted))
@@ -110,7 +112,7 @@ def _misattributed(work: Work, known: Sequence[Work], lot: random.Random) -> Wor
 
 
 def _lengthened(work: Work, known: Sequence[Work], lot: random.Random) -> Work:
-    """As if there were a work that goes on from this one: `Attention is all you need for video generation`."""
+    """Return the work with a longer title, like a sequel: `Attention is all you need for video generation`."""
     return work._replace(title=f"{work.title} for {' '.join(lot.choice(known).title.split()[-2:])}")
 
 
@@ -120,7 +122,7 @@ def _joined_by(work: Work, known: Sequence[Work], lot: random.Random) -> Work:
 
 
 def _otherwise(work: Work, lot: random.Random) -> Work:
-    """As people write it who mean the same work."""
+    """Return the work in a variant that people write for the same work."""
     title, _, subtitle = work.title.partition(": ")
     match lot.randrange(4):
         case 0:
@@ -170,13 +172,13 @@ def _people(authors: Sequence[str], style: Style, lot: random.Random) -> str:
     some, others = (authors[:1], " et al") if len(authors) > 3 and lot.random() < 0.4 else (authors[:6], "")
     names = [name.split() for name in some]
     if style == "author-year":
-        listed = [f"{one[-1]}, {' '.join(f'{part[0]}.' for part in one[:-1])}".rstrip(", ") for one in names]
+        listed = [f"{item[-1]}, {' '.join(f'{part[0]}.' for part in item[:-1])}".rstrip(", ") for item in names]
     elif style == "quoted":
-        listed = [" ".join([*(f"{part[0]}." for part in one[:-1]), one[-1]]) for one in names]
+        listed = [" ".join([*(f"{part[0]}." for part in item[:-1]), item[-1]]) for item in names]
     elif style == "medical":
-        listed = [f"{one[-1]} {''.join(part[0] for part in one[:-1])}".strip() for one in names]
+        listed = [f"{item[-1]} {''.join(part[0] for part in item[:-1])}".strip() for item in names]
     else:
-        listed = [" ".join(one) for one in names]
+        listed = [" ".join(item) for item in names]
     if others:
         return f"{listed[0]}{others}" + "." * (style in ("author-year", "quoted"))
     last = " and " if style not in ("medical", "author-year") else ", & " if style == "author-year" else ", "

@@ -1,14 +1,13 @@
-"""What a report says of an idea, as text to be read by a judge: all of it, and nothing of how it was made.
+"""Text of a report about an idea for a judge to read, without anything on how it was made.
 
-Left out are the idea's own text, in which everything that experts speak of is mentioned, references, what was searched,
-and how the report came about.
-"""
+It leaves out the idea's own text, in which everything that experts speak of is mentioned, references, what was
+searched, and how the report was produced."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
 from assayer.models import Absent, Assessment, Citation, Label, PlanReview, Point, Report, Score, Summary
 from assayer.models.board import MetaReview
-from assayer.reports.plan_wording import ITEMS
+from assayer.reports.markdown import as_markdown
 
 __all__ = ["judgement_lines", "judgement_text", "pieces", "plan_lines", "quoted_words"]
 
@@ -29,14 +28,17 @@ def pieces(text: str, most: int) -> list[str]:
 
 
 def judgement_lines(report: Report) -> Iterator[str]:
-    titles = {one.label: one.title for one in report.references}
+    titles = {reference.label: reference.title for reference in report.references}
+    if report.panel_review is not None:
+        yield _page_one(report)
+        return
     yield "# In short"
     yield from _summary(report.summary, titles)
     for part in report.parts:
         yield f"\n# {part.title}"
         yield from _summary(part.summary, titles)
-        for one in part.assessments:
-            yield from _assessment(one, titles)
+        for assessment in part.assessments:
+            yield from _assessment(assessment, titles)
     if report.board and isinstance(report.board.meta_review, MetaReview):
         yield f"\n# Meta-review\n{report.board.meta_review.text}"
     if report.plan_review:
@@ -44,20 +46,24 @@ def judgement_lines(report: Report) -> Iterator[str]:
         yield from plan_lines(report.plan_review, titles)
 
 
+def _page_one(report: Report) -> str:
+    """Return page one of a panel's report as people see it, and the papers that it cites."""
+    page = as_markdown(report).partition("## Verdict")[2].partition("\n## Evidence")[0]
+    cited = "; ".join(f"[{reference.label}] {reference.title}" for reference in report.references)
+    return f"## Verdict{page}\nPapers: {cited}" if cited else f"## Verdict{page}"
+
+
 def plan_lines(review: PlanReview, titles: Mapping[Label, str]) -> Iterator[str]:
-    if not isinstance(review.checklist, Absent):
-        missing = [ITEMS[row.item] for row in review.checklist if row.outcome == "not_stated"]
-        if missing:
-            yield f"Not stated, as far as wordings tell: {'; '.join(missing)}."
     for flaw in () if isinstance(review.flaws, Absent) else review.flaws:
         change = f" Change: {flaw.change}" if flaw.change else ""
         yield f"Doubt ({flaw.aspect}, {flaw.certainty}): {flaw.text}{change}"
         yield from _plan_quote(flaw.quote.quote)
-    for one in review.comparators:
-        near = () if isinstance(one.papers, Absent) else one.papers
+    for comparator in review.comparators:
+        near = () if isinstance(comparator.papers, Absent) else comparator.papers
         named = "; ".join(titles.get(paper.label, paper.label) for paper in near)
-        yield f"Should be compared with: {one.text} ({one.purpose}){f' Papers on it: {named}.' if named else ''}"
-        yield from _plan_quote(one.quote.quote)
+        papers = f" Papers on it: {named}." if named else ""
+        yield f"Should be compared with: {comparator.text} ({comparator.purpose}){papers}"
+        yield from _plan_quote(comparator.quote.quote)
 
 
 def _plan_quote(words: str) -> Iterator[str]:
@@ -72,21 +78,21 @@ def _summary(summary: Summary | Absent, titles: Mapping[Label, str]) -> Iterator
         yield from _points(points, titles)
 
 
-def _assessment(one: Assessment, titles: Mapping[Label, str]) -> Iterator[str]:
-    score = one.score
-    yield f"\n## {one.name}"
-    yield f"({one.statement})"
+def _assessment(assessment: Assessment, titles: Mapping[Label, str]) -> Iterator[str]:
+    score = assessment.score
+    yield f"\n## {assessment.name}"
+    yield f"({assessment.statement})"
     yield f"Score: {score.value:g}. {score.basis}" if isinstance(score, Score) else f"No score: {score.reason}"
-    yield from _points(one.points, titles)
-    for reading in one.readings:
+    yield from _points(assessment.points, titles)
+    for reading in assessment.readings:
         if reading.stance is not None:
             yield f"Read: {titles.get(reading.label, reading.label)}: {reading.text}"
 
 
 def _points(points: Iterable[Point], titles: Mapping[Label, str]) -> Iterator[str]:
-    for one in points:
-        yield f"{one.kind.capitalize()}: {one.text}"
-        for citation in one.citations:
+    for point in points:
+        yield f"{point.kind.capitalize()}: {point.text}"
+        for citation in point.citations:
             yield from _cited(citation, titles)
 
 
@@ -98,4 +104,4 @@ def quoted_words(citation: Citation) -> str:
     """All verified quotes of a citation."""
     if not citation.quote or citation.quote_state != "verified":
         return "no quote"
-    return " and ".join(f'"{one}"' for one in (citation.quote, *(more.quote for more in citation.further)))
+    return " and ".join(f'"{quote}"' for quote in (citation.quote, *(more.quote for more in citation.further)))

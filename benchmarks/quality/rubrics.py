@@ -1,4 +1,4 @@
-"""What experts said of ScholarIdeas' ideas, and how much of it a report says: by a judge, or by a proxy."""
+"""Expert statements on ScholarIdeas' ideas, and their coverage by a report, measured by a judge or a proxy."""
 
 import json
 from collections.abc import Iterator
@@ -35,8 +35,8 @@ class Rubric(NamedTuple):
 
 
 def read_rubrics(folder: Path) -> list[Rubric]:
-    """Of all ideas under `folder`, in order; blank lines are passed over."""
-    return [rubric for one in sorted(folder.iterdir()) if one.is_dir() for rubric in _of_idea(one)]
+    """Read the rubrics of all ideas under `folder`, in order, skipping blank lines."""
+    return [rubric for path in sorted(folder.iterdir()) if path.is_dir() for rubric in _of_idea(path)]
 
 
 def _of_idea(folder: Path) -> Iterator[Rubric]:
@@ -67,7 +67,7 @@ class CoverageAnswer(Frozen):
 
 def _check(question: CoverageQuestion, answer: CoverageAnswer) -> list[str]:
     wanted = [f"S{number}" for number in range(1, len(question.statements) + 1)]
-    given = [one.label for one in answer.judgements]
+    given = [judgement.label for judgement in answer.judgements]
     return (
         []
         if sorted(given) == sorted(wanted)
@@ -90,15 +90,15 @@ def said_in(report: Report) -> list[str]:
     """Sentences of the judgement: without the idea's own text, the quotes and the references."""
     listed = report.summary
     texts = [point.text for points in (listed.strengths, listed.weaknesses, listed.suggestions) for point in points]
-    for assessment in (one for part in report.parts for one in part.assessments):
+    for assessment in (item for part in report.parts for item in part.assessments):
         texts += [point.text for point in assessment.points]
         texts += [reading.text for reading in assessment.readings]
     if report.board and isinstance(report.board.meta_review, MetaReview):
         texts.append(report.board.meta_review.text)
     if report.plan_review:
         flaws, comparators = report.plan_review.flaws, report.plan_review.comparators
-        texts += [] if isinstance(flaws, Absent) else [f"{one.text} {one.change}" for one in flaws]
-        texts += [f"{one.text} {one.purpose}" for one in comparators]
+        texts += [] if isinstance(flaws, Absent) else [f"{flaw.text} {flaw.change}" for flaw in flaws]
+        texts += [f"{comparator.text} {comparator.purpose}" for comparator in comparators]
     found = (sentence for text in texts for sentence in sentences(text, min_words=4))
     return list(dict.fromkeys(found))
 

@@ -1,4 +1,4 @@
-"""What each part asks: opens the program, says what it will cost, does what is not done yet."""
+"""Runs of each part: open the program, print the expected cost, and do what is not done yet."""
 
 import hashlib
 import json
@@ -22,15 +22,7 @@ from benchmarks.quality.grapheval.data import InnoEval
 from benchmarks.quality.groups import Group, GroupOutcome, ask_groups
 from benchmarks.quality.kept import Kept, Outcome, Spent
 from benchmarks.quality.pairs import PairOutcome, ask_pairs, shown_pairs
-from benchmarks.quality.papers import EARLIEST, cutoffs, idea_of
 from benchmarks.quality.points import PointOutcome, ask_points
-from benchmarks.quality.preferences.comparison import (
-    PREFERENCE,
-    PreferenceOutcome,
-    ReviewPair,
-    ask_preferences,
-    review_text,
-)
 from benchmarks.quality.rewards.probes import Probe
 from benchmarks.quality.rewards.with_model import ProbeOutcome, ask_rewards, most_spent
 from benchmarks.quality.rubrics import COVERAGE, Rubric
@@ -50,9 +42,8 @@ __all__ = [
     "groups",
     "kept_file",
     "kept_points",
+    "of_method",
     "pairs",
-    "points",
-    "preferences",
     "reports",
     "rewards",
     "scores",
@@ -60,14 +51,6 @@ __all__ = [
 ]
 
 Kind = TypeVar("Kind", bound=Outcome)
-
-
-async def points(asked: Asked, settings: Settings, data: InnoEval, everything: bool) -> list[PointOutcome]:
-    """One repeat a seed: the board is drawn, and its evidence masked, by it. `everything` adds the papers of groups."""
-    days = cutoffs()
-    papers = {one.id: one for one in [*data.points, *(data.grouped if everything else [])]}
-    ideas = [idea_of(one, days.get(one.id, EARLIEST)) for one in papers.values()][: asked.first]
-    return await scores(asked, settings, ideas, kept_points(asked, settings))
 
 
 async def scores(
@@ -92,51 +75,48 @@ async def scores(
 
 
 def kept_points(asked: Asked, settings: Settings) -> Kept[PointOutcome]:
-    return kept_file(asked, settings, "points", PointOutcome, _of_method(settings, METHOD))
+    return kept_file(asked, settings, "points", PointOutcome, of_method(settings, METHOD))
 
 
-async def pairs(
-    asked: Asked, settings: Settings, data: InnoEval, both: bool, evidence: Mapping[str, str] | None = None
-) -> list[PairOutcome]:
-    """`evidence`: what reports found, by the paper's id; None shows the papers alone."""
-    made = _of_comparisons(settings) | {"both": both} | _of_evidence(evidence)
+async def pairs(asked: Asked, settings: Settings, data: InnoEval) -> list[PairOutcome]:
+    """Ask about every pair in both orders."""
+    made = _of_comparisons(settings)
     kept = kept_file(asked, settings, "pairs", PairOutcome, made)
     drawn = {seed: shown_pairs(data, seed)[: asked.first] for seed in asked.seeds}
 
     async def work(some: Sequence[tuple[str, int]]) -> None:
         async with open_ranker(settings) as ranker:
             for seed, shown in drawn.items():
-                wanted = [one for one in shown if (one.name, seed) in some]
-                await ask_pairs(ranker.llm, settings.ranking, wanted, seed, both, kept, evidence)
+                wanted = [item for item in shown if (item.name, seed) in some]
+                await ask_pairs(ranker.llm, settings.ranking, wanted, seed, kept)
 
-    part = "pairs in both orders" if both else "pairs"
-    await carefully(asked, settings, part, [(one.name, seed) for seed in drawn for one in drawn[seed]], kept, work)
+    await carefully(asked, settings, "pairs", [(item.name, seed) for seed in drawn for item in drawn[seed]], kept, work)
     return kept.outcomes
 
 
-async def groups(
-    asked: Asked, settings: Settings, shuffled: dict[int, list[Group]], evidence: Mapping[str, str] | None = None
-) -> list[GroupOutcome]:
-    """Of the groups as each seed shuffled them; `evidence` as of `pairs`."""
-    made = _of_comparisons(settings) | _of_evidence(evidence)
+async def groups(asked: Asked, settings: Settings, shuffled: dict[int, list[Group]]) -> list[GroupOutcome]:
+    """Rank the groups as shuffled by each seed."""
+    made = _of_comparisons(settings)
     kept = kept_file(asked, settings, "groups", GroupOutcome, made)
     drawn = {seed: some[: asked.first] for seed, some in shuffled.items()}
 
     async def work(some: Sequence[tuple[str, int]]) -> None:
         async with open_ranker(settings) as ranker:
             for seed, found in drawn.items():
-                wanted = [one for one in found if (one.name, seed) in some]
-                await ask_groups(ranker.llm, settings.ranking, wanted, seed, kept, evidence)
+                wanted = [item for item in found if (item.name, seed) in some]
+                await ask_groups(ranker.llm, settings.ranking, wanted, seed, kept)
 
-    await carefully(asked, settings, "groups", [(one.name, seed) for seed in drawn for one in drawn[seed]], kept, work)
+    await carefully(
+        asked, settings, "groups", [(item.name, seed) for seed in drawn for item in drawn[seed]], kept, work
+    )
     return kept.outcomes
 
 
 async def reports(
     asked: Asked, settings: Settings, method: str, ideas: Sequence[Idea]
 ) -> tuple[list[ReportOutcome], Path]:
-    """Of ScholarIdeas, and the folder where the reports lie."""
-    kept = kept_file(asked, settings, "scholarideas", ReportOutcome, _of_method(settings, method))
+    """Evaluate the ideas of ScholarIdeas; return the outcomes and the folder with the reports."""
+    kept = kept_file(asked, settings, "scholarideas", ReportOutcome, of_method(settings, method))
     folder = asked.out / "reports" / kept.path.stem
     folder.mkdir(parents=True, exist_ok=True)
     chosen = ideas[: asked.first]
@@ -153,45 +133,25 @@ async def reports(
 async def coverage(
     asked: Asked, settings: Settings, found: Mapping[str, str], rubrics: Sequence[Rubric], made_by: str
 ) -> list[CoverageOutcome]:
-    """Of the rubrics by the reviews that `made_by` names, as the language model judges."""
+    """Judge with the language model how well the reviews named by `made_by` cover the rubrics."""
     made = {"task": [COVERAGE.name, COVERAGE.version], "reports": made_by, "shown": "all that is said of the idea"}
     kept = kept_file(asked, settings, "coverage", CoverageOutcome, made)
 
     async def work(some: Sequence[tuple[str, int]]) -> None:
         wanted = {name for name, _ in some}
         async with open_ranker(settings) as ranker:
-            await ask_coverage(ranker.llm, {name: one for name, one in found.items() if name in wanted}, rubrics, kept)
+            await ask_coverage(
+                ranker.llm, {name: item for name, item in found.items() if name in wanted}, rubrics, kept
+            )
 
     await carefully(asked, settings, "coverage", [(name, 0) for name in found], kept, work)
-    return kept.outcomes
-
-
-async def preferences(asked: Asked, settings: Settings, pairs: Sequence[ReviewPair]) -> list[PreferenceOutcome]:
-    """Which of two reviews of an idea is better, in both orders."""
-    reviews = "".join(review_text(report) for pair in pairs for report in (pair.first, pair.second))
-    made = {
-        "task": [PREFERENCE.name, PREFERENCE.version],
-        "reviews": hashlib.sha256(reviews.encode()).hexdigest(),
-    }
-    kept = kept_file(asked, settings, "preferences", PreferenceOutcome, made)
-
-    async def work(some: Sequence[tuple[str, int]]) -> None:
-        bounded = asked.judge == "endpoint" and not asked.yes
-        async with open_ranker(settings) as ranker:
-            budget = Budget(max_usd=asked.limit_usd if bounded else None)
-            for seed in asked.seeds:
-                wanted = [pair for pair in pairs if (pair.name, seed) in some]
-                await ask_preferences(ranker.llm, wanted, seed, budget, kept)
-
-    items = [(pair.name, seed) for seed in asked.seeds for pair in pairs]
-    await carefully(asked, settings, "preferences", items, kept, work)
     return kept.outcomes
 
 
 async def support(
     asked: Asked, settings: Settings, batches: Mapping[str, Sequence[KnownClaim]]
 ) -> list[SupportOutcomes]:
-    """What the language model says of each claim, several claims a call."""
+    """Ask the language model about the support of each claim, several claims per call."""
     made = {"task": [SUPPORT.name, SUPPORT.version], "claims": CLAIMS_PER_CALL}
     kept = kept_file(asked, settings, "support", SupportOutcomes, made)
 
@@ -200,7 +160,9 @@ async def support(
         async with open_ranker(settings) as ranker:
             bounded = asked.judge == "endpoint" and not asked.yes
             budget = Budget(max_usd=asked.limit_usd if bounded else None)
-            await ask_support(ranker.llm, {name: one for name, one in batches.items() if name in wanted}, budget, kept)
+            await ask_support(
+                ranker.llm, {name: batch for name, batch in batches.items() if name in wanted}, budget, kept
+            )
 
     await carefully(asked, settings, "support", [(name, 0) for name in batches], kept, work)
     return kept.outcomes
@@ -209,9 +171,9 @@ async def support(
 async def rewards(
     asked: Asked, settings: Settings, composition: Composition, probes: Sequence[Probe]
 ) -> list[ProbeOutcome]:
-    """What a debate between language models gives for each probe."""
+    """Return the reward of each probe from a debate between language models."""
     prompts = {task.name: task.version for task in DEBATE_TASKS.values()}
-    probed = hashlib.sha256("".join(one.item.model_dump_json() for one in probes).encode()).hexdigest()[:16]
+    probed = hashlib.sha256("".join(probe.item.model_dump_json() for probe in probes).encode()).hexdigest()[:16]
     made = {"composition": composition.model_dump(), "prompts": prompts, "probes": probed}
     kept = kept_file(asked, settings, "rewards", ProbeOutcome, made)
 
@@ -220,9 +182,9 @@ async def rewards(
         bounded = asked.judge == "endpoint" and not asked.yes
         async with open_reward_judge(settings, composition.name) as judge:
             budget = Budget(max_usd=asked.limit_usd if bounded else None)
-            await ask_rewards(judge.llm, composition, [one for one in probes if one.name in wanted], budget, kept)
+            await ask_rewards(judge.llm, composition, [probe for probe in probes if probe.name in wanted], budget, kept)
 
-    items = [(one.name, 0) for one in probes]
+    items = [(probe.name, 0) for probe in probes]
     await carefully(asked, _at_judges_price(settings), "rewards", items, kept, work, most_spent(composition))
     return kept.outcomes
 
@@ -283,20 +245,14 @@ def kept_file(asked: Asked, settings: Settings, part: str, kind: type[Kind], mad
     return Kept(asked.out / f"{part}-{asked.judge or 'none'}-{digest}.jsonl", kind, made_with)
 
 
-def _of_method(settings: Settings, method: str) -> dict[str, Any]:
+def of_method(settings: Settings, method: str) -> dict[str, Any]:
     options = METHODS[method].options(settings).model_dump(mode="json")
     if method == METHOD:
         options["board"].pop("seed")  # the repeats differ in it
     corpus = read_manifest(VersionStore(settings.corpus_path).current_path()).version
-    prompts = {task.name: task.version for task in METHODS[method].tasks}
+    prompts = {task.name: [task.version, task.digest] for task in METHODS[method].tasks}
     models = {"embedder": settings.embedder.model, "reranker": settings.reranker.model}
     return {"method": method, "options": options, "corpus": corpus, "prompts": prompts, **models}
-
-
-def _of_evidence(evidence: Mapping[str, str] | None) -> dict[str, Any]:
-    if evidence is None:
-        return {}
-    return {"evidence": hashlib.sha256(json.dumps(evidence, sort_keys=True).encode()).hexdigest()}
 
 
 def _of_comparisons(settings: Settings) -> dict[str, Any]:

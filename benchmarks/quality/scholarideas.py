@@ -1,7 +1,6 @@
 """ScholarIdeas: how much of what experts said a report says, and whether every reference is what it claims to be."""
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +10,8 @@ from pydantic import Field
 from assayer.llm import Llm, ask
 from assayer.models import EvaluationId, Idea
 from assayer.reports.json_and_csv import as_json
+from assayer.run.concurrency import Failed, gather_settled
 from assayer.run.run import Run
-from assayer.run.structured_concurrency import Failed, each
-from benchmarks.quality.check_reports import Check
-from benchmarks.quality.grapheval.reporting import row
 from benchmarks.quality.kept import Kept, Outcome, Spent, do_the_rest, spent_on, usd
 from benchmarks.quality.points import Silent
 from benchmarks.quality.report_text import pieces
@@ -27,26 +24,19 @@ __all__ = [
     "ReportOutcome",
     "ask_coverage",
     "ask_reports",
-    "coverage_report",
     "highest",
     "proxy",
-    "validity",
 ]
 
 _STATEMENTS = 20
-"""That one call compares with a report."""
+"""Statements that one call compares with a report."""
 _REVIEW_CHARS = 60_000
-"""Of a review in one call; a longer one is read in parts, and what any part says is said."""
-_SLICES: Mapping[str, Callable[[Rubric], str]] = {
-    "discipline": lambda one: one.discipline,
-    "type": lambda one: one.type,
-    "axis": lambda one: one.axis,
-    "severity": lambda one: one.severity,
-}
+"""Maximum characters of a review in one call; a longer review is read in parts, and what any part covers counts as
+covered."""
 
 
 class ReportOutcome(Outcome):
-    """Of one idea; the report itself is a file beside."""
+    """Outcome for one idea; the report itself is a separate file."""
 
 
 class CoverageOutcome(Outcome):
@@ -86,14 +76,14 @@ async def ask_coverage(
         batches = [ours[start : start + _STATEMENTS] for start in range(0, len(ours), _STATEMENTS)]
         asked = [(piece, batch) for batch in batches for piece in pieces(reviews[idea], _REVIEW_CHARS)]
 
-        async def score(one: tuple[str, Sequence[Rubric]]) -> dict[int, int]:
-            piece, batch = one
+        async def score(item: tuple[str, Sequence[Rubric]]) -> dict[int, int]:
+            piece, batch = item
             question = CoverageQuestion(review=piece, statements=tuple(rubric.statement for rubric in batch))
             answer = await ask(llm, COVERAGE, question, run)
             said = {entry.label: entry.score for entry in answer.judgements}
             return {rubric.number: said[f"S{place}"] for place, rubric in enumerate(batch, start=1)}
 
-        outcomes = await each(asked, score)
+        outcomes = await gather_settled(asked, score)
         run.keep_successes(outcomes, "rubric")
         lost = [str(outcome.error) for outcome in outcomes if isinstance(outcome, Failed)]
         scores = highest(
@@ -127,14 +117,16 @@ def proxy(
     texts: Mapping[str, Sequence[str]],
     vectorise: Callable[[Sequence[str]], NDArray[np.float32]],
 ) -> dict[str, NDArray[np.float64]]:
-    """By way, the nearest sentence's cosine of every rubric: of the idea's report; of the report of the next idea of
-    the same discipline; of the idea's own text. `said` and `texts` hold sentences by idea."""
+    """Return the cosine of every rubric with the nearest sentence, by way.
+
+    The ways are the idea's report, the report of the next idea of the same discipline, and the idea's own text.
+    `said` and `texts` hold sentences by idea."""
     vectors = {idea: vectorise(list(some)) if some else np.empty((0, 0), np.float32) for idea, some in said.items()}
     own = {idea: vectorise(list(some)) for idea, some in texts.items()}
     nothing = np.empty((0, 0), np.float32)
     found: dict[str, list[float]] = {"its report": [], "the report of another idea": [], "the idea itself": []}
-    for idea in dict.fromkeys(one.idea for one in rubrics):
-        statements = vectorise([one.statement for one in rubrics if one.idea == idea])
+    for idea in dict.fromkeys(rubric.idea for rubric in rubrics):
+        statements = vectorise([rubric.statement for rubric in rubrics if rubric.idea == idea])
         found["its report"] += closest(statements, vectors.get(idea, nothing)).tolist()
         found["the report of another idea"] += closest(statements, vectors.get(_other(idea, said), nothing)).tolist()
         found["the idea itself"] += closest(statements, own[idea]).tolist()
@@ -143,42 +135,6 @@ def proxy(
 
 def _other(idea: str, said: Mapping[str, object]) -> str:
     """The next idea of the same discipline, in a circle."""
-    peers = [one for one in said if one.partition("_")[0] == idea.partition("_")[0]]
-    after = [one for one in peers if one > idea]
+    peers = [item for item in said if item.partition("_")[0] == idea.partition("_")[0]]
+    after = [peer for peer in peers if peer > idea]
     return (after or peers or [idea])[0]
-
-
-def coverage_report(rubrics: Sequence[Rubric], values: Mapping[str, NDArray[np.float64]]) -> Iterator[str]:
-    """`values` holds one number a rubric by way, in their order; those that are not a number are left out of means."""
-    yield row("", "rubrics", *values)
-    yield row(*["---"] * (len(values) + 2))
-    everything = np.full(len(rubrics), True)
-    yield _row("all", everything, values)
-    for name, slice_of in _SLICES.items():
-        labels = np.array([slice_of(one) for one in rubrics])
-        for label in sorted(set(labels.tolist())):
-            yield _row(f"{name}: {label or 'not given'}", labels == label, values)
-
-
-def _row(name: str, chosen: NDArray[np.bool_], values: Mapping[str, NDArray[np.float64]]) -> str:
-    return row(name, str(int(chosen.sum())), *(_mean(value[chosen]) for value in values.values()))
-
-
-def _mean(values: NDArray[np.float64]) -> str:
-    told = values[~np.isnan(values)]
-    return f"{told.mean():.3f}" if len(told) else "–"
-
-
-def validity(checks: Sequence[Check]) -> Iterator[str]:
-    """What an independent reader of the reports found."""
-    quotes = Counter[str]()
-    for one in checks:
-        quotes.update(one.quotes)
-    wrong = [f"{one.name}: {violation}" for one in checks for violation in one.violations]
-    yield (
-        f"{len(checks)} reports, {sum(one.references for one in checks)} references, "
-        f"{sum(one.compared for one in checks)} references and quotes held against the corpus; quotes "
-        f"{dict(quotes)}; {len(wrong)} violations (a reference that does not exist, is later than the cutoff, or a "
-        "quote called verified that is not there, among others)."
-    )
-    yield from wrong[:20]

@@ -8,41 +8,30 @@ import argparse
 import asyncio
 import json
 import re
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from assayer.methods.grapheval.schemas import ExtractedViewpoint, ExtractedViewpoints, Relation, Relations
-from assayer.methods.grapheval.viewpoints.splitter import split_viewpoints
 from assayer.ranking.comparison import PairAnswer, PairAnswerEntry
-from benchmarks.quality.grapheval.graphs import MOST_VIEWPOINTS
-from benchmarks.simulator.answers import Made
-from benchmarks.simulator.child import ServerProcess
-from benchmarks.simulator.dice import Throw
-from benchmarks.simulator.protocol import ChatCall
-from benchmarks.simulator.server import Endpoint
-from benchmarks.simulator.serving import add_address, serve
-from benchmarks.simulator.settings import Settings
+from simulator.answers import Made
+from simulator.child import ServerProcess
+from simulator.dice import Throw
+from simulator.protocol import ChatCall
+from simulator.server import Endpoint
+from simulator.serving import add_address, serve
+from simulator.settings import Settings
 
 __all__ = ["WAYS", "ScriptedEndpoint", "ScriptedJudge", "Way", "answer"]
 
-Way = Literal["first", "nothing", "sentences", "truth"]
+Way = Literal["first", "nothing", "truth"]
 WAYS: tuple[Way, ...] = get_args(Way)
 
 _RESPECT = re.compile(r"^\[(D\d+)\]", re.MULTILINE)
 
 
-_IDEA = re.compile(r"<idea (?P<mark>\w+)>\n(?P<text>.*?)\n</idea (?P=mark)>", re.DOTALL)
-_VIEWPOINT = re.compile(r"^(V\d+):$", re.MULTILINE)
-
-
 def answer(way: Way, question: str, grades: dict[str, int]) -> str:
-    """To a question of a ranking; `grades` are those of the ideas' texts, and are read by `truth` alone. `sentences`
-    answers GraphEval's questions: the splitter's viewpoints, and each related to the one that follows."""
+    """Answer a question of a ranking; only `truth` uses `grades`, those of the ideas' texts."""
     if way == "nothing":
         return ""
-    if way == "sentences":
-        return _taken_apart(question)
     respects, _, ideas = question.partition("# Idea A")
     first, _, second = ideas.partition("# Idea B")
     better: Literal["A", "B"] = "A" if way == "first" or _grade(first, grades) > _grade(second, grades) else "B"
@@ -51,17 +40,6 @@ def answer(way: Way, question: str, grades: dict[str, int]) -> str:
         for label in _RESPECT.findall(respects)
     )
     return PairAnswer(entries=tuple(entries)).model_dump_json()
-
-
-def _taken_apart(question: str) -> str:
-    labels = _VIEWPOINT.findall(question)
-    if labels:
-        related = [Relation(first=one, second=next_one, kind="supporting") for one, next_one in pairwise(labels)]
-        return Relations(relations=related).model_dump_json()
-    idea = _IDEA.search(question)
-    found = split_viewpoints(idea["text"] if idea else "", MOST_VIEWPOINTS)
-    viewpoints = [ExtractedViewpoint(words=one.words, statement=one.text) for one in found]
-    return ExtractedViewpoints(viewpoints=viewpoints).model_dump_json()
 
 
 def _grade(shown: str, grades: dict[str, int]) -> int:

@@ -1,4 +1,4 @@
-"""What a run will cost, said before it starts."""
+"""Cost estimate of a run, printed before it starts."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,21 +11,21 @@ __all__ = ["KNOWN", "Expected", "Plan", "agreed", "expected", "total"]
 
 KNOWN: Mapping[str, Spent] = {
     "points": Spent(calls=42, prompt_tokens=165_000, completion_tokens=19_000, usd=None),
-    "pairs": Spent(calls=1, prompt_tokens=1_410, completion_tokens=255, usd=None),
-    "pairs in both orders": Spent(calls=2, prompt_tokens=2_820, completion_tokens=505, usd=None),
+    "pairs": Spent(calls=2, prompt_tokens=2_820, completion_tokens=505, usd=None),
     "groups": Spent(calls=12, prompt_tokens=17_000, completion_tokens=3_050, usd=None),
-    "preferences": Spent(calls=2, prompt_tokens=24_000, completion_tokens=900, usd=None),
     "coverage": Spent(calls=1, prompt_tokens=12_000, completion_tokens=1_200, usd=None),
     "support": Spent(calls=1, prompt_tokens=3_400, completion_tokens=900, usd=None),
     "opinions": Spent(calls=1, prompt_tokens=750, completion_tokens=150, usd=None),
     "reviews": Spent(calls=1, prompt_tokens=1_600, completion_tokens=700, usd=None),
     "titles": Spent(calls=1, prompt_tokens=160, completion_tokens=350, usd=None),
-    "viewpoints": Spent(calls=2, prompt_tokens=3_000, completion_tokens=1_500, usd=None),
-    "venue scores": Spent(calls=8, prompt_tokens=74_000, completion_tokens=10_400, usd=None),
+    "judge coverage": Spent(calls=52, prompt_tokens=190_000, completion_tokens=50_000, usd=None),
+    "judge sensitivity": Spent(calls=32, prompt_tokens=120_000, completion_tokens=50_000, usd=None),
+    "judge persuasion": Spent(calls=28, prompt_tokens=110_000, completion_tokens=50_000, usd=None),
+    "judge repeatability": Spent(calls=28, prompt_tokens=110_000, completion_tokens=48_000, usd=None),
     "scholarideas": Spent(calls=60, prompt_tokens=240_000, completion_tokens=20_000, usd=None),
 }
-"""Per item, measured through the simulator (docs/quality/innoeval.md); a model's own words may be longer or shorter. Of
-preferences, opinions, reviews and titles only the prompts are measured: answers are taken as long as they are asked
+"""Per item, measured through the simulator (docs/evidence/innoeval.md); a model's own words may be longer or shorter.
+Of opinions, reviews and titles only the prompts are measured: answers are taken as long as they are asked
 for."""
 
 
@@ -48,20 +48,20 @@ class Expected(NamedTuple):
 
 def expected(known: Spent, items: int, outcomes: Sequence[Outcome], llm: LlmSettings | None) -> Expected:
     """From the items of this run that are done, else from what is known; all tokens at the strong model's price."""
-    measured = [one.spent for one in outcomes if one.spent is not None]
+    measured = [outcome.spent for outcome in outcomes if outcome.spent is not None]
     if measured:
-        mean = [sum(getattr(one, name) for one in measured) / len(measured) for name in _COUNTED]
+        mean = [sum(getattr(item, name) for item in measured) / len(measured) for name in _COUNTED]
         basis = f"the mean of {len(measured)} item(s) of this run that are done"
     else:
         mean = [float(getattr(known, name)) for name in _COUNTED]
         basis = "figures measured earlier with invented answers"
-    calls, prompt, completion = (round(one * items) for one in mean)
+    calls, prompt, completion = (round(item * items) for item in mean)
     price = llm.prices.get(llm.model) if llm else None
     return Expected(items, calls, prompt, completion, price.cost(prompt, completion) if price else None, basis)
 
 
 class Plan(NamedTuple):
-    """What several parts will cost together."""
+    """Total expected cost of several parts."""
 
     parts: Mapping[str, Expected]
     cost: Expected
@@ -77,22 +77,22 @@ class Plan(NamedTuple):
 
 
 def total(planned: Sequence[tuple[str, Expected]]) -> Plan:
-    """Of parts that stand there several times the sum."""
+    """Return the plan of all parts, summing those that occur several times."""
     parts: dict[str, Expected] = {}
-    for name, one in planned:
-        parts[name] = _sum([*([parts[name]] if name in parts else []), one])
+    for name, item in planned:
+        parts[name] = _sum([*([parts[name]] if name in parts else []), item])
     return Plan(parts, _sum([*parts.values()]))
 
 
 def _sum(some: Sequence[Expected]) -> Expected:
-    costs = [one.usd for one in some if one.items]
+    costs = [item.usd for item in some if item.items]
     return Expected(
-        sum(one.items for one in some),
-        sum(one.calls for one in some),
-        sum(one.prompt_tokens for one in some),
-        sum(one.completion_tokens for one in some),
+        sum(item.items for item in some),
+        sum(item.calls for item in some),
+        sum(item.prompt_tokens for item in some),
+        sum(item.completion_tokens for item in some),
         None if None in costs else sum(cost for cost in costs if cost is not None),
-        "; ".join(dict.fromkeys(one.basis for one in some if one.items)) or "nothing is left to ask",
+        "; ".join(dict.fromkeys(item.basis for item in some if item.items)) or "nothing is left to ask",
     )
 
 

@@ -3,7 +3,6 @@
 python -m benchmarks.queue crowd
 python -m benchmarks.queue census
 python -m benchmarks.queue traffic REPORT --evaluators 40
-python -m benchmarks.queue months
 """
 
 import argparse
@@ -15,8 +14,8 @@ from pathlib import Path
 import psutil
 from pydantic import SecretStr
 
-from benchmarks.queue import census, crowd, months, traffic
-from benchmarks.throughput.machine import machine
+from benchmarks.measuring import command_line, heading
+from benchmarks.queue import census, crowd, traffic
 from cluster.postgres import EmbeddedPostgres, postmaster
 from orchestrator.store import Database, DatabaseSettings
 
@@ -25,12 +24,12 @@ _MOST_SECONDS = 540
 
 def main() -> None:
     options = _options()
-    print(f"Machine: {machine()}\n", flush=True)
+    print(f"{heading()}\n", flush=True)
     asyncio.run(_measure(options))
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.queue", description=__doc__)
+    parser = command_line("queue", __doc__)
     parser.add_argument("--not-durable", action="store_true", help="commits do not wait for the disk")
     kinds = parser.add_subparsers(dest="what", required=True)
     many = kinds.add_parser("crowd", help=crowd.__doc__)
@@ -44,8 +43,6 @@ def _options() -> argparse.Namespace:
     many.add_argument("--singles", type=int, default=1_000, help="jobs submitted one by one, by 8 clients")
     counted = kinds.add_parser("census", help=census.__doc__)
     counted.add_argument("--jobs", type=int, default=100_000)
-    monthly = kinds.add_parser("months", help=months.__doc__)
-    monthly.add_argument("--rows", type=int, default=1_000_000, help="of one month of the ledger")
     carried = kinds.add_parser("traffic", help=traffic.__doc__)
     carried.add_argument("report", type=Path, help="a report as JSON, as `assayer evaluate` writes them")
     carried.add_argument("--evaluators", type=int, default=40)
@@ -75,10 +72,6 @@ async def _measure(options: argparse.Namespace) -> None:
                     await census.fill(database, options.jobs)
                     for name, milliseconds in (await census.timings(database)).items():
                         print(f"{name:<32}{milliseconds:>8.1f} ms")
-                    return
-                if options.what == "months":
-                    for one in await months.measure(database, options.rows):
-                        print(f"{one.what:<44}{one.before:>10.2f}{one.after:>10.2f}")
                     return
                 if options.what == "traffic":
                     load = _load(options)
@@ -123,7 +116,7 @@ def _server_cpu(home: Path) -> float:
         return 0.0
     process = psutil.Process(server.pid)
     ended = process.cpu_times()
-    alive = [one.cpu_times() for one in process.children(recursive=True)]
+    alive = [child.cpu_times() for child in process.children(recursive=True)]
     return float(
         sum(times.user + times.system for times in (ended, *alive)) + ended.children_user + ended.children_system
     )
@@ -135,10 +128,12 @@ def _show(options: argparse.Namespace, seen: crowd.Seen, server_cpu: float) -> N
         due, share = weight / sum(options.weights), had / sum(seen.half.values())
         print(f"{tenant:<12}{weight:>8g}{due:>9.2%}{share:>9.2%}{share / due - 1:>+9.2%}")
     efforts = seen.efforts
-    leased, beaten, finished = (sum(getattr(one, name) for one in efforts) for name in ("leased", "beaten", "finished"))
-    calls = sum(one.lease_calls for one in efforts)
-    each = [seconds for one in efforts for seconds in one.lease_seconds]
-    ends = [seconds for one in efforts for seconds in one.finish_seconds]
+    leased, beaten, finished = (
+        sum(getattr(effort, name) for effort in efforts) for name in ("leased", "beaten", "finished")
+    )
+    calls = sum(effort.lease_calls for effort in efforts)
+    each = [seconds for effort in efforts for seconds in effort.lease_seconds]
+    ends = [seconds for effort in efforts for seconds in effort.finish_seconds]
     wall = seen.drain_seconds
     durable = "commits do not wait for the disk" if options.not_durable else "commits wait for the disk"
     print(f"\n{seen.enqueued:,} jobs, {len(efforts)} workers of {options.places} places; {durable}")
@@ -150,7 +145,7 @@ def _show(options: argparse.Namespace, seen: crowd.Seen, server_cpu: float) -> N
     print(f"together                  {(leased + beaten + finished) / wall:>8,.0f} operations/s over {wall:.1f} s")
     print(f"a call of lease           {_spread(each)}")
     print(f"a call of finish          {_spread(ends)}")
-    print(f"CPU of the workers        {sum(one.cpu_seconds for one in efforts):>8.1f} s")
+    print(f"CPU of the workers        {sum(effort.cpu_seconds for effort in efforts):>8.1f} s")
     print(f"CPU of PostgreSQL         {server_cpu:>8.1f} s, all phases")
     lost = seen.enqueued - seen.done
     print(f"done {seen.done:,}, lost {lost}, done twice {finished - seen.done}, events {seen.events:,}")
@@ -158,8 +153,8 @@ def _show(options: argparse.Namespace, seen: crowd.Seen, server_cpu: float) -> N
 
 def _show_traffic(load: traffic.Load, seen: traffic.Carried) -> None:
     hour, day = 3_600 / seen.seconds, 86_400 / seen.seconds
-    waits = [seconds for one in seen.wrote for seconds in one.waits]
-    cpu = sum(one.cpu_seconds for one in seen.wrote)
+    waits = [seconds for item in seen.wrote for seconds in item.waits]
+    cpu = sum(item.cpu_seconds for item in seen.wrote)
     print(f"{load.evaluators} evaluators of {load.places} places in {load.processes} processes, {seen.seconds:.0f} s")
     print(f"ideas an hour             {seen.jobs * hour:>10,.0f}   done {seen.jobs:,}, {load.calls} calls each")
     print(f"rows of the ledger        {seen.calls / seen.seconds:>10,.0f} a second")

@@ -29,7 +29,7 @@ class Plan:
     work_seconds: float
     beat_seconds: float
     rows: int
-    """Of one submission."""
+    """Rows per submission."""
     singles: int
 
 
@@ -61,7 +61,7 @@ async def measure(database: Database, url: str, plan: Plan) -> Seen:
     drained = time.perf_counter()
     half = await _begun_first(database, enqueued // 2)
     sums = await database.fetch_one(
-        "SELECT (SELECT count(*) FROM jobs WHERE state = 'done') AS done, (SELECT count(*) FROM events) AS events"
+        "SELECT (SELECT count(*) FROM jobs WHERE state = 'succeeded') AS done, (SELECT count(*) FROM events) AS events"
     )
     # Alone, and last, so that these jobs are not among those that are shared out.
     await _singles(PgJobs(database), plan)
@@ -79,7 +79,8 @@ async def measure(database: Database, url: str, plan: Plan) -> Seen:
 
 
 async def _fill(jobs: PgJobs, plan: Plan) -> int:
-    """As many of each tenant as its weight, so that all wait until the end; the heaviest comes last."""
+    """Add jobs for each tenant in proportion to its weight, so that all have jobs waiting until the end; the
+    heaviest comes last."""
     enqueued = 0
     for place, weight in reversed(list(enumerate(plan.weights))):
         count = round(plan.jobs * weight / sum(plan.weights))

@@ -1,8 +1,8 @@
-"""What evaluators write, without the evaluating: the service's own worker, leases, events, answers, ledger and reports.
+"""Database load of evaluators without the evaluation: the service's own worker, leases, events, answers, ledger and
+reports.
 
-Each evaluator has its own pool of connections and its own listener, as a process of the service has; several share a
-process here. Answers of the model are waited for, so that as many jobs are under way as in the service.
-"""
+Each evaluator has its own connection pool and listener, like a process of the service; several share a process here.
+The model's answers are simulated by waiting, so that as many jobs are in progress as in the service."""
 
 import asyncio
 import random
@@ -30,7 +30,7 @@ _CLOCK = SystemClock()
 _LEVELS = 6
 """Answers that wait for one another; the rest of a job's calls go out beside them."""
 _CONNECTIONS = 3
-"""Of one evaluator, its listener's apart."""
+"""Connections of one evaluator, excluding its listener's."""
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,11 @@ class Crew:
     evaluators: int
     places: int
     calls: int
-    """Of a job."""
+    """Calls per job."""
     answer_seconds: float
     answer_chars: int
     report: str
-    """As JSON: every job stores one of its size; answers are pieces of it."""
+    """Report as JSON; every job stores a report of this size, and answers are slices of it."""
     seconds: float
 
 
@@ -60,7 +60,7 @@ class Wrote:
 
 
 def run(crew: Crew) -> Wrote:
-    """For so many seconds; what is in hand then ends as if the process had died."""
+    """Evaluate jobs for a fixed number of seconds; jobs still running then end as if the process had died."""
     wrote = Wrote()
     asyncio.run(_run(crew, wrote))
     wrote.cpu_seconds = time.process_time()
@@ -110,11 +110,11 @@ class _Traffic:
         await begun(run_id, {"corpus": "none"})
         for level, calls in enumerate(_levels(self._crew.calls)):
             progress.report(ProgressEvent(run_id, f"level {level}", level, _LEVELS))
-            await asyncio.gather(*(self._call(run_id, f"{lease.job}/{level}/{one}") for one in range(calls)))
+            await asyncio.gather(*(self._call(run_id, f"{lease.job}/{level}/{number}") for number in range(calls)))
         report = self._report.model_copy(update={"evaluation_id": run_id})
-        await self._reports.keep(report, (), {"job": lease.job})
+        await self._reports.keep(report)
         self._wrote.jobs += 1
-        return JobVerdict(state="done", run_id=run_id)
+        return JobVerdict(state="succeeded", run_id=run_id)
 
     async def _call(self, run_id: EvaluationId, key: str) -> None:
         begun = time.perf_counter()

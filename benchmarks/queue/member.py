@@ -14,7 +14,7 @@ from orchestrator.store import Database, DatabaseSettings, PgLeases
 
 __all__ = ["Effort", "Shift", "run"]
 
-_DONE = JobVerdict(state="done", cost_usd=0.01)
+_DONE = JobVerdict(state="succeeded", cost_usd=0.01)
 
 
 @dataclass(frozen=True)

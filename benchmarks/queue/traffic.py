@@ -1,6 +1,6 @@
-"""How much of evaluating one PostgreSQL carries: evaluators by the dozen that write all that evaluations write, and
-wait for the model instead of asking one.
-"""
+"""Measure how many evaluations a single PostgreSQL sustains.
+
+Dozens of evaluators write everything that evaluations write, and wait instead of calling a model."""
 
 import asyncio
 import time
@@ -18,7 +18,7 @@ from orchestrator.store import Database, PgJobs, PgTenants
 __all__ = ["Carried", "Load", "measure"]
 
 _COUNTS = """
-    SELECT (SELECT count(*) FROM jobs WHERE state = 'done') AS jobs, (SELECT count(*) FROM ledger) AS calls,
+    SELECT (SELECT count(*) FROM jobs WHERE state = 'succeeded') AS jobs, (SELECT count(*) FROM ledger) AS calls,
            (SELECT count(*) FROM events) AS events, xact_commit AS commits, pg_database_size(datname) AS bytes,
            (SELECT wal_bytes FROM pg_stat_wal)::bigint AS wal, (SELECT count(*) FROM pg_stat_activity) AS connections
     FROM pg_stat_database WHERE datname = current_database()
@@ -46,7 +46,7 @@ class _Sample(NamedTuple):
 
 @dataclass(frozen=True)
 class Carried:
-    """Of the measured time, without the warming up."""
+    """Totals of the measured period, excluding the warm-up."""
 
     seconds: float
     jobs: int

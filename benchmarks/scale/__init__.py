@@ -1,1 +1,1 @@
-"""What the service needs for so many ideas an hour over so many papers."""
+"""Resources the service needs for a number of ideas per hour over a number of papers."""

@@ -14,13 +14,14 @@ from rich.markup import escape
 from rich.table import Table
 
 from assayer.errors import InputError
+from benchmarks.measuring import command_line
 from benchmarks.scale.assumptions import Assumptions, read_assumptions
 from benchmarks.scale.planning import Load, ScalePlan, plan_scale
 from cluster.typical_usage import typical_evaluations
 from workers.llm import LlmSettings
 
 _WIDTH = 140
-"""Of the table, also where it goes into a file."""
+"""Table width in characters, also when written to a file."""
 _TIMES = {"": 1, "k": 10**3, "m": 10**6}
 _COLUMNS = (
     "ideas/h",
@@ -61,9 +62,7 @@ def main() -> None:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.scale", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line("scale", __doc__)
     parser.add_argument("--ideas", type=float, nargs="+", default=[100, 1_000, 10_000], help="an hour")
     parser.add_argument("--papers", nargs="+", default=["25k", "10M", "200M"])
     parser.add_argument("--method", choices=("scholareval", "innoeval", "scicompanion"), default="scholareval")
@@ -101,7 +100,7 @@ def _table(plans: Sequence[tuple[Load, ScalePlan]]) -> Table:
 
 
 def _sources(have: Assumptions) -> list[str]:
-    return [f"{name} = {one.value:g} {one.unit}: {one.source}" for name, one in have.figures.items()]
+    return [f"{name} = {figure.value:g} {figure.unit}: {figure.source}" for name, figure in have.figures.items()]
 
 
 if __name__ == "__main__":

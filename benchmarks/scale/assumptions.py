@@ -17,9 +17,9 @@ class Assumption(Frozen):
     unit: str
     source: str
     page: str | None = None
-    """Of the documentation, that has it."""
+    """Documentation page that contains the figure."""
     written: str | None = None
-    """As it stands there."""
+    """Wording of the figure on that page."""
 
 
 class Assumptions(Frozen):
@@ -29,10 +29,12 @@ class Assumptions(Frozen):
         return self.figures[name].value
 
     def replaced(self, given: Sequence[str]) -> "Assumptions":
-        """With `NAME=VALUE`s. Raises InputError for a name that is none, or a value that is no number above zero."""
+        """Return a copy with `NAME=VALUE` overrides applied.
+
+        Raises InputError for an unknown name, or a value that is not a number above zero."""
         figures = dict(self.figures)
-        for one in given:
-            name, _, text = one.partition("=")
+        for item in given:
+            name, _, text = item.partition("=")
             if name not in figures:
                 raise InputError(f"{name!r} is no figure of the plan.", f"They are: {', '.join(figures)}.")
             figures[name] = Assumption(value=_number(name, text), unit=figures[name].unit, source="given")

@@ -24,16 +24,16 @@ class Load(NamedTuple):
 
 class ScalePlan(NamedTuple):
     cores: float
-    """In use, on average."""
+    """Cores in use, on average."""
     hop_cores: float
-    """Of these, what the graph itself takes: calls between processes."""
+    """Cores that the graph itself uses, as part of `cores`: calls between processes."""
     memory_bytes: float
     processes: int
     pods: int
     pods_follow: str
-    """What takes so many: `cores`, `memory`, or `fewest`."""
+    """Resource that determines the number of pods: `cores`, `memory`, or `fewest`."""
     gpus: int
-    """Of a model of one's own."""
+    """GPUs for a self-hosted model."""
     usd_an_hour: float
     """Pods and GPUs."""
     usd_an_hour_with_endpoint: float
@@ -82,7 +82,7 @@ def plan_scale(load: Load, have: Assumptions) -> ScalePlan:
 
 
 def _search_cores(load: Load, have: Assumptions) -> float:
-    """Of searches in all segments but the first, which is in the figure of a call."""
+    """Return the cores for searches in all segments after the first, which the cost of a call already includes."""
     segments = math.ceil(load.papers / _SEGMENT) - 1
     return load.ideas / 3600 * have["searches_an_idea"] * segments * have["search_ms"] / 1000
 
@@ -92,14 +92,16 @@ def _ideas_at_once(load: Load, have: Assumptions) -> float:
 
 
 def _asking_share(load: Load, have: Assumptions) -> float:
-    """Of the one processor of an evaluator with as many ideas as it may have, or as there are."""
+    """Return the share of an evaluator's single processor spent on calls.
+
+    The evaluator holds as many ideas as it may, or as there are."""
     ideas = min(_ideas_at_once(load, have), have["ideas_a_process"])
     each = have["levels"] * have["answer_seconds"]
     return ideas / each * have["hops_an_idea"] * have["hop_asking_cpu_ms"] / 1000
 
 
 def _corpus_bytes(load: Load) -> float:
-    """That should lie in memory beside the processes."""
+    """Return the bytes of the corpus that should be in memory beside the processes."""
     wanted = CapacityRequest(papers=load.papers, model=load.embedding_model, profile="cpu-2")
     return plan_capacity(wanted, planning_constants()).memory[0].value
 
@@ -111,6 +113,6 @@ def _gpus(load: Load, have: Assumptions) -> int:
 
 
 def _token_usd(load: Load, have: Assumptions) -> float:
-    """Of an idea."""
+    """Return the token cost of an idea, in USD."""
     prompt = load.idea.prompt_tokens * have["usd_a_million_prompt_tokens"]
     return (prompt + load.idea.completion_tokens * have["usd_a_million_completion_tokens"]) / 1e6

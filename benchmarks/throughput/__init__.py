@@ -1,1 +1,1 @@
-"""How fast, how cheap, how lean: one process against the simulated LLM endpoint."""
+"""Speed, cost and memory of a single process against the simulated LLM endpoint."""

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.throughput`: ideas per hour, calls and tokens per idea, depth against wall time.
+"""`python -m benchmarks.throughput`: ideas per hour, calls and tokens per idea, wall time.
 
 The engine runs in this process, or in as many as `--processes` says, with an embedded PostgreSQL in a fresh data
 directory; the LLM is the simulator in another process on the same machine. First one idea alone, then all of them at
@@ -10,37 +10,36 @@ import argparse
 import asyncio
 import os
 import signal
-import statistics
 import tempfile
 from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
-from assayer.errors import AssayerError
 from assayer.methods import scholareval
 from assayer.methods.innoeval.options import METHOD as INNOEVAL
+from assayer.methods.review import METHOD as REVIEW
 from assayer.methods.scicompanion.options import METHOD as SCICOMPANION
 from assayer.models import Idea, Report
 from assayer.ports import ProgressEvent
 from assayer.reports.json_and_csv import as_json
-from benchmarks.simulator.counters import Stats
-from benchmarks.simulator.process import Simulator
-from benchmarks.throughput.asked import Evaluate, WarmUp
+from benchmarks.measuring import command_line, heading
+from benchmarks.throughput.asked import Evaluate
 from benchmarks.throughput.comparing import Alone, compared
 from benchmarks.throughput.ideas import copies, scholar_ideas
-from benchmarks.throughput.machine import machine
 from benchmarks.throughput.meter import Meter
 from benchmarks.throughput.over_http import Ground, Load, Served, measured
-from cluster.evaluation_processes import open_evaluations, process_count
+from cluster.evaluation_processes import evaluate_in_processes
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
+from simulator.counters import Stats
+from simulator.process import Simulator
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 
 
 class Original(NamedTuple):
-    """What the method's official code takes per idea, measured: least and most."""
+    """Measured usage of the method's official code per idea, as minimum and maximum."""
 
     calls: tuple[int, int]
     prompt_tokens: tuple[int, int]
@@ -52,8 +51,8 @@ ORIGINALS = {
 }
 
 
-METHODS = (*ORIGINALS, SCICOMPANION)
-"""SciCompanion has no published code to compare with."""
+METHODS = (*ORIGINALS, SCICOMPANION, REVIEW)
+"""SciCompanion and the review have no published code to compare with."""
 
 
 class Silent:
@@ -70,6 +69,7 @@ class Outcome(NamedTuple):
 
 def main() -> None:
     options = _options()
+    print(heading(), flush=True)
     # Told to stop, it stops what it started.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     chosen = [idea for idea in scholar_ideas(options.data) if idea.source.startswith(options.only)]
@@ -102,7 +102,7 @@ def _alone(together: Outcome) -> Alone:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.throughput", description=__doc__)
+    parser = command_line("throughput", __doc__)
     parser.add_argument("--corpus", type=Path, required=True, help="directory that `assayer corpus build` made")
     parser.add_argument("--data", type=Path, default=DATA, help="folder with scholarideas/ (default: %(default)s)")
     parser.add_argument("--method", choices=METHODS, default=scholareval.METHOD)
@@ -114,7 +114,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--latency", type=float, default=2.0, help="mean seconds of one LLM answer")
     parser.add_argument("--spread", type=float, default=0.25, help="standard deviation of the latency over its mean")
     parser.add_argument("--faults", type=float, default=0.0, help="share of answers that are faulty, kinds mixed")
-    parser.add_argument("--no-llm", action="store_true", help="measure the fallbacks instead")
+    parser.add_argument("--no-llm", action="store_true", help="measure evaluations without a model instead")
     parser.add_argument("--service", choices=get_args(Ground), help="then the same through the service, over HTTP")
     parser.add_argument("--idle", type=int, default=5, help="interactive ideas before the batch, with --service")
     parser.add_argument("--out", type=Path, help="write the reports of the batch here, as JSON")
@@ -144,23 +144,17 @@ def _settings(options: argparse.Namespace, home: Path, endpoint: Simulator | Non
 async def _measure(method: str, settings: Settings, ideas: list[Idea], endpoint: Simulator | None) -> Outcome:
     if endpoint is not None:
         endpoint.reset()
-    async with open_evaluations(settings, (method,), len(ideas)) as evaluations:
-        silent = Silent()
-        # The model is loaded before the clock starts: a service loads it once, not once a batch.
-        count = process_count(settings, len(ideas))
-        await asyncio.gather(*(evaluations.run(WarmUp(), silent) for _ in range(count)))
-
-        async def one(idea: Idea) -> Report | str:
-            try:
-                return await evaluations.run(Evaluate(idea, method), silent)
-            except AssayerError as error:
-                return f"{idea.source}: {error}"
-
-        with Meter() as meter:
-            outcomes = await asyncio.gather(*(one(idea) for idea in ideas))
+    works = [Evaluate(idea, method) for idea in ideas]
+    with Meter() as meter:  # the start of engines included
+        done = await evaluate_in_processes(settings, (method,), works, Silent(), lambda: None)
+    outcomes = [done.ended.get(number, done.stopped) for number in range(len(ideas))]
     return Outcome(
-        reports=[one for one in outcomes if isinstance(one, Report)],
-        failures=[one for one in outcomes if isinstance(one, str)],
+        reports=[outcome for outcome in outcomes if isinstance(outcome, Report)],
+        failures=[
+            f"{idea.source}: {outcome}"
+            for idea, outcome in zip(ideas, outcomes, strict=True)
+            if not isinstance(outcome, Report)
+        ],
         meter=meter,
         stats=endpoint.stats() if endpoint else None,
     )
@@ -173,24 +167,23 @@ def _write(reports: list[Report], folder: Path) -> None:
 
 
 def _show(options: argparse.Namespace, alone: Outcome, together: Outcome) -> None:
-    print(f"Machine: {machine()}")
     mode = (
         "no LLM"
         if options.no_llm
         else f"{options.method}, simulator, {options.latency:g} s mean latency, {options.faults:.0%} faulty"
     )
     print(f"Mode: {mode}; {options.concurrency} ideas in flight at most, processes: {options.processes}")
-    fits = Counter(str(getattr(one.coverage.corpus_fit, "level", "unknown")) for one in together.reports)
+    fits = Counter(str(getattr(report.coverage.corpus_fit, "level", "unknown")) for report in together.reports)
     print(f"Corpus fit of the ideas: {dict(fits)}. Where it is poor, little is found and little is asked.\n")
     _row("", "one alone", "all together")
     _row(
         "reports / ideas",
-        *(f"{len(one.reports)} / {len(one.reports) + len(one.failures)}" for one in (alone, together)),
+        *(f"{len(item.reports)} / {len(item.reports) + len(item.failures)}" for item in (alone, together)),
     )
-    _row("wall, s", *(f"{one.meter.wall_seconds:.1f}" for one in (alone, together)))
-    _row("ideas an hour", *(f"{3600 * len(one.reports) / one.meter.wall_seconds:.0f}" for one in (alone, together)))
-    _row("CPU s an idea", *(f"{one.meter.cpu_seconds / max(len(one.reports), 1):.2f}" for one in (alone, together)))
-    _row("peak memory, MB", *(f"{one.meter.peak_rss_bytes / 1e6:.0f}" for one in (alone, together)))
+    _row("wall, s", *(f"{item.meter.wall_seconds:.1f}" for item in (alone, together)))
+    _row("ideas an hour", *(f"{3600 * len(item.reports) / item.meter.wall_seconds:.0f}" for item in (alone, together)))
+    _row("CPU s an idea", *(f"{item.meter.cpu_seconds / max(len(item.reports), 1):.2f}" for item in (alone, together)))
+    _row("peak memory, MB", *(f"{item.meter.peak_rss_bytes / 1e6:.0f}" for item in (alone, together)))
     if alone.stats is not None and together.stats is not None:
         _show_llm(options, alone, together)
     for failure in together.failures:
@@ -198,7 +191,7 @@ def _show(options: argparse.Namespace, alone: Outcome, together: Outcome) -> Non
 
 
 def _show_llm(options: argparse.Namespace, alone: Outcome, together: Outcome) -> None:
-    both = [(one, one.stats, max(len(one.reports), 1)) for one in (alone, together) if one.stats]
+    both = [(item, item.stats, max(len(item.reports), 1)) for item in (alone, together) if item.stats]
     original = ORIGINALS.get(options.method)
     _row("LLM calls an idea", *(f"{stats.answered / count:.0f}" for _, stats, count in both))
     if original is not None:
@@ -208,26 +201,15 @@ def _show_llm(options: argparse.Namespace, alone: Outcome, together: Outcome) ->
         tokens = (_share(stats.prompt_tokens / count, original.prompt_tokens) for _, stats, count in both)
         _row("  of the original's", *tokens)
     _row("peak calls in flight", *(str(stats.peak_in_flight) for _, stats, _ in both))
-    _row("CPU ms a call, all in", *(f"{1e3 * one.meter.cpu_seconds / stats.answered:.1f}" for one, stats, _ in both))
+    _row("CPU ms a call, all in", *(f"{1e3 * item.meter.cpu_seconds / stats.answered:.1f}" for item, stats, _ in both))
     _row("simulator CPU s", *(f"{stats.cpu_seconds:.1f}" for _, stats, _ in both))
-    levels = _levels(alone.reports[0])
-    ideal = levels * options.latency
     serial = alone.stats.answered * options.latency if alone.stats else 0.0
-    print(f"\nOne idea alone: {levels} levels × {options.latency:g} s = {ideal:.1f} s ideal;", end=" ")
-    print(f"wall / ideal {alone.meter.wall_seconds / ideal:.2f}; one call at a time would take {serial:.0f} s.")
-    depths = [_levels(report) for report in together.reports]
+    print(f"\nOne idea alone: {alone.meter.wall_seconds:.1f} s; one call at a time would take {serial:.0f} s.")
     met = sum(fault.met for report in together.reports for fault in report.coverage.faults)
     recovered = sum(fault.recovered for report in together.reports for fault in report.coverage.faults)
-    print(f"All: median depth {statistics.median(depths):.0f}; faults in coverage boxes {met}, recovered {recovered};")
+    print(f"All: faults in coverage boxes {met}, recovered {recovered};")
     stats = together.stats
     print(f"faults that the simulator injected: {stats.injected if stats else {}}.")
-
-
-def _levels(report: Report) -> int:
-    """Of calls that waited for each other: ScholarEval's modules run side by side, those of the others one after the
-    other."""
-    found = [depth.levels for depth in report.coverage.depth]
-    return max(found) if report.method == scholareval.METHOD else sum(found)
 
 
 def _share(value: float, of: tuple[int, int]) -> str:

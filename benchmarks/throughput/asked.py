@@ -1,4 +1,4 @@
-"""What engines are asked for here: work that can travel to another process, as `__main__` cannot."""
+"""Work that the benchmark submits to engines; it can be sent to another process, which `__main__` cannot."""
 
 from dataclasses import dataclass
 
@@ -6,13 +6,7 @@ from assayer.models import Idea, Report
 from assayer.ports import Progress
 from cluster.engine import Engine
 
-__all__ = ["Evaluate", "WarmUp"]
-
-
-@dataclass(frozen=True)
-class WarmUp:
-    async def __call__(self, engine: Engine, progress: Progress) -> None:
-        await engine.backends.embedder.embed(["warm-up"], "query")
+__all__ = ["Evaluate"]
 
 
 @dataclass(frozen=True)

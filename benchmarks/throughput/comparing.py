@@ -11,7 +11,7 @@ __all__ = ["Alone", "compared"]
 
 
 class Alone(NamedTuple):
-    """What the engine needed for the same ideas in one process, without a service."""
+    """Resources the engine needed for the same ideas in a single process, without a service."""
 
     reports: int
     wall_seconds: float
@@ -21,7 +21,7 @@ class Alone(NamedTuple):
 
 
 def compared(name: str, alone: Alone, served: Served) -> str:
-    done = served.states.get("done", 0)
+    done = served.states.get("succeeded", 0)
     ended = done + len(served.busy)
     own, over = 3600 * alone.reports / alone.wall_seconds, 3600 * ended / served.wall_seconds
     calls = max(served.stats.answered, 1)
@@ -47,7 +47,7 @@ def compared(name: str, alone: Alone, served: Served) -> str:
         ("interactive, no batch, s: p50, p95", "", _both(served.idle)),
         ("interactive, beside the batch, s: p50, p95", "", _both(served.busy)),
         ("  p95 over p95 without", "", _ratio(served.busy, served.idle)),
-        ("GET of the batch meanwhile, ms: p50, p95", "", _both([1e3 * one for one in served.looks])),
+        ("GET of the batch meanwhile, ms: p50, p95", "", _both([1e3 * look for look in served.looks])),
     ]
     table = [f"| {' | '.join(row)} |" for row in rows]
     return "\n".join([*table, "", f"Memory, MB, over time: {_over_time(served)}"])
@@ -62,7 +62,7 @@ def _ratio(busy: Sequence[float], idle: Sequence[float]) -> str:
 
 
 def _quantile(values: Sequence[float], percent: int) -> float:
-    """Of few values the nearest extremes."""
+    """Return a percentile of the values; for few values, the result is near the closest extreme."""
     return values[0] if len(values) == 1 else quantiles(values, n=100, method="inclusive")[percent - 1]
 
 

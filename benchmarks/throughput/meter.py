@@ -1,4 +1,5 @@
-"""What a stretch of work cost this process and those that it started to share it: wall time, CPU time, peak memory."""
+"""Measure the cost of a stretch of work in this process and the processes it started: wall time, CPU time, peak
+memory."""
 
 import multiprocessing
 import threading
@@ -41,14 +42,14 @@ class Meter:
     def _sample(self) -> None:
         processes = _processes()
         while True:
-            self.peak_rss_bytes = max(self.peak_rss_bytes, sum(one.memory_info().rss for one in processes))
+            self.peak_rss_bytes = max(self.peak_rss_bytes, sum(process.memory_info().rss for process in processes))
             if self._done.wait(_SAMPLE_SECONDS):
                 return
 
 
 def _processes() -> list[psutil.Process]:
-    return [psutil.Process(), *(psutil.Process(one.pid) for one in multiprocessing.active_children())]
+    return [psutil.Process(), *(psutil.Process(active_child.pid) for active_child in multiprocessing.active_children())]
 
 
 def _cpu() -> float:
-    return sum(sum(one.cpu_times()[:2]) for one in _processes())
+    return sum(sum(process.cpu_times()[:2]) for process in _processes())

@@ -13,12 +13,12 @@ import psutil
 from assayer.models import Idea
 from assayer_client import AsyncClient, BatchQuery, EvaluationBody, IdeaBody, RetryPolicy
 from assayer_client.batches import BatchResource
-from benchmarks.chaos.processes import database_server, family
-from benchmarks.chaos.service import Service, serving
-from benchmarks.simulator.counters import Stats
-from benchmarks.simulator.process import Simulator
+from benchmarks.processes import database_server, family
+from benchmarks.service import Service, serving
 from benchmarks.throughput.ideas import copies
 from benchmarks.throughput.watching import Sample, Watch
+from simulator.counters import Stats
+from simulator.process import Simulator
 
 __all__ = ["Ground", "Load", "Served", "measured"]
 
@@ -41,7 +41,7 @@ class Load(NamedTuple):
 
 class Served(NamedTuple):
     states: Mapping[str, int]
-    """Of the batch."""
+    """Number of jobs of the batch by state."""
     wall_seconds: float
     """From the request to the last verdict."""
     idle: Sequence[float]
@@ -55,11 +55,11 @@ class Served(NamedTuple):
     database_samples: Sequence[Sample]
     processes: int
     stats: Stats
-    """Of the simulator, from the batch's beginning to its end."""
+    """Simulator statistics from the start of the batch to its end."""
 
 
 async def measured(ground: Ground, load: Load, endpoint: Simulator, home: Path) -> Served:
-    """On a service of its own in an empty directory."""
+    """Measure a load on a separate service in an empty directory."""
     alone = () if ground == "one-process" else ("--ray",)
     async with (
         serving(Service(home, alone, _environment(load, endpoint, home))) as service,
@@ -90,7 +90,7 @@ async def _loaded(
     rows = [{"title": idea.title, "text": idea.text, "source": idea.source, **_cutoff(idea)} for idea in load.ideas]
     with Watch(own) as watch, Watch(database) as watched_database:
         began = time.monotonic()
-        batch = await client.submit_rows(rows, BatchQuery(method=load.method))
+        batch = await client.batches.create(rows=rows, options=BatchQuery(method=load.method))
         asking = asyncio.create_task(interactive.ask_on())
         looks: list[float] = []
         states: Mapping[str, int] = {}
@@ -119,7 +119,7 @@ async def _progress(client: AsyncClient, batch: str, looks: list[float]) -> Asyn
     """Every second, to the end; notes how long each answer took."""
     while True:
         looked = time.monotonic()
-        found = await client.batch(batch)
+        found = await client.batches.get(batch)
         looks.append(time.monotonic() - looked)
         yield found
         if found.finished_at is not None:
@@ -148,8 +148,8 @@ class _Interactive:
         words = IdeaBody(title=idea.title, text=idea.text)
         body = EvaluationBody(idea=words, method=self._load.method, cutoff=idea.cutoff)
         began = time.monotonic()
-        job = (await self._client.submit(body)).id
-        async for _ in self._client.events(job):
+        job = (await self._client.evaluations.create(body)).id
+        async for _ in self._client.evaluations.events(job):
             pass
         return time.monotonic() - began
 

@@ -5,7 +5,6 @@ Evaluates real ideas one method after the other against the simulator, and print
 answers are the simulator's, so completion tokens are a guess.
 """
 
-import argparse
 import asyncio
 import os
 import statistics
@@ -17,12 +16,13 @@ from typing import NamedTuple
 from assayer.errors import AssayerError
 from assayer.models import Idea
 from assayer.ports import ProgressEvent
-from benchmarks.simulator.process import Simulator
+from benchmarks.measuring import command_line
 from benchmarks.throughput.__main__ import METHODS
 from benchmarks.throughput.ideas import scholar_ideas
 from cluster.database import open_database
 from cluster.engine import open_engine
 from cluster.settings_loading import load_settings
+from simulator.process import Simulator
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 
@@ -45,7 +45,7 @@ class _Silent:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.throughput.tokens", description=__doc__)
+    parser = command_line("throughput.tokens", __doc__)
     parser.add_argument("--corpus", type=Path, required=True, help="directory that `assayer corpus build` made")
     parser.add_argument("--data", type=Path, default=DATA, help="folder with scholarideas/ (default: %(default)s)")
     parser.add_argument("--only", default="ai_", help="ideas whose names begin so (default: %(default)s)")
@@ -70,7 +70,7 @@ def main() -> None:
 
 
 async def _evaluated(method: str, ideas: list[Idea]) -> dict[str, list[Used]]:
-    """By model, for each idea that got a report."""
+    """Return the usage of each idea that got a report, by model."""
     settings = load_settings()
     async with open_engine(settings, (method,)) as engine:
         for idea in ideas:
@@ -89,7 +89,7 @@ async def _evaluated(method: str, ideas: list[Idea]) -> dict[str, list[Used]]:
 def _as_toml(method: str, used: dict[str, list[Used]]) -> str:
     lines = []
     for model, runs in sorted(used.items(), reverse=True):
-        calls, prompts, completions = ([round(one) for one in column] for column in zip(*runs, strict=True))
+        calls, prompts, completions = ([round(item) for item in column] for column in zip(*runs, strict=True))
         lines += [
             f"[{method}.{model}]  # {len(runs)} ideas",
             f"calls = {round(statistics.fmean(calls))}",

@@ -1,4 +1,4 @@
-"""What other processes cost while something goes on: memory and CPU time, sampled from outside."""
+"""Sample memory and CPU time of other processes from outside during a measurement."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ __all__ = ["Sample", "Watch", "slope"]
 
 _SAMPLE_SECONDS = 2.0
 _START_UP = 0.25
-"""Of the samples: caches fill and pools grow before memory can be flat."""
+"""Share of samples skipped at the start: caches fill and pools grow before memory can be flat."""
 
 
 class Sample(NamedTuple):
@@ -70,7 +70,7 @@ def slope(samples: Sequence[Sample]) -> float:
     settled = samples[int(len(samples) * _START_UP) :]
     if len(settled) < 3:
         return 0.0
-    return linear_regression([one.seconds for one in settled], [one.bytes for one in settled]).slope
+    return linear_regression([item.seconds for item in settled], [item.bytes for item in settled]).slope
 
 
 def _cpu(process: psutil.Process) -> float:

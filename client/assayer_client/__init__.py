@@ -5,13 +5,14 @@
     with Client("https://assayer.example.org", key) as assayer:
         report = assayer.evaluate(EvaluationBody(idea=IdeaBody(text="...")))
 
-`AsyncClient` has the same methods, to be awaited.
+`AsyncClient` has the same methods, to be awaited. Both are loaded when they are first named: the service imports the
+models of this package, and needs no HTTP client for them.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from assayer_client.accounts import KeyBody, TenantBody, TenantPatch
-from assayer_client.async_client import AsyncClient
 from assayer_client.batches import BatchPatch, BatchQuery, MoreRowsQuery
-from assayer_client.client import Client
 from assayer_client.comparisons import ComparisonBody
 from assayer_client.corpus import CorpusBody
 from assayer_client.curation import (
@@ -41,6 +42,10 @@ from assayer_client.rewards import CompareBody, Composition, RewardItemBody, Rew
 from assayer_client.settings import RetryPolicy, Timeouts
 from assayer_client.version import __version__
 from assayer_client.webhooks import WebhookBody, verified
+
+if TYPE_CHECKING:
+    from assayer_client.async_client import AsyncClient
+    from assayer_client.client import Client
 
 __all__ = [
     "ApiProblem",
@@ -93,3 +98,15 @@ __all__ = [
     "__version__",
     "verified",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Client":
+        from assayer_client.client import Client
+
+        return Client
+    if name == "AsyncClient":
+        from assayer_client.async_client import AsyncClient
+
+        return AsyncClient
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

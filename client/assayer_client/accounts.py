@@ -1,34 +1,40 @@
 """Tenants, API keys and usage."""
 
 import datetime as dt
-from typing import Literal
+from typing import Annotated, Literal
 
-from assayer_client.requests import ApiCall, path, reads, reads_nothing
-from assayer_client.resources import Body, JobState, Page, Resource
+from pydantic import Field
+
+from assayer_client.requests import ApiCall, path, reads
+from assayer_client.resources import Body, Dollars, JobKind, JobState, Moment, Name, Page, Resource, TenantName
 
 Scope = Literal["submit", "read", "manage", "metrics", "admin"]
 
 
-class TenantPatch(Body):
-    """What is given replaces what was agreed; null is no limit."""
+Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
+Usd = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
 
-    name: str = ""
-    weight: float = 1.0
-    """Share of the service, in proportion to the weights of the others who ask at the time."""
-    max_running: int | None = None
+
+class TenantPatch(Body):
+    """Changes to a tenant: fields that are set replace the current values, and null means no limit."""
+
+    name: Name = ""
+    weight: float = Field(default=1.0, gt=0, le=1_000, allow_inf_nan=False)
+    """Share of the service, relative to the weights of the other tenants with waiting jobs."""
+    max_running: Count | None = None
     """Jobs at once."""
-    max_queued: int = 20_000
-    """More are refused."""
-    monthly_usd: float | None = None
-    """Of a calendar month in UTC."""
-    retention_days: int | None = None
-    """So long after their end jobs are deleted with all that belongs to them."""
+    max_queued: Count = 20_000
+    """Maximum number of queued jobs; further jobs are refused."""
+    monthly_usd: Usd | None = None
+    """Budget per calendar month (UTC), in US dollars."""
+    retention_days: Annotated[int, Field(ge=1, le=36_500)] | None = None
+    """Days after their end when jobs are deleted, with everything that belongs to them."""
 
 
 class TenantBody(TenantPatch):
-    id: str | None = None
-    """Drawn when it is not given."""
-    name: str
+    id: TenantName | None = None
+    """Id of the tenant; generated if omitted."""
+    name: Name
 
 
 class NewTenant(Resource):
@@ -41,7 +47,7 @@ class NewTenant(Resource):
     monthly_usd: float | None
     """Null: no limit."""
     retention_days: int | None
-    """Null: kept until they are deleted."""
+    """Retention period in days; null keeps jobs until they are deleted."""
 
 
 class TenantResource(NewTenant):
@@ -49,14 +55,14 @@ class TenantResource(NewTenant):
 
 
 class KeyBody(Body):
-    name: str
-    scopes: tuple[Scope, ...]
-    requests_per_minute: int | None = None
-    """Null: what the service's settings say."""
-    expires_at: dt.datetime | None = None
+    name: Name
+    scopes: tuple[Scope, ...] = Field(min_length=1, max_length=5)
+    requests_per_minute: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    """Rate limit; null uses the service's setting."""
+    expires_at: Moment | None = None
     """Null: never."""
-    tenant: str | None = None
-    """Another than one's own takes the scope `admin`."""
+    tenant: TenantName | None = None
+    """Tenant of the key. A tenant other than the caller's own requires the scope `admin`."""
 
 
 class NewKey(Resource):
@@ -67,7 +73,7 @@ class NewKey(Resource):
     requests_per_minute: int | None
     expires_at: dt.datetime | None
     secret: str
-    """The key itself. It is shown here and never again."""
+    """Secret API key, shown only in this response."""
 
 
 class Key(Resource):
@@ -76,7 +82,7 @@ class Key(Resource):
     name: str
     scopes: tuple[Scope, ...]
     requests_per_minute: int | None
-    """Null: what the service's settings say."""
+    """Rate limit; null uses the service's setting."""
     created_at: dt.datetime
     expires_at: dt.datetime | None
     """Null: never."""
@@ -84,79 +90,62 @@ class Key(Resource):
 
 
 class UsageCount(Resource):
-    kind: str
+    kind: JobKind
     state: JobState
     jobs: int
 
 
-class Usage(Resource):
-    """Of jobs that are still kept; figures of the month's budget outlive them."""
+class MonthBudget(Resource):
+    """Budget of a tenant in this calendar month (UTC)."""
+
+    spent_this_month_usd: float
+    """Spending by jobs that have ended, and by ended attempts of other jobs."""
+    reserved_usd: float
+    """Amount of the month's budget reserved for running jobs."""
+    monthly_usd: float | None
+    """Null: no limit."""
+
+    @property
+    def left_usd(self) -> float | None:
+        """None: there is no limit."""
+        if self.monthly_usd is None:
+            return None
+        return max(0.0, self.monthly_usd - self.spent_this_month_usd - self.reserved_usd)
+
+
+class Usage(MonthBudget):
+    """Usage by jobs that are still stored; the figures of the month's budget include deleted jobs."""
 
     tenant: str
     since: dt.datetime
     until: dt.datetime
     jobs: tuple[UsageCount, ...]
-    """Accepted in the span, by the state in which they are now."""
+    """Jobs accepted in the period, by their current state."""
     calls: int
-    """Of language models in the span, answers from the cache included."""
+    """Language model calls in the period, including answers from the cache."""
     cached: int
     prompt_tokens: int
-    """Of calls that were sent."""
+    """Prompt tokens of calls that were sent rather than answered from the cache."""
     completion_tokens: int
-    cost_usd: float | None
+    cost_usd: Dollars | None
     cost_absent: str | None
     """Why the cost is null."""
-    spent_this_month_usd: float
-    """By jobs that have ended, and by ended attempts of those that have not."""
-    reserved_usd: float
-    """For jobs that run, of the month's budget."""
-    monthly_usd: float | None
-    """Null: no limit."""
-
-
-def create_tenant(body: TenantBody, *, key: str | None = None) -> ApiCall[NewTenant]:
-    """Takes the scope `admin`, as everything about tenants."""
-    return ApiCall("POST", path("tenants"), reads(NewTenant), body=body, key=key)
-
-
-def tenants(*, after: str | None = None, limit: int = 50) -> ApiCall[Page[TenantResource]]:
-    """By id."""
-    return ApiCall("GET", path("tenants"), reads(Page[TenantResource]), query={"after": after, "limit": limit})
-
-
-def tenant(tenant: str) -> ApiCall[TenantResource]:
-    return ApiCall("GET", path("tenants", tenant), reads(TenantResource))
-
-
-def change_tenant(tenant: str, body: TenantPatch) -> ApiCall[TenantResource]:
-    """Changes what the body was given, and nothing else."""
-    return ApiCall("PATCH", path("tenants", tenant), reads(TenantResource), body=body)
-
-
-def delete_tenant(tenant: str) -> ApiCall[None]:
-    """With its keys, jobs, reports, batches and webhooks."""
-    return ApiCall("DELETE", path("tenants", tenant), reads_nothing)
-
-
-def create_key(body: KeyBody, *, key: str | None = None) -> ApiCall[NewKey]:
-    """Only this answer holds the new key. Keys take the scope `manage`; those of another tenant, `admin`."""
-    return ApiCall("POST", path("keys"), reads(NewKey), body=body, key=key)
 
 
 def keys(*, tenant: str | None = None) -> ApiCall[Page[Key]]:
-    """The newest first, revoked ones included."""
+    """List the keys, newest first, including revoked ones."""
     return ApiCall("GET", path("keys"), reads(Page[Key]), query={"tenant": tenant})
 
 
 def revoke_key(api_key: str, *, tenant: str | None = None) -> ApiCall[Key]:
-    """By its id (`ak_…`), from the next request on."""
+    """Revoke a key by its id (`ak_…`), effective from the next request."""
     return ApiCall("DELETE", path("keys", api_key), reads(Key), query={"tenant": tenant})
 
 
 def usage(
     *, since: dt.datetime | None = None, until: dt.datetime | None = None, tenant: str | None = None
 ) -> ApiCall[Usage]:
-    """Of this month when no time is given."""
+    """Return the usage in a period, by default the current month."""
     query = {
         "since": since.isoformat() if since else None,
         "until": until.isoformat() if until else None,

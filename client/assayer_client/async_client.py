@@ -1,4 +1,4 @@
-"""The client for programs that do other things meanwhile."""
+"""Asynchronous client, for programs built on asyncio."""
 
 import asyncio
 import time
@@ -12,22 +12,17 @@ import httpx2
 from pydantic import BaseModel
 from tenacity import AsyncRetrying
 
-from assayer_client import batches, comparisons, contestation, evaluations, printed, rankings
-from assayer_client.batches import BatchResource, BatchSummary, ResultsFormat
-from assayer_client.comparisons import ComparisonResource
-from assayer_client.curation import CURATIONS, PROPOSALS, SCORES
 from assayer_client.errors import ApiProblem
-from assayer_client.evaluations import Evaluation, EvaluationBody
+from assayer_client.evaluations import EvaluationBody
 from assayer_client.event_stream import EventReader, EventStream
 from assayer_client.files import atomic_file
-from assayer_client.item_jobs import AsyncItemJobs
+from assayer_client.item_jobs import ItemCalls
+from assayer_client.namespaces import AsyncRunner
 from assayer_client.operations import Operations
-from assayer_client.rankings import RankingResource
 from assayer_client.reports import Report
 from assayer_client.requests import ApiCall, Response
-from assayer_client.resources import Event, Page
+from assayer_client.resources import Page
 from assayer_client.retries import next_poll, options
-from assayer_client.reward_operations import AsyncRewards
 from assayer_client.settings import RetryPolicy, Timeouts
 from assayer_client.transport import RequestBuilder
 
@@ -39,8 +34,8 @@ E = TypeVar("E", bound=BaseModel)
 _ALL_SEEN = httpx2.codes.NO_CONTENT
 
 
-class AsyncClient(Operations):
-    """Client, to be awaited: the same methods with the same parameters and errors."""
+class AsyncClient(Operations[AsyncRunner]):
+    """Asynchronous client with the same methods, parameters and errors as `Client`; its methods are awaited."""
 
     def __init__(
         self,
@@ -52,15 +47,13 @@ class AsyncClient(Operations):
         transport: httpx2.AsyncBaseTransport | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        """Without `url` and `key` those of ASSAYER_API_URL and ASSAYER_API_KEY. Raises ConfigurationError."""
+        """Create a client; `url` and `key` default to ASSAYER_API_URL and ASSAYER_API_KEY. Raises
+        ConfigurationError."""
         self._requests = RequestBuilder.of(url, key, timeouts or Timeouts())
         self._retries = retries or RetryPolicy()
         self._http = httpx2.AsyncClient(transport=transport)
         self._sleep = sleep
-        self.rewards = AsyncRewards(self, self._followed, sleep)
-        self.curations = AsyncItemJobs(CURATIONS, self, self._followed, sleep)
-        self.proposals = AsyncItemJobs(PROPOSALS, self, self._followed, sleep)
-        self.scores = AsyncItemJobs(SCORES, self, self._followed, sleep)
+        super().__init__(self)
 
     async def __aenter__(self) -> Self:
         return self
@@ -74,89 +67,35 @@ class AsyncClient(Operations):
         await self._http.aclose()
 
     async def run(self, call: ApiCall[T]) -> T:
-        """Sends a call, and again where that may help; a POST that is sent again is done once."""
+        """Send a call, and retry it if that may help; a repeated POST is executed once."""
         return call.read(await self._retrying()(self._sent, call, self._requests.key_of(call)))
 
     async def each(self, listing: Callable[..., Awaitable[Page[T]]], **query: Any) -> AsyncIterator[T]:
-        """All that a listing holds, page after page: `client.each(client.evaluations, state="done")`."""
+        """Yield all items of a listing, page by page: `client.each(client.evaluations.list, state="succeeded")`."""
         while True:
             page = await listing(**query)
-            for one in page.items:
-                yield one
+            for item in page.items:
+                yield item
             if page.next is None:
                 return
             query["after"] = page.next
 
     async def evaluate(self, body: EvaluationBody, *, key: str | None = None, seconds: float | None = None) -> Report:
-        """Asks, waits, and reads the report. Raises ApiProblem when there is none, TimeoutError when it has not come
-        in time: the work goes on, and the same `key` asks for the same again."""
-        job = (await self.run(evaluations.submit(body, key=key))).id
-        await self.wait(job, seconds=seconds)
-        return await self.run(evaluations.report(job))
+        """Submit an evaluation, wait for it, and return its report. Raises ApiProblem if there is no report,
+        and TimeoutError if it is late: the evaluation then continues, and the same `key` requests the same
+        evaluation again."""
+        job = (await self.evaluations.create(body, key=key)).id
+        await self.evaluations.wait(job, seconds=seconds)
+        return await self.evaluations.report(job)
 
-    async def wait(self, job: str, *, seconds: float | None = None) -> Evaluation:
-        """An evaluation with its verdict. Raises TimeoutError."""
-        return await self._once(evaluations.evaluation(job), evaluations.has_ended, seconds)
-
-    def events(self, job: str, *, after: int = 0) -> AsyncIterator[Event]:
-        """Of an evaluation as they happen, to the verdict; goes on by itself when the connection breaks."""
-        return self._followed(evaluations.events(job), after)
-
-    async def wait_for_batch(self, batch: str, *, seconds: float | None = None) -> BatchResource:
-        """A batch whose every row has ended. Raises TimeoutError."""
-        return await self._once(batches.batch(batch), batches.has_ended, seconds)
-
-    def batch_events(self, batch: str) -> AsyncIterator[BatchSummary]:
-        """How far it has come whenever that changes, to the end; goes on by itself when the connection breaks."""
-        return self._followed(batches.batch_events(batch), 0)
-
-    async def save_results(
-        self,
-        batch: str,
-        target: Path,
-        *,
-        format: ResultsFormat = "jsonl",
-        reference: str | None = None,
-        ranking: str = "",
-    ) -> Path:
-        """What the rows, or those of one reference, came to so far; the file is there whole or not at all."""
-        return await self._saved(batches.results(batch, format, reference, ranking), target)
-
-    async def save_brief(self, job: str, target: Path) -> Path:
-        """An evaluation's report on two pages of PDF. Raises ApiProblem when there is none."""
-        return await self._saved(printed.brief(job), target)
-
-    async def save_dossier(self, batch: str, target: Path, *, ranking: str = "") -> Path:
-        """What came of a batch, as PDF, in the order of a ranking or by score."""
-        return await self._saved(printed.dossier(batch, ranking), target)
-
-    async def save_contestation(self, job: str, target: Path) -> Path:
-        """What an applicant is given who contests an evaluation, as PDF."""
-        return await self._saved(contestation.contestation_pdf(job), target)
-
-    async def wait_for_comparison(self, job: str, *, seconds: float | None = None) -> ComparisonResource:
-        """A comparison with its verdict. Raises TimeoutError."""
-        return await self._once(comparisons.comparison(job), comparisons.has_ended, seconds)
-
-    async def wait_for_ranking(self, job: str, *, seconds: float | None = None) -> RankingResource:
-        """A ranking with its verdict. Raises TimeoutError."""
-        return await self._once(rankings.ranking(job), rankings.has_ended, seconds)
-
-    def comparison_events(self, job: str) -> AsyncIterator[Event]:
-        """As they happen, to the verdict; goes on by itself when the connection breaks."""
-        return self._followed(comparisons.comparison_events(job), 0)
-
-    def ranking_events(self, job: str) -> AsyncIterator[Event]:
-        """As they happen, to the verdict; goes on by itself when the connection breaks."""
-        return self._followed(rankings.ranking_events(job), 0)
-
-    async def _once(self, call: ApiCall[T], ended: Callable[[T], bool], seconds: float | None) -> T:
+    async def poll(self, call: ApiCall[T], ended: Callable[[T], bool], seconds: float | None) -> T:
+        """Send a call repeatedly until `ended` is true of its answer. Raises TimeoutError."""
         began = time.monotonic()
-        while not ended(found := await self.run(call)):
+        while not ended(response := await self.run(call)):
             await self._sleep(next_poll(time.monotonic() - began, seconds, call.subject))
-        return found
+        return response
 
-    async def _followed(self, stream: EventStream[E], after: int) -> AsyncIterator[E]:
+    async def follow(self, stream: EventStream[E], after: int) -> AsyncIterator[E]:
         following = EventReader(stream, after, self._retries)
         while True:
             broken: Exception | None = None
@@ -173,11 +112,32 @@ class AsyncClient(Operations):
                 broken = self._requests.as_error(error)
             await self._sleep(following.pause_after(broken))
 
-    async def _saved(self, call: ApiCall[T], target: Path) -> Path:
-        """An answer of any length, in a file."""
-        return await self._retrying()(self._save, call, target)
+    async def outcomes(
+        self, calls: ItemCalls[Any, Any, Any, T], job: str, after: int, seconds: float | None
+    ) -> AsyncIterator[T]:
+        """Yield the outcomes of a multi-item job as they arrive. Raises TimeoutError."""
+        began = time.monotonic()
+        while True:
+            page = await self.run(calls.next_items(job, after))
+            for outcome in page.items:
+                yield outcome
+            after = page.last
+            if page.is_last:
+                return
+            if not page.items:
+                await self._sleep(next_poll(time.monotonic() - began, seconds, job))
 
-    async def _save(self, call: ApiCall[T], target: Path) -> Path:
+    async def wait_for_items(self, calls: ItemCalls[Any, Any, T, Any], job: str, seconds: float | None) -> T:
+        """Return a multi-item job with all its outcomes. Raises TimeoutError."""
+        async for _ in self.outcomes(calls, job, 0, seconds):
+            continue
+        return await self.run(calls.get(job))
+
+    async def save(self, call: ApiCall[None], target: Path) -> Path:
+        """Write an answer of any length to a file atomically."""
+        return await self._retrying()(self._download, call, target)
+
+    async def _download(self, call: ApiCall[None], target: Path) -> Path:
         try:
             with self._requests.request(call, None) as request, atomic_file(target) as file:
                 async with self._opened(request) as response:

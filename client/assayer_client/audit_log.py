@@ -1,56 +1,87 @@
-"""The audit log: who did what about decisions, as a chain of hashes."""
+"""Audit log of decisions and who made them, as a hash chain."""
 
 import datetime as dt
 from typing import Any, Literal
 
+from assayer_client.people import Role
 from assayer_client.requests import ApiCall, path, reads
-from assayer_client.resources import Page, Resource
+from assayer_client.resources import Page, Resource, TenantId
+
+AuditedAct = Literal[
+    "member invited",
+    "member changed",
+    "member removed",
+    "key given",
+    "key made",
+    "key revoked",
+    "account bound",
+    "call submitted",
+    "proposals added",
+    "call changed",
+    "call cancelled",
+    "call run again",
+    "evaluation cancelled",
+    "evaluation run again",
+    "ranking started",
+    "ranking cancelled",
+    "conflict declared",
+    "conflict cleared",
+    "reviewers chosen",
+    "reviewers assigned",
+    "assignment withdrawn",
+    "blind opinion given",
+    "opinion revised",
+    "point judged",
+    "score overridden",
+    "remark added",
+    "signed off",
+    "exported",
+    "erased",
+]
 
 
 class AuditEntry(Resource):
     """One act."""
 
-    tenant: str
+    tenant: TenantId
     number: int
     """From 1, without gaps."""
     at: dt.datetime
     actor: str
     """Id of the member or key that acted."""
-    role: Literal["owner", "officer", "reviewer", "auditor", "machine"]
+    role: Role
     act: str
+    """Kind of act, a value of AuditedAct; a newer service may return others."""
     about: str
-    """Id of what it is about: an evaluation, a batch, a member."""
+    """Id of the subject: an evaluation, a batch or a member."""
     content: dict[str, Any] | None
-    """What was said and done; None once it was erased, and where it is withheld."""
+    """Content of the act: what was written and done; null if it was erased or is withheld."""
     salt: str | None
+    """Salt of the content hash, in hexadecimal; null if the content is null."""
     withheld: bool = False
-    """The words are there, and say what people think: a key that is no person's is not shown them."""
+    """Whether content exists but is withheld because it contains personal opinions, which are not shown to keys
+    that belong to no person."""
     content_hash: str
     previous: str
-    """`hash` of the entry before."""
+    """`hash` of the previous entry."""
     hash: str
 
 
 class AuditLogPage(Page[AuditEntry]):
-    reader: Literal["owner", "officer", "reviewer", "auditor", "machine"] | None = None
-    """As whom it was read: a machine is not shown what people think. None: an older service does not say."""
+    reader: Role
+    """Role of the reader; machine keys are not shown personal opinions."""
 
 
 class AuditTip(Resource):
-    """The end of a tenant's log."""
+    """Newest entry of a tenant's audit log."""
 
-    tenant: str
+    tenant: TenantId
     number: int
-    """How many entries there are."""
+    """Number of entries."""
     hash: str
-    """Of the newest one."""
+    """Hash of the newest entry."""
 
 
 def audit_entries(*, after: int = 0, limit: int = 500) -> ApiCall[AuditLogPage]:
-    """The audit log of one's tenant, in the order in which it was written."""
+    """Return the audit log of the caller's tenant, in the order in which it was written."""
     return ApiCall("GET", path("audit-log"), reads(AuditLogPage), {"after": after, "limit": limit})
-
-
-def audit_tip() -> ApiCall[AuditTip]:
-    """How long the audit log is, and the hash of its newest entry. Write it down: what is cut off afterwards shows."""
-    return ApiCall("GET", path("audit-log", "tip"), reads(AuditTip))

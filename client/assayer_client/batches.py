@@ -1,14 +1,18 @@
-"""Batches: many ideas at once, from files or rows."""
+"""Batches: many ideas submitted at once, from files or rows."""
 
 import datetime as dt
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from assayer_client.event_stream import EventStream
+from pydantic import Field
+
+from assayer_client.errors import InvalidRequest
+from assayer_client.evaluations import BoardSize
 from assayer_client.requests import ApiCall, Upload, path, reads, reads_file_of
-from assayer_client.resources import Body, JobState, Page, Priority, Resource
+from assayer_client.resources import DEFAULT_METHOD, Body, Dollars, JobState, Page, Priority, Resource
 
+R = TypeVar("R", bound=Resource)
 ResultsFormat = Literal["jsonl", "csv", "xlsx", "parquet"]
 _RESULTS_TYPES: dict[ResultsFormat, str] = {
     "jsonl": "application/jsonl",
@@ -17,161 +21,169 @@ _RESULTS_TYPES: dict[ResultsFormat, str] = {
     "parquet": "application/vnd.apache.parquet",
 }
 EvaluationOutcome = Literal["full", "part", "unscored", "running", "queued", "failed", "cancelled"]
-"""full, part: scored so; unscored: it has a report without a score, which is not a low score."""
+"""Outcome of an evaluation: `full` and `part` are scored completely or partly; `unscored` has a report without a score,
+which is not a low score."""
 
 
 class RowsQuery(Body):
-    """Options of rows: the body is these, or files."""
+    """Options for all rows of the body."""
 
-    method: str = "scholareval"
+    method: str = Field(default=DEFAULT_METHOD, max_length=100)
     cutoff: dt.date | None = None
-    """Literature published after this day is not used. A row's own cutoff goes before it."""
-    max_usd: float | None = None
-    """Of each evaluation."""
-    max_prompt_tokens: int | None = None
-    """Of each evaluation."""
+    """Cutoff: literature published after this day is not used. A row's own cutoff takes precedence."""
+    max_usd: float | None = Field(default=None, gt=0, le=1e9, allow_inf_nan=False)
+    """Maximum cost of each evaluation."""
+    max_prompt_tokens: int | None = Field(default=None, gt=0, le=1_000_000_000)
+    """Maximum prompt tokens of each evaluation."""
     blind: bool | None = None
-    """Judge without names, affiliations and the like; null: what the service's settings say, for batches yes."""
-    board: int | None = None
-    """Of InnoEval: how many reviewers sit on each board; 0 is the control without personas, null what the service's
-    settings say."""
-    board_models: str = ""
-    """Of InnoEval: models among which the reviewers are dealt, separated by commas, of those that the service permits
-    (`methods`)."""
+    """Mask names, affiliations and similar details before the ideas are judged. Null: the service's setting, by
+    default yes."""
+    board: BoardSize | None = None
+    """Number of reviewers on each board, only for the method innoeval; 0 is the control without personas. Null: the
+    service's setting."""
+    board_models: str = Field(default="", max_length=2_000)
+    """Comma-separated models among which the reviewers are distributed, only for the method innoeval; they must be
+    permitted by the service (`board_models` of the method). If empty, the service's settings apply."""
+    criteria: str = Field(default="", max_length=6_000)
+    """Criteria of the call as TOML: `[[criteria]]` with name, question, anchors and weight. Each report answers them
+    one by one. If empty, there are none."""
     priority: Priority = "batch"
     open: bool = False
-    """More rows are to come: the batch has not finished before a further part closes it, a day later at the latest."""
+    """Whether more rows will follow: the batch does not finish until another part closes it, or after a day at the
+    latest."""
 
 
 class BatchQuery(RowsQuery):
-    name: str = ""
-    """For people."""
-    tags: str = ""
-    """Further labels, by which batches are found, separated by commas."""
+    name: str = Field(default="", max_length=200)
+    """A label for people."""
+    tags: str = Field(default="", max_length=500)
+    """Comma-separated labels for finding batches."""
     opinions_due: dt.date | None = None
-    """The last day for its reviewers, who see it; it refuses nobody."""
+    """Due date for the batch's reviewers. It is shown to them but not enforced."""
 
 
 class BatchPatch(Body):
-    """What of a batch is to change; what is left out stays."""
+    """Changes to a batch; fields left out stay unchanged."""
 
-    name: str = ""
-    tags: tuple[str, ...] = ()
+    name: str = Field(default="", max_length=200)
+    tags: tuple[Annotated[str, Field(min_length=1, max_length=100)], ...] = Field(default=(), max_length=20)
     opinions_due: dt.date | None = None
-    """The last day for its reviewers; null for none."""
+    """Due date for the batch's reviewers; null for none."""
 
 
 class MoreRowsQuery(RowsQuery):
-    first: int
-    """Number of its first row: `next_row` of what was sent before."""
+    first: int = Field(ge=1, le=1_000_000_000)
+    """Number of the part's first row: `next_row` in the response to the previous part."""
 
 
 class RowError(Resource):
-    """A row of a batch that gave no idea."""
+    """Row of a batch that contains no usable idea."""
 
     row: int
-    """Of the batch's input, from 1; a table's header does not count."""
+    """Row number in the batch's input, from 1, not counting a table's header."""
     source: str
-    """What the row is called: `row 7`, `proposals.csv:7`."""
+    """Name of the row: `row 7`, `proposals.csv:7`."""
     field: str
-    """The field at fault; empty for the whole row."""
+    """Invalid field; empty if the whole row is invalid."""
     detail: str
 
 
 class Duplicate(Resource):
-    """A row with the words of an earlier one. Both are evaluated; answers of language models are paid for once."""
+    """Row with the same words as an earlier row. Both are evaluated; the language model's answers are paid for once."""
 
     row: int
-    source: str = ""
-    """What the row is called: `row 7`, `call.csv:7 (A-2026-0007)`, a file's name."""
+    source: str
+    """Name of the row: `row 7`, `call.csv:7 (A-2026-0007)`, a file's name."""
     same_as: int
-    """The number of the earlier row."""
-    same_source: str = ""
-    """What that one is called."""
+    """Row number of the earlier row."""
+    same_source: str
+    """Name of the earlier row."""
 
 
 class BatchLinks(Resource):
-    """Paths of what belongs to a batch."""
+    """Paths of a batch and its related resources."""
 
     batch: str
     rows: str
-    """To which further parts are sent."""
+    """Path to which further parts are sent."""
     evaluations: str
     events: str
     results: str
 
 
 class AcceptedBatch(Resource):
-    """The rows of one request are stored, and each will end in exactly one verdict."""
+    """Accepted rows of one request. They are stored, and each will end in exactly one outcome."""
 
     id: str
     name: str
     rows: int
     accepted: int
     rejected: tuple[RowError, ...]
-    """Rows that gave no idea. The others go on."""
+    """Rows without a usable idea. The other rows are evaluated."""
     duplicates: tuple[Duplicate, ...]
     notices: tuple[str, ...]
-    """How a file was read, where that is not a matter of course."""
+    """Notices about unexpected ways in which a file was read."""
     next_row: int
-    """Where a further part begins, if the batch is open."""
+    """Number of the first row of the next part, if the batch is open."""
     links: BatchLinks
 
 
 class ExpectedFit(Resource):
-    """What evaluations would say of the corpus, for proposals that were looked at. Those whose field it does not cover
-    (`poor`) get no score that rests on it."""
+    """Expected corpus fit of the checked proposals. Proposals whose field the corpus does not cover (`poor`) get no
+    score that depends on it."""
 
     checked: int
-    """Of those whose text is at hand, spread over all of them. Documents are read when they are evaluated."""
+    """Number of proposals checked, sampled evenly from those whose text is available, as many as time allows.
+    Documents are read only when they are evaluated."""
     good: int
     partial: int
     poor: int
 
 
 class BatchEstimate(Resource):
-    """What rows would take. Figures are of all ideas together; those that are null are not known."""
+    """Expected cost and duration of the rows, for all ideas together; unknown figures are null."""
 
     method: str
     rows: int
     accepted: int
     rejected: tuple[RowError, ...]
-    """Rows that gave no idea."""
+    """Rows without a usable idea."""
     duplicates: tuple[Duplicate, ...]
-    """Rows with the words of an earlier one: paid for once."""
+    """Rows with the same words as an earlier row, which are paid for once."""
     notices: tuple[str, ...]
-    """How a file was read, where that is not a matter of course."""
+    """Notices about unexpected ways in which a file was read."""
     ideas: int
     """Different ones."""
     basis: Literal["own", "typical"] | None
-    """One's own evaluations by this method within the last 30 days, or the figures that come with the program, with
-    the service's prices."""
+    """Basis of the estimate. `own`: your evaluations by this method in the last 30 days; `typical`: the figures
+    shipped with the program, at the service's prices."""
     evaluations: int
-    """Of one's own that were looked at; 0 for `typical`."""
+    """Number of your own evaluations considered; 0 for `typical`."""
     calls: int | None
-    """Of language models, those that the cache will answer included."""
+    """Calls to language models, including those that the cache will answer."""
     prompt_tokens: int | None
     completion_tokens: int | None
-    cost_usd: float | None
-    high_cost_usd: float | None
-    """If every idea cost as much as the dearest tenth."""
+    cost_usd: Dollars | None
+    high_cost_usd: Dollars | None
+    """Total cost if every idea cost as much as the most expensive tenth."""
     cost_absent: str | None
     """Why the cost is null."""
     cut_short: float | None
-    """Share of one's evaluations that cost more than `max_usd` allows: such ideas end incomplete."""
+    """Share of your evaluations that cost more than `max_usd` allows; such ideas end incomplete."""
     waiting: int
-    """Evaluations of one's own that have been accepted and have not ended: they go first."""
+    """Number of your accepted evaluations that have not ended; they run first."""
     hours: float | None
-    """Until the last one ends, after those waiting, at the pace at which one's own ended within the last hour."""
+    """Hours until the last evaluation ends, after those already waiting, at the rate at which your evaluations
+    ended in the last hour."""
     hours_absent: str | None
     """Why the time is null."""
-    left_this_month_usd: float | None
+    left_this_month_usd: Dollars | None
     """Null: there is no limit."""
     exceeds_month: bool | None
-    """It may cost more than is left. Null: there is no limit, or the cost is not known."""
-    corpus_fit: ExpectedFit | None = None
-    """Whether the corpus covers the proposals' fields. Null: it is not known."""
-    corpus_fit_absent: str | None = None
+    """Whether the cost may exceed the remaining monthly budget. Null: there is no limit, or the cost is unknown."""
+    corpus_fit: ExpectedFit | None
+    """Corpus coverage of the proposals' fields; null if unknown."""
+    corpus_fit_absent: str | None
     """Why that is null."""
 
 
@@ -179,137 +191,131 @@ class BatchSummary(Resource):
     id: str
     name: str
     rows: int
-    """Of the input."""
+    """Rows of the input."""
     rejected: int
-    """Rows that gave no idea."""
+    """Rows without a usable idea."""
     open: bool
-    """More rows are to come."""
-    tags: tuple[str, ...] = ()
-    opinions_due: dt.date | None = None
-    """The last day for its reviewers."""
+    """More rows will follow."""
+    tags: tuple[str, ...]
+    opinions_due: dt.date | None
+    """Due date for the batch's reviewers."""
     states: dict[JobState, int]
-    """Evaluations in each state; states without one are missing."""
-    erased: int = 0
-    """Rows that were deleted: by request, or when their time of retention was over."""
-    cost_usd: float | None
-    """Of the evaluations that have ended; null where that of one of them is not known."""
-    known_cost_usd: float
-    """Of those whose cost is known."""
+    """Number of evaluations in each state; states without evaluations are missing."""
+    erased: int
+    """Rows that were deleted, by request or at the end of their retention period."""
+    cost_usd: Dollars | None
+    """Cost of the evaluations that have ended; null if any of these costs is unknown."""
+    known_cost_usd: Dollars
+    """Cost of the evaluations whose cost is known."""
     ideas_per_hour: float | None
-    """That ended, since the batch was accepted; null before the first."""
+    """Evaluations that produced a report, per hour since the batch was accepted; null while the batch is running
+    with fewer than five of them."""
     finish_expected_at: dt.datetime | None
-    """At that pace; null while there is none, and when all have ended."""
+    """Expected end at that rate; null while there is no rate, and once all evaluations have ended."""
     created_at: dt.datetime
     finished_at: dt.datetime | None
-    """When the last evaluation ended; null before."""
+    """Time when the last evaluation ended; null until then."""
     links: BatchLinks
 
 
 class BatchResource(BatchSummary):
     rejected_rows: tuple[RowError, ...]
     waiting: str | None = None
-    """Why the first of its queued evaluations does not run yet; null when none is queued."""
+    """Reason why the first queued evaluation does not run yet; null if none is queued."""
     outcomes: dict[EvaluationOutcome, int] | None = None
-    """What its evaluations came to; outcomes without any are missing. Null before all have ended."""
+    """Number of evaluations by outcome: scored in full, in part, not at all (`unscored`) and so on; outcomes
+    without evaluations are missing. Null until all have ended."""
     poorly_covered: int | None = None
-    """Of its proposals, those whose field the corpus covers poorly. Null before all have ended."""
+    """Number of proposals whose field the corpus covers poorly. Null until all evaluations have ended."""
 
 
 class RetriedBatch(Resource):
+    """Result of rerunning a batch's rows without a result."""
+
     retried: int
-    """Evaluations that wait again."""
+    """Number of evaluations queued again."""
     unreadable: int
-    """Those that stay as they are, since their document is kept no longer: submit them again."""
+    """Number of evaluations left unchanged because their document is no longer stored; submit them again."""
     batch: BatchSummary
 
 
-def submit_files(
-    files: Sequence[Upload], options: BatchQuery | None = None, *, key: str | None = None
+def create(
+    *,
+    files: Sequence[Upload] = (),
+    rows: Iterable[dict[str, Any]] | None = None,
+    options: BatchQuery | None = None,
+    key: str | None = None,
 ) -> ApiCall[AcceptedBatch]:
-    """PDF, text, Markdown, JSON, JSON lines or CSV, or ZIP archives of them. What cannot be read is in `rejected`; the
-    rest goes on. With `open` in the options further parts follow by `add_files`."""
-    return ApiCall("POST", path("batches"), reads(AcceptedBatch), query=_query(options), uploads=tuple(files), key=key)
+    """Submit ideas for evaluation, from files or from rows. `files` are PDF, text, Markdown, JSON, JSON Lines, CSV,
+    or ZIP archives of them; `rows` are records with `title` and `text`, or sections under their own names.
+    Unreadable input is listed in `rejected`; the rest is evaluated. With `open` in the options, further parts
+    follow through `add_rows`."""
+    return _upload(path("batches"), AcceptedBatch, files, rows, options, key)
 
 
-def add_files(
-    batch: str, files: Sequence[Upload], options: MoreRowsQuery, *, key: str | None = None
+def add_rows(
+    batch: str,
+    options: MoreRowsQuery,
+    *,
+    files: Sequence[Upload] = (),
+    rows: Iterable[dict[str, Any]] | None = None,
+    key: str | None = None,
 ) -> ApiCall[AcceptedBatch]:
-    """A further part of a batch that was left open; `first` is `next_row` of the part before."""
-    rows = path("batches", batch, "rows")
-    return ApiCall("POST", rows, reads(AcceptedBatch), query=_query(options), uploads=tuple(files), key=key)
+    """Send another part of an open batch; `first` is `next_row` of the previous part."""
+    return _upload(path("batches", batch, "rows"), AcceptedBatch, files, rows, options, key)
 
 
-def submit_rows(
-    rows: Iterable[dict[str, Any]], options: BatchQuery | None = None, *, key: str | None = None
-) -> ApiCall[AcceptedBatch]:
-    """Records with `title` and `text`, or sections under their own names."""
-    return ApiCall("POST", path("batches"), reads(AcceptedBatch), query=_query(options), lines=_lines(rows), key=key)
-
-
-def estimate_files(files: Sequence[Upload], options: RowsQuery | None = None) -> ApiCall[BatchEstimate]:
-    """What `submit_files` would cost, and how long it would take. Nothing is stored or evaluated."""
-    where = path("batches", "estimate")
-    return ApiCall("POST", where, reads(BatchEstimate), query=_query(_of_rows(options)), uploads=tuple(files))
-
-
-def estimate_rows(rows: Iterable[dict[str, Any]], options: RowsQuery | None = None) -> ApiCall[BatchEstimate]:
-    """What `submit_rows` would cost, and how long it would take. Nothing is stored or evaluated."""
-    return ApiCall(
-        "POST", path("batches", "estimate"), reads(BatchEstimate), query=_query(_of_rows(options)), lines=_lines(rows)
-    )
-
-
-def batch(batch: str) -> ApiCall[BatchResource]:
-    """How far it has come."""
-    return ApiCall("GET", path("batches", batch), reads(BatchResource))
+def estimate(
+    *,
+    files: Sequence[Upload] = (),
+    rows: Iterable[dict[str, Any]] | None = None,
+    options: RowsQuery | None = None,
+) -> ApiCall[BatchEstimate]:
+    """Return the expected cost and duration of `create`. Nothing is stored or evaluated."""
+    # Options of a batch alone, such as its name, cost nothing.
+    shared = options and RowsQuery(**options.model_dump(include=set(RowsQuery.model_fields), exclude_unset=True))
+    return _upload(path("batches", "estimate"), BatchEstimate, files, rows, shared, None)
 
 
 def batches(*, after: str | None = None, limit: int = 50, tag: str | None = None) -> ApiCall[Page[BatchSummary]]:
-    """One's own, the newest first; with a tag, those that carry it."""
+    """List the caller's own batches, newest first; with a tag, only those that carry it."""
     query = {"after": after, "limit": limit, "tag": tag}
     return ApiCall("GET", path("batches"), reads(Page[BatchSummary]), query=query)
 
 
-def change_batch(batch: str, body: BatchPatch) -> ApiCall[BatchResource]:
-    """Its name, its tags, or until when opinions are due; refused once it is signed off."""
-    return ApiCall("PATCH", path("batches", batch), reads(BatchResource), body=body)
-
-
-def cancel_batch(batch: str) -> ApiCall[BatchResource]:
-    """Nothing more is spent on what has not ended."""
-    return ApiCall("DELETE", path("batches", batch), reads(BatchResource))
-
-
-def retry_batch(batch: str) -> ApiCall[RetriedBatch]:
-    """Its rows that failed, were given up or were cancelled, under the same ids."""
-    return ApiCall("POST", path("batches", batch, "retry"), reads(RetriedBatch))
-
-
-def results(batch: str, format: ResultsFormat, reference: str | None = None, ranking: str = "") -> ApiCall[None]:
-    """What its rows, all or those that their sender calls so, came to so far, with ranks of a ranking: the newest that
-    is done, or the one that is named."""
+def results(
+    batch: str, *, format: ResultsFormat = "jsonl", reference: str | None = None, ranking: str = ""
+) -> ApiCall[None]:
+    """Download the results of a batch so far. They cover all rows or those with a submitter's reference, and
+    include the ranks of the named ranking, or of the newest that succeeded."""
     read = reads_file_of(_RESULTS_TYPES[format])
     query = {"format": format, "reference": reference, "ranking": ranking or None}
     return ApiCall("GET", path("batches", batch, "results"), read, query, headers={"Accept": "*/*"})
 
 
-def batch_events(batch: str) -> EventStream[BatchSummary]:
-    """Their ids tell how many rows have ended, which several may have in common."""
-    return EventStream(path("batches", batch, "events"), BatchSummary, has_ended, numbered=False)
+def dossier(batch: str, *, ranking: str = "") -> ApiCall[None]:
+    """Download the dossier of a batch as PDF, in the order of the named ranking, otherwise by score."""
+    read, query = reads_file_of("application/pdf"), {"ranking": ranking or None}
+    return ApiCall("GET", path("batches", batch, "dossier"), read, query, headers={"Accept": "*/*"})
 
 
-def has_ended(found: BatchSummary) -> bool:
-    return found.finished_at is not None
-
-
-def _of_rows(options: RowsQuery | None) -> RowsQuery | None:
-    """What of a submission's options an estimate asks for: a name costs nothing."""
-    return options and RowsQuery(**options.model_dump(include=set(RowsQuery.model_fields), exclude_unset=True))
+def _upload(
+    where: str,
+    answer: type[R],
+    files: Sequence[Upload],
+    rows: Iterable[dict[str, Any]] | None,
+    options: RowsQuery | None,
+    key: str | None,
+) -> ApiCall[R]:
+    if bool(files) == (rows is not None):
+        raise InvalidRequest("Give either `files` or `rows`.")
+    lines = None if rows is None else _lines(rows)
+    return ApiCall("POST", where, reads(answer), _query(options), lines=lines, uploads=tuple(files), key=key)
 
 
 def _query(options: RowsQuery | None) -> dict[str, str | int | None]:
-    given = {} if options is None else options.model_dump(mode="json", exclude_unset=True)
-    return {name: value if value is None else str(value) for name, value in given.items()}
+    fields = {} if options is None else options.model_dump(mode="json", exclude_unset=True)
+    return {name: value if value is None else str(value) for name, value in fields.items()}
 
 
 def _lines(rows: Iterable[dict[str, Any]]) -> bytes:

@@ -1,4 +1,4 @@
-"""The client for programs that wait."""
+"""Synchronous client, for programs that block while waiting."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -11,22 +11,17 @@ import httpx2
 from pydantic import BaseModel
 from tenacity import Retrying
 
-from assayer_client import batches, comparisons, contestation, evaluations, printed, rankings
-from assayer_client.batches import BatchResource, BatchSummary, ResultsFormat
-from assayer_client.comparisons import ComparisonResource
-from assayer_client.curation import CURATIONS, PROPOSALS, SCORES
 from assayer_client.errors import ApiProblem
-from assayer_client.evaluations import Evaluation, EvaluationBody
+from assayer_client.evaluations import EvaluationBody
 from assayer_client.event_stream import EventReader, EventStream
 from assayer_client.files import atomic_file
-from assayer_client.item_jobs import ItemJobs
+from assayer_client.item_jobs import ItemCalls
+from assayer_client.namespaces import Runner
 from assayer_client.operations import Operations
-from assayer_client.rankings import RankingResource
 from assayer_client.reports import Report
 from assayer_client.requests import ApiCall, Response
-from assayer_client.resources import Event, Page
+from assayer_client.resources import Page
 from assayer_client.retries import next_poll, options
-from assayer_client.reward_operations import Rewards
 from assayer_client.settings import RetryPolicy, Timeouts
 from assayer_client.transport import RequestBuilder
 
@@ -38,8 +33,9 @@ E = TypeVar("E", bound=BaseModel)
 _ALL_SEEN = httpx2.codes.NO_CONTENT
 
 
-class Client(Operations):
-    """Used as a context manager, by any number of threads. Every method raises ApiProblem and ServiceUnreachable."""
+class Client(Operations[Runner]):
+    """Synchronous client, used as a context manager and safe for any number of threads. Every method raises
+    ApiProblem and ServiceUnreachable."""
 
     def __init__(
         self,
@@ -51,15 +47,13 @@ class Client(Operations):
         transport: httpx2.BaseTransport | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Without `url` and `key` those of ASSAYER_API_URL and ASSAYER_API_KEY. Raises ConfigurationError."""
+        """Create a client; `url` and `key` default to ASSAYER_API_URL and ASSAYER_API_KEY. Raises
+        ConfigurationError."""
         self._requests = RequestBuilder.of(url, key, timeouts or Timeouts())
         self._retries = retries or RetryPolicy()
         self._http = httpx2.Client(transport=transport)
         self._sleep = sleep
-        self.rewards = Rewards(self, self._followed, sleep)
-        self.curations = ItemJobs(CURATIONS, self, self._followed, sleep)
-        self.proposals = ItemJobs(PROPOSALS, self, self._followed, sleep)
-        self.scores = ItemJobs(SCORES, self, self._followed, sleep)
+        super().__init__(self)
 
     def __enter__(self) -> Self:
         return self
@@ -73,11 +67,11 @@ class Client(Operations):
         self._http.close()
 
     def run(self, call: ApiCall[T]) -> T:
-        """Sends a call, and again where that may help; a POST that is sent again is done once."""
+        """Send a call, and retry it if that may help; a repeated POST is executed once."""
         return call.read(self._retrying()(self._sent, call, self._requests.key_of(call)))
 
     def each(self, listing: Callable[..., Page[T]], **query: Any) -> Iterator[T]:
-        """All that a listing holds, page after page: `client.each(client.evaluations, state="done")`."""
+        """Yield all items of a listing, page by page: `client.each(client.evaluations.list, state="succeeded")`."""
         while True:
             page = listing(**query)
             yield from page.items
@@ -86,75 +80,21 @@ class Client(Operations):
             query["after"] = page.next
 
     def evaluate(self, body: EvaluationBody, *, key: str | None = None, seconds: float | None = None) -> Report:
-        """Asks, waits, and reads the report. Raises ApiProblem when there is none, TimeoutError when it has not come
-        in time: the work goes on, and the same `key` asks for the same again."""
-        job = self.run(evaluations.submit(body, key=key)).id
-        self.wait(job, seconds=seconds)
-        return self.run(evaluations.report(job))
+        """Submit an evaluation, wait for it, and return its report. Raises ApiProblem if there is no report,
+        and TimeoutError if it is late: the evaluation then continues, and the same `key` requests the same
+        evaluation again."""
+        job = (self.evaluations.create(body, key=key)).id
+        self.evaluations.wait(job, seconds=seconds)
+        return self.evaluations.report(job)
 
-    def wait(self, job: str, *, seconds: float | None = None) -> Evaluation:
-        """An evaluation with its verdict. Raises TimeoutError."""
-        return self._once(evaluations.evaluation(job), evaluations.has_ended, seconds)
-
-    def events(self, job: str, *, after: int = 0) -> Iterator[Event]:
-        """Of an evaluation as they happen, to the verdict; goes on by itself when the connection breaks."""
-        return self._followed(evaluations.events(job), after)
-
-    def wait_for_batch(self, batch: str, *, seconds: float | None = None) -> BatchResource:
-        """A batch whose every row has ended. Raises TimeoutError."""
-        return self._once(batches.batch(batch), batches.has_ended, seconds)
-
-    def batch_events(self, batch: str) -> Iterator[BatchSummary]:
-        """How far it has come whenever that changes, to the end; goes on by itself when the connection breaks."""
-        return self._followed(batches.batch_events(batch), 0)
-
-    def save_results(
-        self,
-        batch: str,
-        target: Path,
-        *,
-        format: ResultsFormat = "jsonl",
-        reference: str | None = None,
-        ranking: str = "",
-    ) -> Path:
-        """What the rows, or those of one reference, came to so far; the file is there whole or not at all."""
-        return self._saved(batches.results(batch, format, reference, ranking), target)
-
-    def save_brief(self, job: str, target: Path) -> Path:
-        """An evaluation's report on two pages of PDF. Raises ApiProblem when there is none."""
-        return self._saved(printed.brief(job), target)
-
-    def save_dossier(self, batch: str, target: Path, *, ranking: str = "") -> Path:
-        """What came of a batch, as PDF, in the order of a ranking or by score."""
-        return self._saved(printed.dossier(batch, ranking), target)
-
-    def save_contestation(self, job: str, target: Path) -> Path:
-        """What an applicant is given who contests an evaluation, as PDF."""
-        return self._saved(contestation.contestation_pdf(job), target)
-
-    def wait_for_comparison(self, job: str, *, seconds: float | None = None) -> ComparisonResource:
-        """A comparison with its verdict. Raises TimeoutError."""
-        return self._once(comparisons.comparison(job), comparisons.has_ended, seconds)
-
-    def wait_for_ranking(self, job: str, *, seconds: float | None = None) -> RankingResource:
-        """A ranking with its verdict. Raises TimeoutError."""
-        return self._once(rankings.ranking(job), rankings.has_ended, seconds)
-
-    def comparison_events(self, job: str) -> Iterator[Event]:
-        """As they happen, to the verdict; goes on by itself when the connection breaks."""
-        return self._followed(comparisons.comparison_events(job), 0)
-
-    def ranking_events(self, job: str) -> Iterator[Event]:
-        """As they happen, to the verdict; goes on by itself when the connection breaks."""
-        return self._followed(rankings.ranking_events(job), 0)
-
-    def _once(self, call: ApiCall[T], ended: Callable[[T], bool], seconds: float | None) -> T:
+    def poll(self, call: ApiCall[T], ended: Callable[[T], bool], seconds: float | None) -> T:
+        """Send a call repeatedly until `ended` is true of its answer. Raises TimeoutError."""
         began = time.monotonic()
-        while not ended(found := self.run(call)):
+        while not ended(response := self.run(call)):
             self._sleep(next_poll(time.monotonic() - began, seconds, call.subject))
-        return found
+        return response
 
-    def _followed(self, stream: EventStream[E], after: int) -> Iterator[E]:
+    def follow(self, stream: EventStream[E], after: int) -> Iterator[E]:
         following = EventReader(stream, after, self._retries)
         while True:
             broken: Exception | None = None
@@ -171,11 +111,29 @@ class Client(Operations):
                 broken = self._requests.as_error(error)
             self._sleep(following.pause_after(broken))
 
-    def _saved(self, call: ApiCall[T], target: Path) -> Path:
-        """An answer of any length, in a file."""
-        return self._retrying()(self._save, call, target)
+    def outcomes(self, calls: ItemCalls[Any, Any, Any, T], job: str, after: int, seconds: float | None) -> Iterator[T]:
+        """Yield the outcomes of a multi-item job as they arrive. Raises TimeoutError."""
+        began = time.monotonic()
+        while True:
+            page = self.run(calls.next_items(job, after))
+            yield from page.items
+            after = page.last
+            if page.is_last:
+                return
+            if not page.items:
+                self._sleep(next_poll(time.monotonic() - began, seconds, job))
 
-    def _save(self, call: ApiCall[T], target: Path) -> Path:
+    def wait_for_items(self, calls: ItemCalls[Any, Any, T, Any], job: str, seconds: float | None) -> T:
+        """Return a multi-item job with all its outcomes. Raises TimeoutError."""
+        for _ in self.outcomes(calls, job, 0, seconds):
+            continue
+        return self.run(calls.get(job))
+
+    def save(self, call: ApiCall[None], target: Path) -> Path:
+        """Write an answer of any length to a file atomically."""
+        return self._retrying()(self._download, call, target)
+
+    def _download(self, call: ApiCall[None], target: Path) -> Path:
         try:
             with (
                 self._requests.request(call, None) as request,

@@ -1,26 +1,23 @@
-"""Comparisons: which of two ideas is better."""
+"""Comparisons that decide which of two ideas is better."""
 
-import datetime as dt
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from assayer_client.evaluations import IdeaBody
-from assayer_client.event_stream import EventStream
 from assayer_client.reports import Blinding
-from assayer_client.requests import ApiCall, path, reads
 from assayer_client.resources import (
-    TERMINAL,
     Absent,
     Body,
-    Event,
+    JobResource,
     JobState,
     Limits,
     LivePriority,
-    Page,
-    Priority,
-    Problem,
     PromptVersion,
     Resource,
 )
+
+EvaluationName = Annotated[str, Field(pattern=r"^ev_[A-Za-z0-9_-]{1,60}$")]
 
 
 class DimensionVerdict(Resource):
@@ -30,46 +27,46 @@ class DimensionVerdict(Resource):
 
 
 class JudgedBy(Resource):
-    """What gave an answer. Digests tell whether the same would be asked again; what is None nobody knows."""
+    """Origin of an answer. The digests show whether the same question would be asked again; None means unknown."""
 
-    model: str | None = None
-    question: str | None = None
-    """Of the prompt and of every respect that it asked about."""
-    first_text: str | None = None
-    """Of all that was shown of the first idea."""
-    second_text: str | None = None
+    model: str | None = Field(default=None, max_length=200)
+    question: str | None = Field(default=None, max_length=64)
+    """Digest of the prompt and of every dimension that it asked about."""
+    first_text: str | None = Field(default=None, max_length=64)
+    """Digest of everything that was shown of the first idea."""
+    second_text: str | None = Field(default=None, max_length=64)
 
 
 class Comparison(Resource):
-    """One answer of a judge who was shown two ideas. Kept: a later ranking of more ideas starts from it."""
+    """Answer of a judge who was shown two ideas. Keep it: a later ranking of more ideas can start from it."""
 
     first: str
     second: str
     verdicts: tuple[DimensionVerdict, ...]
     blinding_rules: int | None = None
-    """Version of the rules that masked both ideas for the judge; None: they were shown as they came in."""
+    """Version of the rules that masked both ideas for the judge; None if they were shown as submitted."""
     with_evidence: bool = False
-    """Whether the judge also saw what the ideas' reports had found."""
+    """Whether the judge also saw the findings in the ideas' reports."""
     judged_by: JudgedBy | None = None
-    """None in comparisons that do not say."""
+    """Origin of the answer; None in comparisons that do not record it."""
 
 
 class NamedComparison(Comparison):
-    """One of a ranking, for people and programs who know ideas by their own names."""
+    """Comparison of a ranking, with the submitters' own names of the ideas."""
 
     first_reference: str = ""
-    """The sender's own name for the idea, as `reference` of a ranked idea; empty where there is none."""
+    """Submitter's own name for the idea, the same as `reference` of a ranked idea; empty if there is none."""
     second_reference: str = ""
 
 
 class Outcome(Resource):
-    """Which of two ideas is better in one respect."""
+    """Better idea of two in one dimension."""
 
     dimension: str
     winner: Literal["first", "second", "tie"]
-    """In the order of the request. A judge who changes sides with the order of the ideas has shown a tie."""
+    """Winner, in the order of the request. A verdict that changes with the order of the ideas counts as a tie."""
     agreed: bool | None
-    """Whether both orders were judged alike; None when only one was asked, or answered."""
+    """Whether both orders gave the same verdict; None if only one was requested or answered."""
 
 
 class ComparisonResult(Resource):
@@ -77,18 +74,20 @@ class ComparisonResult(Resource):
     first: str
     second: str
     dimension: str
-    """The one that decides: its outcome is the comparison's."""
+    """Dimension that decides: its outcome is the outcome of the comparison."""
     outcomes: tuple[Outcome, ...]
     answers: tuple[Comparison, ...]
-    """As the judge gave them, with reasons; fit to be handed to a ranking of these ideas. Empty: none was asked."""
+    """Judge's answers with reasons, usable as input of a ranking of these ideas. Empty if the judge was not asked."""
     not_asked: Absent | None = None
-    """Why no judge was asked: then every outcome is a tie, as the judge would have been shown the same text twice."""
+    """Reason why no judge was asked: every outcome is then a tie, because the judge would have been shown the same
+    text twice."""
     blind: bool | None = None
-    """Whether names, affiliations and the like were masked for the judge; None in results that do not say."""
+    """Whether names, affiliations and similar details were masked for the judge; None in results that do not record
+    it."""
     blinding: tuple[Blinding, ...] = ()
-    """What was masked in the first idea and in the second; empty where they were shown as they came in."""
+    """Masked content of the first and the second idea; empty if they were shown as submitted."""
     failed: int = 0
-    """Orders that were asked and got no usable answer."""
+    """Number of orders that were requested but got no usable answer."""
     models: tuple[str, ...]
     prompts: tuple[PromptVersion, ...]
     prompt_tokens: int
@@ -97,75 +96,35 @@ class ComparisonResult(Resource):
 
 
 class ComparisonBody(Body):
-    """Two ideas, each as its words or as a finished evaluation of one's own."""
+    """Request to compare two ideas, each specified by its text or by a finished evaluation of the caller."""
 
     first: IdeaBody | None = None
     second: IdeaBody | None = None
-    first_evaluation: str | None = None
-    """In place of `first`: the idea of this evaluation, as it was judged."""
-    second_evaluation: str | None = None
-    """In place of `second`."""
+    first_evaluation: EvaluationName | None = None
+    """Evaluation to use instead of `first`: its idea is compared as it was judged."""
+    second_evaluation: EvaluationName | None = None
+    """Evaluation to use instead of `second`."""
     both_orders: bool = True
-    """Also asked with the ideas in the other order, which shows a judge that prefers a place."""
+    """Ask the judge twice, the second time with the ideas swapped; this reveals a position bias."""
     blind: bool | None = None
-    """Mask names, affiliations, acknowledgements and the like before the judge sees the ideas; null: yes, unless the
-    service is set otherwise."""
+    """Mask names, affiliations, acknowledgements and similar details before the judge sees the ideas; null: yes,
+    unless the service is configured otherwise."""
     limits: Limits = Limits()
     priority: LivePriority = "interactive"
 
 
 class AcceptedComparison(Resource):
-    """The comparison is stored, and will end in exactly one verdict."""
+    """Accepted comparison. It is stored, and will end in exactly one outcome."""
 
     id: str
     state: JobState = "queued"
     link: str
 
 
-class ComparisonResource(Resource):
-    id: str
-    state: JobState
-    title: str
-    """Of both ideas."""
-    flags: tuple[str, ...] = ()
-    """What is suspicious in the texts, for people to look at."""
-    priority: Priority
-    attempt: int
-    """How often it was begun."""
-    problem: Problem | None
-    """Why there is no result; null unless the state is failed or dead."""
+class ComparisonResource(JobResource):
+    """`title`: of both ideas."""
+
     result: ComparisonResult | None
-    """`outcomes` says which idea is better in each respect, `answers` why; null until the state is done."""
-    cost_usd: float | None
-    """Null while it is not known."""
-    created_at: dt.datetime
-    started_at: dt.datetime | None
-    finished_at: dt.datetime | None
+    """Result: `outcomes` states which idea is better in each dimension, `answers` states why; null until the state
+    is succeeded."""
     link: str
-
-
-def compare(body: ComparisonBody, *, key: str | None = None) -> ApiCall[AcceptedComparison]:
-    """Asks which of two ideas is better."""
-    return ApiCall("POST", path("comparisons"), reads(AcceptedComparison), body=body, key=key)
-
-
-def comparison(job: str) -> ApiCall[ComparisonResource]:
-    """Where it stands, with its result once it is done."""
-    return ApiCall("GET", path("comparisons", job), reads(ComparisonResource))
-
-
-def comparisons(*, after: str | None = None, limit: int = 50) -> ApiCall[Page[ComparisonResource]]:
-    """One's own, the newest first."""
-    return ApiCall("GET", path("comparisons"), reads(Page[ComparisonResource]), query={"after": after, "limit": limit})
-
-
-def cancel_comparison(job: str) -> ApiCall[ComparisonResource]:
-    return ApiCall("DELETE", path("comparisons", job), reads(ComparisonResource))
-
-
-def comparison_events(job: str) -> EventStream[Event]:
-    return EventStream(path("comparisons", job, "events"), Event, lambda event: event.kind in TERMINAL)
-
-
-def has_ended(found: ComparisonResource) -> bool:
-    return found.state in TERMINAL

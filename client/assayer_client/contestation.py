@@ -1,10 +1,9 @@
-"""What was used to judge a proposal, for the applicant who contests it."""
+"""Basis on which a proposal was judged, for the applicant who contests it."""
 
 import datetime as dt
 
 from assayer_client.points import Score
 from assayer_client.reports import Blinding, CorpusFit, Reference, SourceUse, TextFlag
-from assayer_client.requests import ApiCall, path, reads, reads_file_of
 from assayer_client.resources import Absent, Dropped, PromptVersion, Resource
 
 
@@ -15,47 +14,40 @@ class ContestablePart(Resource):
 
 class Contestation(Resource):
     evaluation: str
+    """Id of the evaluation in the service."""
     title: str
     source: str
     method: str
     evaluated_at: dt.datetime
     cutoff: dt.date | None
+    """Cutoff: literature published later was not used."""
     characters: int
-    """Of the text that was judged, after masking."""
+    """Number of characters of the judged text, after masking."""
     text_sha256: str
-    """Of that text in UTF-8."""
+    """SHA-256 of the judged text in UTF-8, so that a holder of the text can verify it."""
     blinding: Blinding | None
+    """Masked content, hidden before the proposal was judged; null if it was judged as submitted."""
     flags: tuple[TextFlag, ...]
+    """Suspicious features of the text; invisible ones were removed."""
     score: float | Absent
-    """All parts together, 0 to 1."""
+    """Total score of all parts, 0 to 1."""
     parts: tuple[ContestablePart, ...]
     program: str
     models: tuple[str, ...]
+    """Language models whose answers were used; empty if none was used."""
     embedding_model: str
     reranking_model: str | None
     prompts: tuple[PromptVersion, ...]
+    """Prompt versions, each with the digest of its prompt file, which is published with the program."""
     prompt_tokens: int
     completion_tokens: int
     corpus_version: str
     corpus_fit: CorpusFit | Absent
+    """Corpus coverage of the field; if coverage is poor, the absence of related work means nothing."""
     sources: tuple[SourceUse, ...]
     papers: tuple[Reference, ...]
+    """Papers that the report cites."""
     papers_found: int
     papers_read: int
     dropped: tuple[Dropped, ...]
-
-
-def contestation(job: str) -> ApiCall[Contestation]:
-    """Nothing of other proposals or of reviewers stands in it."""
-    return ApiCall("GET", path("evaluations", job, "contestation"), reads(Contestation))
-
-
-def contestation_pdf(job: str) -> ApiCall[None]:
-    """The same, to be given to the applicant."""
-    return ApiCall(
-        "GET",
-        path("evaluations", job, "contestation"),
-        reads_file_of("application/pdf"),
-        {"format": "pdf"},
-        headers={"Accept": "*/*"},
-    )
+    """Data that was left out, and why."""

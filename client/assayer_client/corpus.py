@@ -1,54 +1,71 @@
-"""The service's local corpus of papers."""
+"""Local corpus of papers of the service."""
 
 import datetime as dt
+from typing import Annotated, Self
 
-from assayer_client.requests import ApiCall, path, reads
+from pydantic import Field, StringConstraints, model_validator
+
 from assayer_client.resources import Body, Resource
+
+_MOST = 100
+_MOST_NAMES = 50
+_MOST_LEFT_OUT = 1_000
+Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]
+PaperName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
+"""Id of a paper, or name of a venue or field."""
 
 
 class CorpusOptions(Body):
-    limit: int = 10
-    """Of papers, and of passages, for each query."""
+    limit: int = Field(default=10, ge=1, le=_MOST)
+    """Maximum number of papers, and of passages, for each query."""
     before: dt.date | None = None
-    """The last day that counts: papers published later, and undated ones, are left out. Null: everything counts."""
+    """Publication date limit: only papers published on this day or earlier; papers without a date are excluded.
+    Null: no limit."""
     after: dt.date | None = None
-    """The first day that counts; undated papers count unless there is a last day."""
-    venue: tuple[str, ...] = ()
-    """Papers of one of these venues, by their whole names without regard to case."""
-    field: tuple[str, ...] = ()
-    """Papers of one of these fields of study."""
+    """Publication date limit: only papers published on this day or later; papers without a date are included unless
+    `before` is also set."""
+    venue: tuple[PaperName, ...] = Field(default=(), max_length=_MOST_NAMES)
+    """Venues to search: full names, case-insensitive."""
+    field: tuple[PaperName, ...] = Field(default=(), max_length=_MOST_NAMES)
+    """Fields of study to search."""
     retracted: bool | None = None
-    """True: only papers that were retracted; false: none of them. Null: both."""
-    without: tuple[str, ...] = ()
-    """Ids of papers that do not count."""
+    """Retraction filter. True: only retracted papers; false: no retracted papers; null: both."""
+    without: tuple[PaperName, ...] = Field(default=(), max_length=_MOST_LEFT_OUT)
+    """Ids of papers to leave out."""
     snippets: bool = False
-    """Also the passages that answer best."""
+    """Whether to also return the best matching passages."""
+
+    @model_validator(mode="after")
+    def _some_days(self) -> Self:
+        if self.after and self.before and self.after > self.before:
+            raise ValueError(f"no day lies after {self.after} and before {self.before}")
+        return self
 
 
 class CorpusBody(CorpusOptions):
-    queries: tuple[str, ...]
+    queries: tuple[Words, ...] = Field(min_length=1, max_length=50)
 
 
 class CorpusPaper(Resource):
     id: str
-    """The corpus's own."""
+    """Id of the paper in the corpus."""
     title: str
     authors: tuple[str, ...]
     year: int | None
     publication_date: dt.date | None
-    """The last day of the period when only a month or a year is known."""
+    """Publication date; the last day of the period if only a month or a year is known."""
     venue: str
     url: str
     identifiers: dict[str, str]
-    """`doi`, `arxiv`, `s2`, …: those that are known."""
+    """Known identifiers by kind: `doi`, `arxiv`, `s2` and so on."""
     citation_count: int | None
-    """Null while it is not known."""
+    """Number of citations; null if unknown."""
     retracted: bool
 
 
 class CorpusHit(CorpusPaper):
     score: float
-    """Cosine of query and paper, −1 to 1."""
+    """Cosine similarity of query and paper, −1 to 1."""
 
 
 class CorpusPassage(Resource):
@@ -58,9 +75,9 @@ class CorpusPassage(Resource):
     section: str
     text: str
     score: float
-    """Cosine of query and passage, −1 to 1."""
-    cites: tuple[str, ...] = ()
-    """Ids of the papers of the corpus that it refers to, as far as its record says."""
+    """Cosine similarity of query and passage, −1 to 1."""
+    cites: tuple[str, ...]
+    """Ids of corpus papers that the passage cites, as far as its record states them."""
 
 
 class CorpusAnswer(Resource):
@@ -68,15 +85,10 @@ class CorpusAnswer(Resource):
     hits: tuple[CorpusHit, ...]
     """Best first."""
     passages: tuple[CorpusPassage, ...] | None
-    """Best first; null unless they were asked for."""
+    """Matching passages, best first; null unless requested."""
 
 
 class CorpusSearch(Resource):
     corpus: str
-    """The version that answered: the same version answers the same."""
+    """Corpus version that answered: the same version gives the same answers."""
     answers: tuple[CorpusAnswer, ...]
-
-
-def search_corpus(body: CorpusBody) -> ApiCall[CorpusSearch]:
-    """Papers of the local corpus for each query."""
-    return ApiCall("POST", path("corpus", "search"), reads(CorpusSearch), body=body)

@@ -1,18 +1,19 @@
-"""Curations, proposals and scores: papers to research questions, questions to candidate ideas, ideas to scores."""
+"""Curations, proposals and scores: papers are turned into research questions, questions into candidate ideas, and ideas
+into scores."""
 
-import datetime as dt
 from typing import Literal
 
+from pydantic import Field
+
 from assayer_client.evaluations import IdeaBody
-from assayer_client.item_jobs import ItemCalls, ItemsPage
+from assayer_client.item_jobs import MOST_ITEMS, AcceptedItems, ItemCalls, ItemLinks, ItemsPage
 from assayer_client.reports import Blinding, TextFlag
 from assayer_client.resources import (
     Absent,
     Body,
-    JobState,
+    JobResource,
     Limits,
     LivePriority,
-    Priority,
     Problem,
     PromptVersion,
     Resource,
@@ -21,8 +22,11 @@ from assayer_client.resources import (
 PaperKind = Literal["new_idea", "survey", "evaluation"]
 
 
+BestBy = Literal["comparisons", "scores"]
+
+
 class LeakageMeasure(Resource):
-    """How much of an abstract's wording of its method a question repeats."""
+    """Share of the wording of an abstract's method that a question repeats."""
 
     leaks: bool
     share: float
@@ -33,22 +37,23 @@ class LeakageMeasure(Resource):
 
 
 class CuratedPaper(Resource):
-    """What became of one paper."""
+    """Result for one paper."""
 
     id: str
     title: str
     kind: PaperKind | Absent
     kind_reason: str
     question: str | Absent
-    """Absent, with the reason, where the paper is of another kind or the question gave its method away."""
+    """Research question; absent, with the reason, if the paper is of another kind or the question revealed its
+    method."""
     leakage: LeakageMeasure | None
-    """Of the question, or of the last one that was refused."""
+    """Leakage of the question, or of the last question that was refused."""
     attempts: int = 0
     flags: tuple[TextFlag, ...] = ()
 
 
 class Candidate(Resource):
-    """One of several ideas that a model proposed for a question."""
+    """Candidate idea, one of several that a model proposed for a question."""
 
     id: str
     question: str
@@ -61,30 +66,30 @@ class Candidate(Resource):
     """The idea itself."""
     flags: tuple[TextFlag, ...] = ()
     place: int | Absent | None = None
-    """1 is the best of its question's candidates; None where nobody asked for the best."""
+    """Rank among the question's candidates, 1 being the best; None if no ranking was requested."""
 
 
 class MissingCandidate(Resource):
-    """One that was asked for and is not there."""
+    """Candidate that was requested but is missing."""
 
     number: int
     reason: str
     same_as: int | None = None
-    """The candidate that says the same, word for word; None where no usable answer came."""
+    """Number of the candidate with exactly the same words; None if no usable answer was returned."""
 
 
 class Proposal(Resource):
-    """The candidates for one question."""
+    """Candidates proposed for one question."""
 
     question: str
     candidates: tuple[Candidate, ...]
-    """By their places where the best was asked for, by their numbers otherwise."""
+    """Candidates in order of rank if the best was requested, otherwise by number."""
     missing: tuple[MissingCandidate, ...] = ()
     flags: tuple[TextFlag, ...] = ()
 
 
 class DimensionScore(Resource):
-    """What one answer gave an idea in one respect."""
+    """Score of an idea in one dimension, from one answer."""
 
     dimension: str
     score: float | Absent
@@ -100,23 +105,23 @@ class IdeaScores(Resource):
     title: str
     source: str
     scores: tuple[DimensionScore, ...]
-    """All absent where the answer was lost."""
+    """Scores by dimension; all absent if the answer was lost."""
     mean: float | Absent
-    """Of the scores, each brought to 0 to 1 on its scale; absent where one is."""
+    """Mean of the scores, each rescaled to 0 to 1; absent if any score is absent."""
     blinding: Blinding | None = None
     flags: tuple[TextFlag, ...] = ()
 
 
 class PaidOutcome(Resource):
-    """What became of one item, and what it took: a result, or a problem that says why there is none."""
+    """Outcome of an item and its usage: a result, or a problem that states why there is none."""
 
     item: int
-    """Its place in the request, from 0."""
+    """Position of the item in the request, from 0."""
     id: str = ""
-    """The caller's name for it."""
+    """Name that the caller uses for the item."""
     problem: Problem | None = None
     same_as: int | None = None
-    """An earlier item with the same words, with which it was done: it cost nothing more."""
+    """Earlier item with the same words, with which this item was processed at no further cost."""
     seconds: float = 0.0
     calls: int = 0
     prompt_tokens: int = 0
@@ -127,149 +132,125 @@ class PaidOutcome(Resource):
 
 
 class CurationOutcome(PaidOutcome):
+    """Outcome of a paper."""
+
     paper: CuratedPaper | None = None
 
 
 class ProposalOutcome(PaidOutcome):
+    """Outcome of a research question."""
+
     proposal: Proposal | None = None
 
 
 class ScoreOutcome(PaidOutcome):
+    """Outcome of an idea."""
+
     scores: IdeaScores | None = None
 
 
 class ItemsResult(Resource):
-    """How many of the items ended how; each has its own outcome beside it."""
+    """Counts of the items by outcome; the outcome of each item is stored separately."""
 
     kind: Literal["curation", "proposal", "score"]
     items: int
     done: int
     absent: int
-    """The model gave no usable answer; the outcome says why."""
+    """Number of items for which the model gave no usable answer; the outcome states why."""
     problem: int
     repeated: int
-    """Had the words of an earlier item; counted as that one ended."""
+    """Number of items with the same words as an earlier item; each is also counted by that item's outcome."""
     calls: int
     prompt_tokens: int
     completion_tokens: int
     cost_usd: float | Absent
 
 
-class ItemLinks(Resource):
-    job: str
-    items: str
-    events: str
+class ItemJobResource(JobResource):
+    """Job with many items; each kind adds its outcomes as `items`."""
 
-
-class AcceptedItems(Resource):
-    """The items are stored, and each will end in a result or a problem."""
-
-    id: str
-    state: JobState = "queued"
-    asked: int
-    """How many items were sent in."""
-    links: ItemLinks
-
-
-class ItemJobResource(Resource):
-    id: str
-    state: JobState
-    title: str
-    priority: Priority
-    attempt: int
-    """How often it was begun."""
-    problem: Problem | None
-    """Why it ended before all items had: null unless the state is failed or dead."""
-    cost_usd: float | None
-    """Null while it is not known."""
-    created_at: dt.datetime
-    started_at: dt.datetime | None
-    finished_at: dt.datetime | None
-    flags: tuple[str, ...] = ()
-    """What is suspicious in the texts that were sent in: people should look."""
     asked: int | None
-    """How many items were sent in; null in lists."""
+    """Number of submitted items; null in lists."""
     result: ItemsResult | None
-    """How many ended how; null until the state is done, and in lists."""
+    """Counts of the items by outcome; null until the state is succeeded, and in lists."""
     links: ItemLinks
 
 
 class CurationResource(ItemJobResource):
     items: tuple[CurationOutcome, ...] | None
-    """The outcomes that are there so far, in the order of the papers; null in lists."""
+    """Outcomes available so far, in the order of the items; null in lists."""
 
 
 class ProposalResource(ItemJobResource):
     items: tuple[ProposalOutcome, ...] | None
-    """The outcomes that are there so far, in the order of the questions; null in lists."""
+    """Outcomes available so far, in the order of the items; null in lists."""
 
 
 class ScoreResource(ItemJobResource):
     items: tuple[ScoreOutcome, ...] | None
-    """The outcomes that are there so far, in the order of the ideas; null in lists."""
+    """Outcomes available so far, in the order of the items; null in lists."""
 
 
 class CurationItems(ItemsPage[CurationOutcome]):
-    pass
+    """Curation outcomes in order of arrival."""
 
 
 class ProposalItems(ItemsPage[ProposalOutcome]):
-    pass
+    """Proposal outcomes in order of arrival."""
 
 
 class ScoreItems(ItemsPage[ScoreOutcome]):
-    pass
+    """Score outcomes in order of arrival."""
 
 
 class CuratedPaperBody(Body):
-    title: str
-    abstract: str
+    title: str = Field(max_length=1_000)
+    abstract: str = Field(max_length=100_000)
     """20 words or more."""
-    id: str | None = None
-    """The caller's name for it; None: one is made of its words."""
+    id: str | None = Field(default=None, max_length=200)
+    """Name that the caller uses for the paper, returned with its outcome; null: an id is derived from its words."""
 
 
 class CurationBody(Body):
-    items: tuple[CuratedPaperBody, ...]
-    """1 to 1,000; those with the same words are done once."""
+    items: tuple[CuratedPaperBody, ...] = Field(min_length=1, max_length=MOST_ITEMS)
     limits: Limits = Limits()
-    """Of all items together."""
+    """Limits for all items together."""
     priority: LivePriority = "interactive"
 
 
 class QuestionBody(Body):
-    question: str
-    id: str | None = None
-    """The caller's name for it, with which the ids of its candidates begin; None: one is made of its words."""
+    question: str = Field(max_length=5_000)
+    id: str | None = Field(default=None, max_length=200)
+    """Name that the caller uses for the question, returned with its outcome and used as prefix of its candidates'
+    ids; null: an id is derived from its words."""
 
 
 class ProposalBody(Body):
-    items: tuple[QuestionBody, ...]
-    """1 to 1,000; those with the same words are done once."""
-    candidates: int | None = None
-    """For each question; None: as many as the service is set to."""
-    best_by: Literal["comparisons", "scores"] | None = None
-    """How the candidates of each question are put in order; None: not at all."""
+    items: tuple[QuestionBody, ...] = Field(min_length=1, max_length=MOST_ITEMS)
+    candidates: int | None = Field(default=None, ge=1, le=100)
+    """Number of candidates for each question; null: the service's setting, usually 10."""
+    best_by: BestBy | None = None
+    """Ranking method for the candidates of each question: pairwise comparisons or single scores; null: no ranking."""
     limits: Limits = Limits()
-    """Of all items together."""
+    """Limits for all items together."""
     priority: LivePriority = "interactive"
 
 
 class ScoredIdeaBody(Body):
     idea: IdeaBody
-    question: str | None = None
-    """The research question that it answers."""
-    id: str = ""
-    """The caller's name for it."""
+    question: str | None = Field(default=None, max_length=5_000)
+    """Research question that the idea answers; null: it is scored without one."""
+    id: str = Field(default="", max_length=200)
+    """Name that the caller uses for the idea, returned with its outcome."""
 
 
 class ScoreBody(Body):
-    items: tuple[ScoredIdeaBody, ...]
-    """1 to 1,000; those with the same words are done once."""
+    items: tuple[ScoredIdeaBody, ...] = Field(min_length=1, max_length=MOST_ITEMS)
     blind: bool | None = None
-    """Mask names, affiliations and the like before the judge sees the ideas; None: as the service is set."""
+    """Mask names, affiliations, acknowledgements and similar details before the judge sees the ideas; null: yes for
+    several ideas, unless the service is configured otherwise."""
     limits: Limits = Limits()
-    """Of all items together."""
+    """Limits for all items together."""
     priority: LivePriority = "interactive"
 
 

@@ -1,25 +1,32 @@
-"""Erasure: all that is stored of one applicant, or of one batch, deleted everywhere at once."""
+"""Erasure of everything stored about an applicant or a batch."""
 
 import datetime as dt
-from typing import Literal
+from typing import Self
 
-from assayer_client.requests import ApiCall, path, reads
-from assayer_client.resources import Body, JobState, Resource
+from pydantic import Field, model_validator
+
+from assayer_client.resources import Body, JobKind, JobState, Resource
 
 
 class ErasureBody(Body):
-    """One of `source` and `batch`."""
+    """Erasure request with exactly one of `source` and `batch`."""
 
-    source: str | None = None
-    """What you called the idea when you sent it: a file's name, the id in its row."""
-    batch: str | None = None
+    source: str | None = Field(default=None, min_length=1, max_length=300)
+    """Name under which you submitted the idea: a file name, or the id in its row."""
+    batch: str | None = Field(default=None, max_length=100)
     dry_run: bool = False
     """Only say what would go."""
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if (self.source is None) == (self.batch is None):
+            raise ValueError("give `source` or `batch`, one of them")
+        return self
 
 
 class ErasedJob(Resource):
     id: str
-    kind: Literal["evaluation", "comparison", "ranking", "rewards", "curation", "proposal", "score"]
+    kind: JobKind
     title: str
     state: JobState
     """Before it was deleted."""
@@ -28,63 +35,58 @@ class ErasedJob(Resource):
 
 
 class RankingThatStays(Resource):
-    """A finished ranking from which the applicant is taken out; all others keep their ranks."""
+    """Finished ranking from which the applicant is removed; all others keep their ranks."""
 
     id: str
     title: str
     taken: int
-    """Proposals that are taken out."""
+    """Number of proposals removed."""
     left: int
     """Proposals that stay."""
 
 
 class Erasure(Resource):
-    """What was deleted, or would be."""
+    """Result of an erasure, or of its dry run."""
 
     dry_run: bool
     jobs: tuple[ErasedJob, ...]
-    """Evaluations, and the comparisons and other jobs that hold their ideas: these go as a whole, as do rankings that
-    are not done, of which fewer than two proposals would be left, or of an erased batch."""
+    """Evaluations, and the comparisons and other jobs that contain their ideas, which are deleted as a whole. This
+    includes rankings that are unfinished, would keep fewer than two proposals, or belong to an erased batch."""
     taken_out_of: tuple[RankingThatStays, ...] = ()
     refused_rows: int
-    """Rows of batches that held no usable idea: their names and reasons."""
+    """Number of batch rows without a usable idea, whose names and reasons are erased."""
     batch: str | None
     """Itself deleted."""
     proof: int | None
-    """Number of its entry in the audit log; None for a dry run."""
-    warnings: tuple[str, ...] = ()
-    """What others lose by it: a ranking that goes whole."""
+    """Number of the audit log entry that records the erasure: `GET /v1/erasures/{number}`. Null for a dry run."""
+    warnings: tuple[str, ...]
+    """Effects on other proposals: a ranking that is deleted as a whole."""
 
 
 class ErasureProof(Resource):
-    """That something was erased, and that nothing of it is stored."""
+    """Proof that data was erased and that none of it is still stored."""
 
     number: int
+    """Number of the entry in the audit log."""
     at: dt.datetime
     by: str
-    by_name: str = ""
+    """Id of the member or key that performed the erasure."""
+    by_name: str
+    """Name of the member or key at that time."""
     role: str
     about: str
-    """The batch, or `an applicant`, who is not named."""
+    """Subject: the batch, or `an applicant`, who is not named."""
     things: tuple[str, ...]
-    """Ids of all that was deleted."""
+    """Ids of everything that was deleted."""
     taken_out_of: tuple[str, ...] = ()
-    """Ids of rankings that stay, without it."""
+    """Ids of rankings that are kept without the erased idea."""
     words_erased: int
+    """Number of related audit log entries whose content was erased too; their hashes stay in the chain."""
     hash: str
+    """Hash of the entry. `assayer audit-log verify` checks it with the whole chain."""
     still_stored: tuple[str, ...]
-    """Of these ids, those that are still there, and rankings in which something of it is left: none, where all went
-    well."""
+    """Deleted ids that are still stored, and rankings that still contain erased data; empty if the erasure was
+    complete."""
     checked_at: dt.datetime
     tip: str
-
-
-def erase_everywhere(body: ErasureBody) -> ApiCall[Erasure]:
-    """Deletes all that is stored of an idea or a batch, also the comparisons that hold it; rankings that are done stay,
-    without the idea. Nothing brings it back; ask with `dry_run` first."""
-    return ApiCall("POST", path("erasures"), reads(Erasure), body=body)
-
-
-def erasure_proof(number: int) -> ApiCall[ErasureProof]:
-    """By the `proof` of what was erased."""
-    return ApiCall("GET", path("erasures", str(number)), reads(ErasureProof))
+    """Audit log tip at that moment: `NUMBER:HASH` of the newest entry."""

@@ -1,10 +1,10 @@
-"""What a client of the service meets: a refusal that says why, or nobody who answers.
+"""Exceptions of the client: problems that the service reports, and failures to reach it.
 
     ClientError
     ├── ApiProblem           the service answered with a problem document (RFC 9457), or something answered for it
-    │   └── Deleted          what was asked for was there, and your tenant has deleted it (410)
-    ├── ServiceUnreachable   no answer came, or one that is none of the service's
-    ├── InvalidRequest       what was given cannot be sent, or what came cannot be trusted
+    │   └── Deleted          the resource existed, and your tenant has deleted it (410)
+    ├── ServiceUnreachable   no answer came, or one that another server sent
+    ├── InvalidRequest       the request cannot be sent, or the answer cannot be trusted
     └── ConfigurationError   the address or the key is missing, or cannot be used
 
 All pickle. The first two tell whether the same request may be sent again (`retryable`).
@@ -15,6 +15,8 @@ import json
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any, Literal, NamedTuple
+
+from pydantic import ValidationError
 
 __all__ = [
     "ApiProblem",
@@ -32,22 +34,22 @@ _OUT_OF_TURN = frozenset({408, 429, 502, 503, 504})
 _GONE = 410
 _NO_PATHS = "/-/routes"
 _SHOWN = 5
-"""Places named in the message; `errors` holds all."""
+"""Maximum number of errors shown in the message; `errors` holds all."""
 _LONGEST_TEXT = 300
 
 
 class ProblemAt(NamedTuple):
-    """One thing that is wrong with a request, and where."""
+    """Single error in a request, with its location."""
 
     detail: str
     pointer: str | None = None
-    """Into the body (RFC 6901)."""
+    """JSON pointer into the body (RFC 6901)."""
     parameter: str | None = None
-    """Of the query, the path or the headers."""
+    """Parameter of the query, the path or the headers."""
 
 
 class ClientError(Exception):
-    """Says in one sentence what was wrong and, where that is known, in another what to do."""
+    """Base error of the client: one sentence states what was wrong and, if known, another what to do."""
 
     reason = "the client failed"
 
@@ -61,19 +63,27 @@ class ClientError(Exception):
 
 
 class InvalidRequest(ClientError):
-    """What was given cannot be sent, or what came cannot be trusted."""
+    """Raised if the input cannot be sent, or if the response cannot be trusted."""
 
     reason = "the request cannot be sent"
 
+    @classmethod
+    def of(cls, error: ValidationError) -> "InvalidRequest":
+        """Return the error for a body that could not be built from the input; it names the first field at fault."""
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        message = str(first["msg"]).removeprefix("Value error, ")
+        return cls(f"{where}: {message}." if where else f"{message}.")
+
 
 class ConfigurationError(ClientError):
-    """The address or the key is missing, or cannot be used."""
+    """Error for a missing or unusable address or key."""
 
     reason = "the client is not configured"
 
 
 class ApiProblem(ClientError):
-    """The service refused or failed, and says why."""
+    """Error for a request that the service refused or failed to answer, with the reason."""
 
     reason = "the service refused the request"
 
@@ -93,7 +103,7 @@ class ApiProblem(ClientError):
         self.title = title
         self.detail = detail
         self.type = type
-        """A URI; `about:blank` where somebody else answered for the service, a proxy for one."""
+        """Problem type URI; `about:blank` if something other than the service answered, such as a proxy."""
         self.errors = errors
         self.retry_after = retry_after
         """Seconds."""
@@ -101,20 +111,21 @@ class ApiProblem(ClientError):
 
     @property
     def slug(self) -> str:
-        """The last part of the type: `queue-full`."""
+        """Last part of the type, such as `queue-full`."""
         return self.type.rstrip("/").rpartition("/")[2]
 
     @property
     def retryable(self) -> bool:
-        """Whether waiting helps. A 500 that is no document of ours comes from a server that died under the request, a
-        404 in the words of Ray Serve from a proxy that was started a moment ago and knows no path yet."""
+        """Whether a retry may help. A 500 that is not a problem document of the service comes from a server
+        that died during the request; a 404 with Ray Serve's wording comes from a newly started proxy that has
+        no routes yet."""
         if self.type != "about:blank":
             return self.status in _OUT_OF_TURN
         return self.status in _OUT_OF_TURN or self.status == 500 or (self.status == 404 and _NO_PATHS in self.detail)
 
 
 class Deleted(ApiProblem):
-    """It was there, and was deleted: erased by somebody of your tenant, or by its time of retention."""
+    """Error for a resource that was deleted, by a member of your tenant or at the end of its retention period."""
 
     reason = "it was deleted"
 
@@ -131,14 +142,14 @@ class Deleted(ApiProblem):
         super().__init__(_GONE, title, detail, type, request_id=request_id)
         self.args = (title, detail, type, request_id, why, deleted_at, proof)
         self.why = why
-        """None where the job is there, and only its result was deleted."""
+        """Reason for the deletion; None if the job still exists and only its result was deleted."""
         self.deleted_at = deleted_at
         self.proof = proof
-        """For `erasure_proof`; None where nobody asked for the deletion, and for those who may not read it."""
+        """Number for `erasure_proof`; None if the deletion was not requested, or if the caller may not read it."""
 
 
 class ServiceUnreachable(ClientError):
-    """No answer came, or one that is none of the service's."""
+    """Error for a missing answer, or one that did not come from the service."""
 
     reason = "the service was out of reach"
     retry_after: float | None = None
@@ -150,7 +161,7 @@ class ServiceUnreachable(ClientError):
 
 
 def problem_of(status: int, headers: Mapping[str, str], content: bytes, now: dt.datetime) -> ApiProblem:
-    """Of an answer with a status of 300 or more. `headers` are looked up in lower case."""
+    """Return the problem of a response with a status of 300 or more. `headers` are looked up in lower case."""
     members = _members(content) if "json" in headers.get("content-type", "") else {}
     wait = seconds_to_wait(headers.get("retry-after"), now)
     request_id = _text(members, "request_id") or headers.get("x-request-id")
@@ -159,21 +170,21 @@ def problem_of(status: int, headers: Mapping[str, str], content: bytes, now: dt.
     if not members.get("type") or not members.get("title"):
         title = f"The server answered {status}"
         return ApiProblem(status, title, _excerpt(content), retry_after=wait, request_id=request_id)
-    said = _text(members, "title"), _text(members, "detail"), _text(members, "type")
+    words = _text(members, "title"), _text(members, "detail"), _text(members, "type")
     if status == _GONE:
-        return Deleted(*said, request_id, *_deletion(members))
+        return Deleted(*words, request_id, *_deletion(members))
     errors = members.get("errors")
     return ApiProblem(
         status,
-        *said,
-        tuple(_error(one) for one in errors if isinstance(one, dict)) if isinstance(errors, list) else (),
+        *words,
+        tuple(_error(error) for error in errors if isinstance(error, dict)) if isinstance(errors, list) else (),
         wait,
         request_id,
     )
 
 
 def seconds_to_wait(header: str | None, now: dt.datetime) -> float | None:
-    """`Retry-After` in seconds, of either form (RFC 9110, 10.2.3); None where it says nothing that can be read."""
+    """Return `Retry-After` in seconds, from either form (RFC 9110, 10.2.3); None if it cannot be read."""
     if header is None:
         return None
     text = header.strip()
@@ -181,7 +192,7 @@ def seconds_to_wait(header: str | None, now: dt.datetime) -> float | None:
         return float(text[:9])
     try:
         at = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     at = at if at.tzinfo else at.replace(tzinfo=dt.UTC)
     return max(0.0, (at - now).total_seconds())
@@ -211,10 +222,10 @@ def _deletion(
     return why if why in ("erased", "retention") else None, deleted_at, proof if isinstance(proof, int) else None
 
 
-def _error(one: Mapping[str, Any]) -> ProblemAt:
-    pointer, parameter = one.get("pointer"), one.get("parameter")
+def _error(mapping: Mapping[str, Any]) -> ProblemAt:
+    pointer, parameter = mapping.get("pointer"), mapping.get("parameter")
     return ProblemAt(
-        _text(one, "detail"),
+        _text(mapping, "detail"),
         pointer if isinstance(pointer, str) else None,
         parameter if isinstance(parameter, str) else None,
     )
@@ -227,8 +238,8 @@ def _excerpt(content: bytes) -> str:
 
 
 def _sentence(status: int, title: str, detail: str, errors: tuple[ProblemAt, ...]) -> str:
-    """`The request cannot be used (422): … [/idea/text: too long]`."""
-    said = f"{title} ({status})" + (f": {detail}" if detail else ".")
-    places = [f"{one.pointer or one.parameter}: {one.detail}" for one in errors if one.detail not in detail]
+    """Return the message of a problem: `The request cannot be used (422): … [/idea/text: too long]`."""
+    sentence = f"{title} ({status})" + (f": {detail}" if detail else ".")
+    places = [f"{error.pointer or error.parameter}: {error.detail}" for error in errors if error.detail not in detail]
     more = f"; and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
-    return f"{said} [{'; '.join(places[:_SHOWN])}{more}]" if places else said
+    return f"{sentence} [{'; '.join(places[:_SHOWN])}{more}]" if places else sentence

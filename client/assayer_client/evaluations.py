@@ -1,28 +1,42 @@
-"""Evaluations: one idea in, one report out."""
+"""Evaluations, each of one idea with one report."""
 
 import datetime as dt
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, StringConstraints, model_validator
 
-from assayer_client.event_stream import EventStream
-from assayer_client.reports import Report, Timeline
-from assayer_client.requests import ApiCall, path, reads, reads_nothing, reads_text, reads_text_of
-from assayer_client.resources import TERMINAL, Body, Event, JobState, Limits, Page, Priority, Problem, Resource
+from assayer_client.points import ScoreCertainty
+from assayer_client.reports import FitLevel
+from assayer_client.requests import ApiCall, path, reads, reads_text, reads_text_of
+from assayer_client.resources import (
+    DEFAULT_METHOD,
+    Body,
+    JobResource,
+    JobState,
+    Limits,
+    Page,
+    Priority,
+    Resource,
+)
+
+BoardModel = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+"""Model of the endpoint, by its name there."""
+BoardSize = Annotated[int, Field(ge=0, le=100)]
+"""Reviewers drawn for each idea; 0 runs the control: one reviewer without persona or masking."""
 
 
 class SectionBody(Body):
-    title: str
+    title: str = Field(max_length=1_000)
     text: str
 
 
 class IdeaBody(Body):
-    """An idea in words: one text, or sections that are already apart."""
+    """Idea as a single text or a list of sections."""
 
-    title: str | None = None
-    """Without one it is found in the text."""
+    title: str | None = Field(default=None, max_length=1_000)
+    """Title of the idea; taken from the text if null."""
     text: str | None = None
-    sections: tuple[SectionBody, ...] | None = None
+    sections: tuple[SectionBody, ...] | None = Field(default=None, min_length=1, max_length=200)
 
     @model_validator(mode="after")
     def _has_words_once(self) -> Self:
@@ -31,26 +45,44 @@ class IdeaBody(Body):
         return self
 
 
+class CriterionBody(Body):
+    """Question of a call for proposals that the report answers with a score from 1 to 10."""
+
+    name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=2, max_length=60, pattern=r"^[^\n\r]*$")]
+    question: Annotated[
+        str, StringConstraints(strip_whitespace=True, min_length=10, max_length=600, pattern=r"^[^\n\r]*$")
+    ]
+    anchors: dict[str, str] = Field(default_factory=dict, max_length=10)
+    """Meaning of some scores: `{"1": "no user is named", "10": "the field would work differently"}`."""
+    weight: float = Field(default=1.0, gt=0, le=100)
+    """Weight in the mean of all criteria."""
+
+
 class EvaluationBody(Body):
     idea: IdeaBody
-    source: str = ""
-    """What the caller calls the idea: a file name, an id of their own."""
-    method: str = "scholareval"
+    source: str = Field(default="", max_length=200)
+    """Name that the caller uses for the idea: a file name or the caller's own id."""
+    method: str = Field(default=DEFAULT_METHOD, max_length=100)
     cutoff: dt.date | None = None
-    """Literature published after this day is not used."""
+    """Cutoff: literature published after this day is not used."""
     blind: bool | None = None
-    """Judge without names, affiliations and the like; null: what the service's settings say."""
-    board: int | None = None
-    """Of InnoEval: how many reviewers sit on the board; 0 is the control without personas, null what the service's
-    settings say."""
-    board_models: tuple[str, ...] = ()
-    """Of InnoEval: models among which the reviewers are dealt, of those that the service permits (`methods`)."""
+    """Mask names, affiliations and similar details before the idea is judged. Null: the service's setting, by
+    default no."""
+    board: BoardSize | None = None
+    """Number of reviewers on the board, only for the method innoeval; 0 is the control without personas. Null: the
+    service's setting."""
+    board_models: tuple[BoardModel, ...] = Field(default=(), max_length=20)
+    """Models among which the reviewers are distributed, only for the method innoeval; they must be permitted by the
+    service (`board_models` of the method). If empty, the service's settings apply."""
+    criteria: tuple[CriterionBody, ...] = Field(default=(), max_length=12)
+    """Criteria of the call. The report answers each with a score, evidence and the finding that limits it; their
+    weighted mean is then the report's total."""
     limits: Limits = Limits()
     priority: Priority = "interactive"
 
 
 class Links(Resource):
-    """Paths of what belongs to an evaluation."""
+    """Paths of an evaluation and its related resources."""
 
     evaluation: str
     report: str
@@ -59,7 +91,7 @@ class Links(Resource):
 
 
 class Accepted(Resource):
-    """The work is stored, and will end in exactly one verdict."""
+    """Accepted evaluation. It is stored, and will end in exactly one outcome."""
 
     id: str
     state: JobState = "queued"
@@ -67,63 +99,49 @@ class Accepted(Resource):
 
 
 class ScoredPart(Resource):
-    """One part of a report: soundness, contribution, …"""
+    """Part of a report, such as soundness or contribution."""
 
     name: str
     title: str
     score: float | None
-    """Null where there is none, which is not a low score."""
+    """Score of the part. Null means no score, which is not a low score."""
     scale_max: float | None
-    certainty: Literal["low", "moderate", "high"] | None
+    certainty: ScoreCertainty | None
     reason: str | None
     """Why there is no score."""
 
 
 class EvaluationScores(Resource):
-    """The figures of a report, as the table of a call shows them."""
+    """Scores of a report, as shown in the table of a call for proposals."""
 
     score: float | None
-    """All parts together, 0 to 100. Null where there is none, which is not a low score."""
+    """Total score of all parts, 0 to 100. Null means no score, which is not a low score."""
     reason: str | None
-    """Why there is no score: that the corpus does not cover the field, for instance."""
-    certainty: Literal["low", "moderate", "high"] | None
+    """Reason why there is no score, for instance that the corpus does not cover the field."""
+    certainty: ScoreCertainty | None
     """The least of the parts'."""
-    corpus_fit: Literal["good", "partial", "poor"] | None
-    """Whether the corpus covers the proposal's field."""
+    corpus_fit: FitLevel | None
+    """Corpus coverage of the proposal's field."""
     complete: bool
-    """Every part has a score, and nothing cut it short."""
+    """Whether every part has a score and the report was not cut short by a budget or a minimum."""
     parts: tuple[ScoredPart, ...]
     notices: tuple[str, ...]
-    """Kinds of the report's notices: `budget`, `corpus_fit`, …"""
+    """Kinds of the report's notices, such as `budget` or `corpus_fit`."""
 
 
-class Evaluation(Resource):
-    id: str
-    state: JobState
-    title: str
+class Evaluation(JobResource):
     source: str
-    """The sender's name for the idea, with the id that its row holds: `proposals.csv:7 (A-2026-0007)`; or empty."""
-    reference: str = ""
-    """The sender's own name alone, to join results by: the id of a row, a file's name; empty where there is none."""
-    flags: tuple[str, ...] = ()
-    """What is suspicious in the texts, for people to look at."""
-    priority: Priority
+    """Submitter's name for the idea, with the id in its row: `proposals.csv:7 (A-2026-0007)`. Empty if there is
+    none."""
+    reference: str
+    """Submitter's own name alone, for joining results: the id in its row, or a file name. Empty if there is none."""
     batch: str | None
     row: int | None
-    """Of the batch's input, from 1."""
-    attempt: int
-    """How often it was begun."""
-    scores: EvaluationScores | None = None
-    """What its report says in figures; null until there is one."""
+    """Row number in the batch's input, from 1."""
+    scores: EvaluationScores | None
+    """Scores in its report; null until there is a report."""
     waiting: str | None = None
-    """Why it does not run yet; null in lists, and once it has begun."""
-    problem: Problem | None
-    """Why there is no report; null unless the state is failed or dead."""
-    cost_usd: float | None
-    """Null while it is not known."""
-    created_at: dt.datetime
-    started_at: dt.datetime | None
-    finished_at: dt.datetime | None
+    """Reason why it has not started yet; null in lists, and once it has started."""
     links: Links
 
 
@@ -131,17 +149,8 @@ class Method(Resource):
     name: str
     summary: str
     board_models: tuple[str, ...] = ()
-    """Of InnoEval: models that a request may name for its boards."""
-
-
-def submit(body: EvaluationBody, *, key: str | None = None) -> ApiCall[Accepted]:
-    """Asks for an evaluation; it is stored when this returns. The same `key` asks for the same again."""
-    return ApiCall("POST", path("evaluations"), reads(Accepted), body=body, key=key)
-
-
-def evaluation(job: str) -> ApiCall[Evaluation]:
-    """Where it stands."""
-    return ApiCall("GET", path("evaluations", job), reads(Evaluation))
+    """Models that a request may name for InnoEval's boards; if empty, the boards use the models in the service's
+    settings."""
 
 
 def evaluations(
@@ -153,54 +162,18 @@ def evaluations(
     after: str | None = None,
     limit: int = 50,
 ) -> ApiCall[Page[Evaluation]]:
-    """One's own, the newest first; `after` is `next` of the page before, `source` the sender's name: all of it, the id
-    of a row, or a file's name; `reference` that name alone, to the letter."""
+    """List the caller's own evaluations, newest first. `after` is `next` of the previous page; `source` is the
+    submitter's name, either complete, the id of a row or a file name; `reference` is an exact match of that name
+    alone."""
     query = {"state": state, "batch": batch, "source": source, "reference": reference, "after": after, "limit": limit}
     return ApiCall("GET", path("evaluations"), reads(Page[Evaluation]), query=query)
 
 
-def report(job: str) -> ApiCall[Report]:
-    """Raises ApiProblem (409) saying why when there is none."""
-    return ApiCall("GET", path("evaluations", job, "report"), reads(Report))
-
-
 def report_text(job: str, media_type: str = "text/markdown") -> ApiCall[str]:
-    """As `text/markdown`, `text/html` or `application/json`, to the letter."""
+    """Return the report unaltered, as `text/markdown`, `text/html` or `application/json`."""
     return ApiCall("GET", path("evaluations", job, "report"), reads_text_of(media_type), headers={"Accept": media_type})
 
 
 def graph_text(job: str, format: Literal["json", "graphml"] = "graphml") -> ApiCall[str]:
-    """The graph of a report of SciCompanion, with the references that its labels stand for."""
+    """Return the graph of a SciCompanion report, with the references that its labels stand for."""
     return ApiCall("GET", path("evaluations", job, "graph"), reads_text, query={"format": format})
-
-
-def timeline(job: str) -> ApiCall[Timeline]:
-    """What ran when."""
-    return ApiCall("GET", path("evaluations", job, "timeline"), reads(Timeline))
-
-
-def cancel(job: str) -> ApiCall[Evaluation]:
-    """Nothing more is spent on it. What has ended stays as it is."""
-    return ApiCall("DELETE", path("evaluations", job), reads(Evaluation))
-
-
-def retry(job: str) -> ApiCall[Evaluation]:
-    """What failed, was given up or was cancelled is evaluated again under the same id."""
-    return ApiCall("POST", path("evaluations", job, "retry"), reads(Evaluation))
-
-
-def erase(job: str) -> ApiCall[None]:
-    """Cancels it and deletes it with its report and its events. Takes the scope `manage`."""
-    return ApiCall("DELETE", path("evaluations", job), reads_nothing, query={"erase": "true"})
-
-
-def methods() -> ApiCall[Page[Method]]:
-    return ApiCall("GET", path("methods"), reads(Page[Method]))
-
-
-def events(job: str) -> EventStream[Event]:
-    return EventStream(path("evaluations", job, "events"), Event, lambda event: event.kind in TERMINAL)
-
-
-def has_ended(found: Evaluation) -> bool:
-    return found.state in TERMINAL

@@ -1,15 +1,17 @@
-"""A stream of events that is read across broken connections: what was seen, and whether to connect again."""
+"""Event stream that survives broken connections: it tracks the events seen and decides whether to reconnect."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from httpx2 import ServerSentEvent
 from pydantic import BaseModel, ValidationError
 
 from assayer_client.errors import ServiceUnreachable
 from assayer_client.retries import may_retry, pause
 from assayer_client.settings import RetryPolicy
+
+if TYPE_CHECKING:
+    from httpx2 import ServerSentEvent
 
 __all__ = ["EventReader", "EventStream"]
 
@@ -18,20 +20,20 @@ E = TypeVar("E", bound=BaseModel)
 
 @dataclass(frozen=True)
 class EventStream(Generic[E]):
-    """Where events come from, what they are, and which is the last."""
+    """Description of an event stream: its path, its event type, and the test for the last event."""
 
     path: str
     kind: type[E]
     ends: Callable[[E], bool]
     numbered: bool = True
-    """Whether each event has a number of its own, higher than that of the one before."""
+    """Whether each event has its own number, higher than the previous one."""
 
 
 class EventReader(Generic[E]):
-    """Fed with what comes in; says what is new, and how long to pause when the stream broke."""
+    """Reader of incoming events; returns the new ones, and the pause after a broken connection."""
 
     def __init__(self, stream: EventStream[E], after: int, retries: RetryPolicy) -> None:
-        """`after` is the number of the last event already seen; they grow along a stream."""
+        """Create a reader; `after` is the number of the last event already seen. Numbers increase along a stream."""
         self._stream = stream
         self._retries = retries
         self._failures = 0
@@ -39,8 +41,9 @@ class EventReader(Generic[E]):
         self.last = after
         self.ended = False
 
-    def take(self, heard: ServerSentEvent) -> E | None:
-        """The event; None for one that was there before. Raises ServiceUnreachable for what is no event of ours."""
+    def take(self, heard: "ServerSentEvent") -> E | None:
+        """Return the event, or None for one already seen. Raises ServiceUnreachable for data that is not an
+        event of the service."""
         number = int(heard.id) if heard.id.isascii() and heard.id.isdigit() else None
         if not heard.data or (self._stream.numbered and number is not None and number <= self.last):
             return None
@@ -54,8 +57,8 @@ class EventReader(Generic[E]):
         return event
 
     def pause_after(self, error: Exception | None) -> float:
-        """Seconds to pause before connecting again; None: the server closed the stream before its last event. Raises
-        the error when it does not pass, or when nothing new has come for too long."""
+        """Return the seconds to pause before reconnecting; pass None if the server closed the stream before its
+        last event. Raises the error if it is permanent, or if nothing new has arrived for too long."""
         if error is not None and not may_retry(error):
             raise error
         self._failures += 1

@@ -1,4 +1,4 @@
-"""A long answer written to a file: whole, or not at all."""
+"""Atomic writing of long answers to files."""
 
 import os
 import shutil
@@ -17,9 +17,9 @@ __all__ = ["atomic_file"]
 
 @contextmanager
 def atomic_file(target: Path) -> Iterator[IO[bytes]]:
-    """Written beside the target, which it replaces at the end, so that a file that was there stays as it is until
-    then. A link is replaced, and not what it leads to; a device or a pipe is written to, also through a link. Raises
-    InvalidRequest when it cannot be written."""
+    """Open a temporary file beside the target, which it replaces at the end, so that an existing file is unchanged
+    until then. A symbolic link is itself replaced, not its target; a device or pipe is written to directly, even
+    through a link. Raises InvalidRequest if the file cannot be written."""
     with _explained(target):
         streamed = _is_stream(target)
         if target.is_dir():

@@ -1,14 +1,13 @@
-"""Calls of language models that an evaluation was made with, down to the messages."""
+"""Language model calls of an evaluation, with their messages."""
 
 import datetime as dt
 from typing import Literal
 
-from assayer_client.requests import ApiCall, path, reads
-from assayer_client.resources import Absent, Page, Resource
+from assayer_client.resources import Absent, Resource
 
 
 class Fault(Resource):
-    """One thing that went wrong in a call."""
+    """Error that occurred in a call."""
 
     kind: str
     detail: str
@@ -21,38 +20,31 @@ class Message(Resource):
 
 class ModelCall(Resource):
     number: int
-    """From 1, in the order in which they ended."""
+    """Number of the call, from 1, in the order in which calls ended."""
     task: str
     version: int
+    """Version of the task's prompt."""
     model: str
     outcome: Literal["answered", "failed"]
     error: str
     cached: bool
-    """Answered before; nothing was sent, and nothing paid."""
+    """Whether the answer came from the cache; nothing was sent or paid for."""
     ended_at: dt.datetime
     seconds: float
+    """Seconds from the first send to the valid answer; for a cached call, those of the call that was paid for."""
     attempts: int
     prompt_tokens: int
     completion_tokens: int
     cost_usd: float | None
-    """None where the price is not known."""
+    """Cost in US dollars; null if the price is unknown. For a cached call, the cost when it was paid for."""
     faults: tuple[Fault, ...]
 
 
 class ModelCallContents(Resource):
-    """One call with what was said."""
+    """Language model call with its messages and answer."""
 
     call: ModelCall
     messages: tuple[Message, ...] | Absent
+    """Messages first sent. If an answer was unusable, the call's `faults` state what was asked again."""
     answer: str | Absent
     """JSON."""
-
-
-def model_calls(job: str) -> ApiCall[Page[ModelCall]]:
-    """All of them, in the order in which they ended."""
-    return ApiCall("GET", path("evaluations", job, "calls"), reads(Page[ModelCall]))
-
-
-def model_call(job: str, number: int) -> ApiCall[ModelCallContents]:
-    """One of them, with the messages that were sent and the answer that was taken."""
-    return ApiCall("GET", path("evaluations", job, "calls", str(number)), reads(ModelCallContents))

@@ -1,144 +1,291 @@
-"""The operations that are one request each, declared once for both clients."""
+"""Operations of the service, grouped by resource, as offered by both clients."""
 
-from collections.abc import Awaitable, Callable
-from functools import update_wrapper
-from typing import Any, Generic, ParamSpec, Protocol, TypeVar, overload
+from typing import Generic, TypeVar
 
-from assayer_client import accounts as account_calls
-from assayer_client import audit_log as audit_calls
-from assayer_client import batches as batch_calls
-from assayer_client import comparisons as comparison_calls
-from assayer_client import contestation as contestation_calls
-from assayer_client import corpus as corpus_calls
-from assayer_client import erasures as erasure_calls
-from assayer_client import evaluations as evaluation_calls
-from assayer_client import model_calls as model_calls_of
-from assayer_client import people as people_calls
-from assayer_client import rankings as ranking_calls
-from assayer_client import references as reference_calls
-from assayer_client import reviewing as reviewing_calls
-from assayer_client import webhooks as webhook_calls
-from assayer_client.requests import ApiCall
+from assayer_client import accounts, audit_log, batches, evaluations, rankings, reviewing, rewards
+from assayer_client.accounts import KeyBody, NewKey, NewTenant, TenantBody, TenantPatch, TenantResource
+from assayer_client.audit_log import AuditTip
+from assayer_client.batches import BatchPatch, BatchResource, BatchSummary, RetriedBatch
+from assayer_client.comparisons import AcceptedComparison, ComparisonBody, ComparisonResource
+from assayer_client.contestation import Contestation
+from assayer_client.corpus import CorpusBody, CorpusSearch
+from assayer_client.curation import CURATIONS, PROPOSALS, SCORES
+from assayer_client.erasures import Erasure, ErasureBody, ErasureProof
+from assayer_client.evaluations import Accepted, Evaluation, EvaluationBody
+from assayer_client.event_stream import EventStream
+from assayer_client.model_calls import ModelCall, ModelCallContents
+from assayer_client.namespaces import (
+    Create,
+    Download,
+    Events,
+    Listing,
+    Namespace,
+    Operation,
+    Outcomes,
+    Wait,
+    WaitForItems,
+    by_id,
+    deleting,
+    downloading,
+    events_of,
+    sending,
+    sending_to,
+)
+from assayer_client.people import Mail, Member, MemberBody, MemberPatch
+from assayer_client.rankings import AcceptedRanking, Ranking, RankingBody, RankingResource
+from assayer_client.references import ReferencesBody, SuggestedReferences
+from assayer_client.reports import Report, Timeline
+from assayer_client.requests import ApiCall, path, reads
+from assayer_client.resources import Page
+from assayer_client.reviewing import (
+    AssignBody,
+    AssignmentOutcome,
+    CallInvitationBody,
+    CallReviewers,
+    CallReviewersBody,
+    ChosenOutcome,
+    ConflictBody,
+    ConflictOfInterest,
+    JudgementBody,
+    Opinion,
+    OpinionBody,
+    OverrideBody,
+    PointJudgement,
+    ProposalToRead,
+    Remark,
+    RemarkBody,
+    ScoreOverride,
+    SignOff,
+    SignOffBody,
+)
+from assayer_client.rewards import (
+    HELD_SECONDS,
+    REWARDS,
+    CompareBody,
+    ComparedRollouts,
+    RolloutListBody,
+    VerifiedRollout,
+    VerifyBody,
+)
+from assayer_client.webhooks import DeliveryResource, NewWebhook, WebhookBody, WebhookResource, deliveries
 
-__all__ = ["AsyncRunner", "Operation", "Operations", "Runner"]
+__all__ = ["Operations"]
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-class Runner(Protocol):
-    def run(self, call: ApiCall[T]) -> T: ...
+C = TypeVar("C")
+_PDF = "application/pdf"
 
 
-class AsyncRunner(Protocol):
-    async def run(self, call: ApiCall[T]) -> T: ...
+class Evaluations(Namespace[C]):
+    create = Create("evaluations", EvaluationBody, Accepted)
+    get = by_id("GET", "evaluations/{}", Evaluation)
+    list = Operation(evaluations.evaluations)
+    wait = Wait("evaluations/{}", Evaluation)
+    events = events_of("evaluations")
+    cancel = by_id("DELETE", "evaluations/{}", Evaluation)
+    retry = by_id("POST", "evaluations/{}/retry", Evaluation)
+    erase = deleting("evaluations/{}", erase=True)
+    report = by_id("GET", "evaluations/{}/report", Report)
+    report_text = Operation(evaluations.report_text)
+    graph_text = Operation(evaluations.graph_text)
+    timeline = by_id("GET", "evaluations/{}/timeline", Timeline)
+    list_model_calls = by_id("GET", "evaluations/{}/calls", Page[ModelCall])
+    get_model_call = Operation(
+        lambda id, number: ApiCall("GET", path("evaluations", id, "calls", str(number)), reads(ModelCallContents))
+    )
+    contestation = by_id("GET", "evaluations/{}/contestation", Contestation)
+    save_contestation = downloading("evaluations/{}/contestation", _PDF, format="pdf")
+    save_brief = downloading("evaluations/{}/brief", _PDF)
 
 
-class Operation(Generic[P, T]):
-    """A method that runs the call which a function builds, with that function's own parameters. On a client that
-    runs calls asynchronously it is to be awaited."""
-
-    def __init__(self, build: Callable[P, ApiCall[T]]) -> None:
-        self._build = build
-        self.__doc__ = build.__doc__
-
-    @overload
-    def __get__(self, client: None, owner: object) -> "Operation[P, T]": ...
-    @overload
-    def __get__(self, client: Runner, owner: object) -> Callable[P, T]: ...
-    @overload
-    def __get__(self, client: AsyncRunner, owner: object) -> Callable[P, Awaitable[T]]: ...
-    def __get__(self, client: Any, owner: object) -> Any:
-        if client is None:
-            return self
-
-        def bound(*args: P.args, **kwargs: P.kwargs) -> Any:
-            return client.run(self._build(*args, **kwargs))
-
-        return update_wrapper(bound, self._build)
+class Batches(Namespace[C]):
+    create = Operation(batches.create)
+    add_rows = Operation(batches.add_rows)
+    estimate = Operation(batches.estimate)
+    get = by_id("GET", "batches/{}", BatchResource)
+    list = Operation(batches.batches)
+    wait = Wait("batches/{}", BatchResource, lambda batch: batch.finished_at is not None)
+    events = Events(
+        # An event's id is the number of rows that have ended, which several events may share.
+        lambda id: EventStream(
+            path("batches", id, "events"), BatchSummary, lambda batch: batch.finished_at is not None, numbered=False
+        )
+    )
+    update = sending_to("PATCH", "batches/{}", BatchPatch, BatchResource)
+    cancel = by_id("DELETE", "batches/{}", BatchResource)
+    retry = by_id("POST", "batches/{}/retry", RetriedBatch)
+    save_results = Download(batches.results)
+    save_dossier = Download(batches.dossier)
 
 
-class Operations:
-    """What both clients offer, request by request."""
+class Comparisons(Namespace[C]):
+    create = Create("comparisons", ComparisonBody, AcceptedComparison)
+    get = by_id("GET", "comparisons/{}", ComparisonResource)
+    list = Listing("comparisons", ComparisonResource)
+    wait = Wait("comparisons/{}", ComparisonResource)
+    events = events_of("comparisons")
+    cancel = by_id("DELETE", "comparisons/{}", ComparisonResource)
 
-    submit = Operation(evaluation_calls.submit)
-    evaluation = Operation(evaluation_calls.evaluation)
-    evaluations = Operation(evaluation_calls.evaluations)
-    report = Operation(evaluation_calls.report)
-    report_text = Operation(evaluation_calls.report_text)
-    graph_text = Operation(evaluation_calls.graph_text)
-    timeline = Operation(evaluation_calls.timeline)
-    model_calls = Operation(model_calls_of.model_calls)
-    model_call = Operation(model_calls_of.model_call)
-    cancel = Operation(evaluation_calls.cancel)
-    retry = Operation(evaluation_calls.retry)
-    erase = Operation(evaluation_calls.erase)
-    erase_everywhere = Operation(erasure_calls.erase_everywhere)
-    erasure_proof = Operation(erasure_calls.erasure_proof)
-    audit_entries = Operation(audit_calls.audit_entries)
-    audit_tip = Operation(audit_calls.audit_tip)
-    invite = Operation(people_calls.invite)
-    members = Operation(people_calls.members)
-    member_mails = Operation(people_calls.member_mails)
-    change_member = Operation(people_calls.change_member)
-    remove_member = Operation(people_calls.remove_member)
-    give_key = Operation(people_calls.give_key)
-    call_reviewers = Operation(reviewing_calls.call_reviewers)
-    choose_reviewers = Operation(reviewing_calls.choose_reviewers)
-    invite_reviewer = Operation(reviewing_calls.invite_reviewer)
-    assign = Operation(reviewing_calls.assign)
-    assignments = Operation(reviewing_calls.assignments)
-    withdraw_assignment = Operation(reviewing_calls.withdraw_assignment)
-    conflicts = Operation(reviewing_calls.conflicts)
-    declare_conflict = Operation(reviewing_calls.declare_conflict)
-    clear_conflict = Operation(reviewing_calls.clear_conflict)
-    proposal_text = Operation(reviewing_calls.proposal_text)
-    give_opinion = Operation(reviewing_calls.give_opinion)
-    revise_opinion = Operation(reviewing_calls.revise_opinion)
-    opinions = Operation(reviewing_calls.opinions)
-    judge_point = Operation(reviewing_calls.judge_point)
-    judgements = Operation(reviewing_calls.judgements)
-    contestation = Operation(contestation_calls.contestation)
-    remark = Operation(reviewing_calls.remark)
-    remarks = Operation(reviewing_calls.remarks)
-    panel = Operation(reviewing_calls.panel)
-    override_score = Operation(reviewing_calls.override_score)
-    sign_off = Operation(reviewing_calls.sign_off)
-    methods = Operation(evaluation_calls.methods)
-    submit_files = Operation(batch_calls.submit_files)
-    add_files = Operation(batch_calls.add_files)
-    submit_rows = Operation(batch_calls.submit_rows)
-    estimate_files = Operation(batch_calls.estimate_files)
-    estimate_rows = Operation(batch_calls.estimate_rows)
-    batch = Operation(batch_calls.batch)
-    cancel_batch = Operation(batch_calls.cancel_batch)
-    retry_batch = Operation(batch_calls.retry_batch)
-    batches = Operation(batch_calls.batches)
-    change_batch = Operation(batch_calls.change_batch)
-    compare = Operation(comparison_calls.compare)
-    comparison = Operation(comparison_calls.comparison)
-    cancel_comparison = Operation(comparison_calls.cancel_comparison)
-    comparisons = Operation(comparison_calls.comparisons)
-    rank = Operation(ranking_calls.rank)
-    ranking = Operation(ranking_calls.ranking)
-    ranking_report = Operation(ranking_calls.ranking_report)
-    ranking_comparisons = Operation(ranking_calls.ranking_comparisons)
-    ranking_text = Operation(ranking_calls.ranking_text)
-    cancel_ranking = Operation(ranking_calls.cancel_ranking)
-    rankings = Operation(ranking_calls.rankings)
-    search_corpus = Operation(corpus_calls.search_corpus)
-    references = Operation(reference_calls.references)
-    create_webhook = Operation(webhook_calls.create_webhook)
-    webhooks = Operation(webhook_calls.webhooks)
-    deliveries = Operation(webhook_calls.deliveries)
-    ping_webhook = Operation(webhook_calls.ping_webhook)
-    delete_webhook = Operation(webhook_calls.delete_webhook)
-    create_tenant = Operation(account_calls.create_tenant)
-    tenants = Operation(account_calls.tenants)
-    tenant = Operation(account_calls.tenant)
-    change_tenant = Operation(account_calls.change_tenant)
-    delete_tenant = Operation(account_calls.delete_tenant)
-    create_key = Operation(account_calls.create_key)
-    keys = Operation(account_calls.keys)
-    revoke_key = Operation(account_calls.revoke_key)
-    usage = Operation(account_calls.usage)
+
+class Rankings(Namespace[C]):
+    create = Create("rankings", RankingBody, AcceptedRanking)
+    get = by_id("GET", "rankings/{}", RankingResource)
+    list = Operation(rankings.rankings)
+    wait = Wait("rankings/{}", RankingResource)
+    events = events_of("rankings")
+    cancel = by_id("DELETE", "rankings/{}", RankingResource)
+    report = by_id("GET", "rankings/{}/report", Ranking)
+    report_text = Operation(rankings.ranking_text)
+    comparisons = Operation(rankings.ranking_comparisons)
+
+
+class Rewards(Namespace[C]):
+    create = Operation(REWARDS.create)
+    get = Operation(REWARDS.get)
+    list = Operation(REWARDS.list)
+    wait = WaitForItems(REWARDS)
+    events = events_of("rewards")
+    cancel = Operation(REWARDS.cancel)
+    erase = deleting("rewards/{}", erase=True)
+    items = Operation(REWARDS.items)
+    outcomes = Outcomes(REWARDS)
+    debate_text = Operation(rewards.debate_text)
+    verify = Create("rewards/verify", VerifyBody, VerifiedRollout, held=HELD_SECONDS)
+    compare = sending("POST", "rewards/compare", CompareBody, VerifiedRollout, held=HELD_SECONDS)
+    compare_all = Create("rewards/compare", RolloutListBody, ComparedRollouts, held=HELD_SECONDS)
+
+
+class Curations(Namespace[C]):
+    create = Operation(CURATIONS.create)
+    get = Operation(CURATIONS.get)
+    list = Operation(CURATIONS.list)
+    wait = WaitForItems(CURATIONS)
+    events = events_of("curations")
+    cancel = Operation(CURATIONS.cancel)
+    erase = deleting("curations/{}", erase=True)
+    items = Operation(CURATIONS.items)
+    outcomes = Outcomes(CURATIONS)
+
+
+class Proposals(Namespace[C]):
+    create = Operation(PROPOSALS.create)
+    get = Operation(PROPOSALS.get)
+    list = Operation(PROPOSALS.list)
+    wait = WaitForItems(PROPOSALS)
+    events = events_of("proposals")
+    cancel = Operation(PROPOSALS.cancel)
+    erase = deleting("proposals/{}", erase=True)
+    items = Operation(PROPOSALS.items)
+    outcomes = Outcomes(PROPOSALS)
+
+
+class Scores(Namespace[C]):
+    create = Operation(SCORES.create)
+    get = Operation(SCORES.get)
+    list = Operation(SCORES.list)
+    wait = WaitForItems(SCORES)
+    events = events_of("scores")
+    cancel = Operation(SCORES.cancel)
+    erase = deleting("scores/{}", erase=True)
+    items = Operation(SCORES.items)
+    outcomes = Outcomes(SCORES)
+
+
+class Corpus(Namespace[C]):
+    search = sending("POST", "corpus/search", CorpusBody, CorpusSearch)
+    suggest_references = sending("POST", "references", ReferencesBody, SuggestedReferences)
+
+
+class Members(Namespace[C]):
+    invite = sending("POST", "members", MemberBody, Member)
+    list = Operation(lambda: ApiCall("GET", path("members"), reads(Page[Member])))
+    list_mails = by_id("GET", "members/{}/mails", Page[Mail])
+    update = sending_to("PATCH", "members/{}", MemberPatch, Member)
+    remove = by_id("DELETE", "members/{}", Member)
+    create_key = by_id("POST", "members/{}/key", NewKey)
+
+
+class Reviewing(Namespace[C]):
+    get_reviewers = by_id("GET", "batches/{}/reviewers", CallReviewers)
+    choose_reviewers = sending_to("PUT", "batches/{}/reviewers", CallReviewersBody, ChosenOutcome)
+    invite_reviewer = sending_to("POST", "batches/{}/reviewers", CallInvitationBody, Member)
+    assign = sending_to("POST", "batches/{}/assignments", AssignBody, AssignmentOutcome)
+    list_assignments = Operation(reviewing.assignments)
+    withdraw_assignment = Operation(reviewing.withdraw_assignment)
+    list_conflicts = by_id("GET", "batches/{}/conflicts", Page[ConflictOfInterest])
+    declare_conflict = sending_to("POST", "evaluations/{}/conflicts", ConflictBody, ConflictOfInterest)
+    clear_conflict = Operation(reviewing.clear_conflict)
+    get_proposal_text = by_id("GET", "evaluations/{}/proposal", ProposalToRead)
+    give_opinion = sending_to("POST", "evaluations/{}/opinions", OpinionBody, Opinion)
+    revise_opinion = sending_to("PATCH", "evaluations/{}/opinions", OpinionBody, Opinion)
+    list_opinions = by_id("GET", "evaluations/{}/opinions", Page[Opinion])
+    judge_point = sending_to("POST", "evaluations/{}/judgements", JudgementBody, Page[PointJudgement])
+    list_judgements = by_id("GET", "evaluations/{}/judgements", Page[PointJudgement])
+    create_remark = sending_to("POST", "evaluations/{}/remarks", RemarkBody, Remark)
+    list_remarks = by_id("GET", "evaluations/{}/remarks", Page[Remark])
+    get_panel = Operation(reviewing.panel)
+    override_score = sending_to("POST", "evaluations/{}/override", OverrideBody, ScoreOverride)
+    sign_off = sending_to("POST", "batches/{}/sign-off", SignOffBody, SignOff)
+
+
+class Erasures(Namespace[C]):
+    create = sending("POST", "erasures", ErasureBody, Erasure)
+    get_proof = Operation(lambda number: ApiCall("GET", path("erasures", str(number)), reads(ErasureProof)))
+
+
+class AuditLog(Namespace[C]):
+    list = Operation(audit_log.audit_entries)
+    tip = Operation(lambda: ApiCall("GET", path("audit-log", "tip"), reads(AuditTip)))
+
+
+class Webhooks(Namespace[C]):
+    create = Create("webhooks", WebhookBody, NewWebhook)
+    list = Operation(lambda: ApiCall("GET", path("webhooks"), reads(Page[WebhookResource])))
+    list_deliveries = Operation(deliveries)
+    ping = by_id("POST", "webhooks/{}/ping", DeliveryResource)
+    delete = deleting("webhooks/{}")
+
+
+class Tenants(Namespace[C]):
+    create = Create("tenants", TenantBody, NewTenant)
+    get = by_id("GET", "tenants/{}", TenantResource)
+    list = Listing("tenants", TenantResource)
+    update = sending_to("PATCH", "tenants/{}", TenantPatch, TenantResource)
+    delete = deleting("tenants/{}")
+
+
+class Keys(Namespace[C]):
+    create = Create("keys", KeyBody, NewKey)
+    list = Operation(accounts.keys)
+    revoke = Operation(accounts.revoke_key)
+
+
+class Methods(Namespace[C]):
+    list = Operation(lambda: ApiCall("GET", path("methods"), reads(Page[evaluations.Method])))
+
+
+class Usage(Namespace[C]):
+    get = Operation(accounts.usage)
+
+
+class Operations(Generic[C]):
+    """Operations of a client, grouped in namespaces."""
+
+    def __init__(self, client: C) -> None:
+        self.evaluations = Evaluations(client)
+        self.batches = Batches(client)
+        self.comparisons = Comparisons(client)
+        self.rankings = Rankings(client)
+        self.rewards = Rewards(client)
+        self.curations = Curations(client)
+        self.proposals = Proposals(client)
+        self.scores = Scores(client)
+        self.corpus = Corpus(client)
+        self.methods = Methods(client)
+        self.members = Members(client)
+        self.reviewing = Reviewing(client)
+        self.erasures = Erasures(client)
+        self.audit_log = AuditLog(client)
+        self.webhooks = Webhooks(client)
+        self.tenants = Tenants(client)
+        self.keys = Keys(client)
+        self.usage = Usage(client)

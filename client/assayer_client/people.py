@@ -1,33 +1,42 @@
-"""People: members, and who of them may do what."""
+"""Members and their permissions."""
 
 import datetime as dt
-from typing import Literal
+from typing import Annotated, Literal
+from uuid import UUID
 
-from assayer_client.accounts import NewKey
-from assayer_client.requests import ApiCall, path, reads
-from assayer_client.resources import Body, Page, Resource
+from pydantic import Field
+
+from assayer_client.resources import BatchId, Body, MemberId, Name, Resource, TenantId
 
 PersonRole = Literal["owner", "officer", "reviewer", "auditor"]
+Role = Literal[PersonRole, "machine"]
+"""Role of a member or key. owner: answers for the tenant; officer: runs its calls; reviewer: gives opinions on assigned
+proposals; auditor: reads everything and changes nothing; machine: an API key that belongs to no person."""
+
+
+MailState = Literal["pending", "sent", "failed"]
+Email = Annotated[str, Field(pattern=r"^[^@\s\x00-\x1f]{1,64}@[^@\s\x00-\x1f]{1,189}$")]
+Affiliation = Annotated[str, Field(max_length=500, pattern=r"^[^\x00-\x1f]*$")]
 
 
 class MemberBody(Body):
-    name: str
-    email: str
-    """By it they are known when they first sign in with an identity provider."""
-    affiliation: str = ""
-    """Institutions, separated by semicolons: proposals from there are not assigned to them."""
+    name: Name
+    email: Email
+    """Email address that identifies the member when they first sign in with an identity provider."""
+    affiliation: Affiliation = ""
+    """Institutions, separated by semicolons; proposals from them are not assigned to the member."""
     role: PersonRole
     mails: bool = True
-    """Whether they are told by mail: of the invitation, of proposals assigned to them, of calls of theirs that have
-    finished. Only where the service sends mails."""
+    """Whether the member receives mail about the invitation, assigned proposals, and their finished calls. Applies
+    only if the service sends mail."""
 
 
 class MemberPatch(Body):
-    """What is given replaces what is there."""
+    """Changes to a member: fields that are set replace the current values."""
 
-    name: str = ""
-    email: str = ""
-    affiliation: str = ""
+    name: Name = ""
+    email: Email = ""
+    affiliation: Affiliation = ""
     role: PersonRole = "reviewer"
     mails: bool = True
 
@@ -36,63 +45,34 @@ class Member(Resource):
     name: str
     email: str
     affiliation: str = ""
+    """Institutions, separated by semicolons; proposals from them are not assigned to the member."""
     role: PersonRole
     mails: bool = True
-    """Whether the service tells them by mail what waits for them, where it sends mails."""
-    id: str
-    tenant: str
+    """Whether the service sends the member mail about pending work, if it sends mail."""
+    id: MemberId
+    tenant: TenantId
     signs_in: bool
-    """They have a key of their own, or have signed in with an identity provider."""
-    read_reports_until: dt.datetime | None = None
-    """Until when another role let them read reports; they get no proposals of calls from before. None: no other role
-    did, or one does now."""
+    """Whether the member has a personal key or has signed in with an identity provider."""
+    read_reports_until: dt.datetime | None
+    """Time until which another role let the member read reports. They get no proposals of earlier calls, because
+    their first opinion would not be blind. Null: they never had such a role, or still have it."""
     created_at: dt.datetime
     removed_at: dt.datetime | None
 
 
 class Mail(Resource):
-    """A mail to a member, as it stands. What it says is not kept."""
+    """Delivery state of a mail to a member. Its content is not stored."""
 
-    id: str
+    id: UUID
     kind: Literal["call finished", "reviews assigned", "member invited"]
-    batch: str | None
-    """The call that it tells of."""
-    state: Literal["pending", "sent", "dead"]
-    """dead: it was given up, and `said` says why."""
+    batch: BatchId | None
+    """Batch (call for proposals) that the mail is about."""
+    state: MailState
+    """Delivery state. failed: no further attempts are made, and the outcome of the last attempt states why."""
     attempt: int
-    """How often it was tried."""
+    """Number of delivery attempts."""
     next_at: dt.datetime | None
-    """When it is tried again; None unless it is pending."""
+    """Time of the next attempt; null unless the mail is pending."""
     said: str
-    """How the last attempt ended, in words."""
+    """Outcome of the last attempt, in words."""
     created_at: dt.datetime
-
-
-def invite(body: MemberBody) -> ApiCall[Member]:
-    """Makes somebody a member; they sign in with an identity provider, or with a key of their own."""
-    return ApiCall("POST", path("members"), reads(Member), body=body)
-
-
-def members() -> ApiCall[Page[Member]]:
-    """One's people, by name, removed ones included."""
-    return ApiCall("GET", path("members"), reads(Page[Member]))
-
-
-def member_mails(member: str) -> ApiCall[Page[Mail]]:
-    """Mails to one person, the newest first. Kept for a week."""
-    return ApiCall("GET", path("members", member, "mails"), reads(Page[Mail]))
-
-
-def change_member(member: str, body: MemberPatch) -> ApiCall[Member]:
-    """A new role holds from the next request on."""
-    return ApiCall("PATCH", path("members", member), reads(Member), body=body)
-
-
-def remove_member(member: str) -> ApiCall[Member]:
-    """Their keys and sessions end at once. Their opinions stay."""
-    return ApiCall("DELETE", path("members", member), reads(Member))
-
-
-def give_key(member: str) -> ApiCall[NewKey]:
-    """A key with which a member signs in and acts; it takes the place of any that they had."""
-    return ApiCall("POST", path("members", member, "key"), reads(NewKey))

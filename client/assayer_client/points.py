@@ -1,68 +1,72 @@
-"""Scores, and points with the quotes that carry them."""
+"""Scores, and points with the quotes that support them."""
 
 from typing import Literal
 
 from assayer_client.resources import Absent, Resource
 
+ScoreCertainty = Literal["high", "moderate", "low"]
+
 
 class ClaimSupport(Resource):
-    """What a check of a claim against the words quoted for it came to."""
+    """Result of checking a claim against the words quoted for it."""
 
     outcome: Literal["supports", "partly", "not", "contradicts"]
-    """Whether the quoted words bear out what the claim says of their paper: all of it, a part, none, its opposite."""
+    """Whether the quoted words support the claim about their paper: fully, partly, not at all, or by stating the
+    opposite."""
     missing: str
-    """What the claim says of the paper and the quoted words do not, or deny; empty when they say all of it."""
-    judged_by: Literal["model", "overlap"]
-    """`overlap`: shared words and nearness of embeddings, for want of a language model; it cannot read."""
+    """Content of the claim that the quoted words lack or contradict; empty if they contain all of it."""
 
 
 class FurtherQuote(Resource):
-    """More of a paper's own words for the same claim, verified like the first ones."""
+    """Additional quote from the same paper for the same claim, verified like the first."""
 
     quote: str
     place: str | None = None
-    """Where it stands, as of the first quote."""
+    """Location of the quote, as for the first quote."""
 
 
 class Citation(Resource):
-    """A reference that carries a point, with the words that carry it."""
+    """Reference that supports a point, with the supporting quote."""
 
     label: str
     quote: str | None
-    """The words quoted from the paper; None when the point cites the paper as a whole."""
+    """Quoted words of the paper; None if the point cites the paper as a whole."""
     quote_state: Literal["verified", "not_found", "none"]
-    """`verified`: the quote is cut from the text that was shown. `not_found`: the words are not in it, or `objection`
-    says why they are no quote of it; the point is marked."""
+    """Verification state. `verified`: the quote is copied from the text shown. `not_found`: the words are not in
+    it, or `objection` states why they are not a valid quote; the point is marked."""
     place: str | None = None
-    """Where a verified quote stands: `abstract`, `passage`, `full text`, `web page`, `repository`, or the title of the
-    section; None where nobody knows."""
+    """Location of a verified quote: `abstract`, `passage`, `full text`, `web page`, `repository` or the section
+    title; None if unknown."""
     objection: str | None = None
-    """Why words that do stand in the source are not verified: cut from under a negation, glued, a title, too short."""
+    """Reason why words that do occur in the source are not verified: cut out of a negation, joined from several
+    places, a title, or too short."""
     further: tuple[FurtherQuote, ...] = ()
-    """Quotes of the same paper beside the first, at most two: those on which the check of the claim relied."""
+    """Further quotes from the same paper, at most two, on which the check of the claim relied."""
     support: ClaimSupport | Absent | None = None
-    """Whether the quoted words bear out the claim; absent with a reason where that was not checked. None where there
-    is no verified quote or no point, and in reports made before claims were checked."""
+    """Whether the quoted words support the claim; absent with a reason if this was not checked. None if there is no
+    verified quote or no point."""
 
 
 class Point(Resource):
-    """One strength, weakness, suggestion … in a sentence or two, with `[P3]` labels in the text."""
+    """Strength, weakness, suggestion or similar point in one or two sentences, with `[P3]` labels in the text."""
 
     kind: Literal["support", "contradiction", "strength", "weakness", "suggestion"]
     text: str
     citations: tuple[Citation, ...] = ()
     downgraded: bool = False
-    """True when it has quotes and none could be verified in the sources."""
+    """Whether the point has quotes but none could be verified in the sources."""
     numbers_not_found: tuple[str, ...] = ()
-    """Numbers of the text, as written there, that are neither in what was shown of the cited papers nor in the idea."""
+    """Numbers in the text, as written there, that occur neither in the shown text of the cited papers nor in the
+    idea."""
 
 
 class Score(Resource):
-    """A number on a stated scale, and what it rests on."""
+    """Number on a stated scale, with its basis."""
 
     value: float
     scale_min: float = 0.0
     scale_max: float = 10.0
     basis: str
     certainty: Literal["high", "moderate", "low"] | None = None
-    """How much evidence it rests on and how directly that bears on the question; None where the method gives none."""
+    """Amount of evidence behind the score and how directly it bears on the question; None if the method does not
+    provide it."""

@@ -1,32 +1,39 @@
-"""What an idea should cite: papers of the service's corpus, each with how it was found."""
+"""Suggested references for an idea: papers of the service's corpus, each with how it was found."""
 
 import datetime as dt
 from typing import Literal
 
-from assayer_client.corpus import CorpusPaper
+from pydantic import Field
+
+from assayer_client.corpus import CorpusPaper, PaperName
 from assayer_client.evaluations import IdeaBody
-from assayer_client.requests import ApiCall, path, reads
+from assayer_client.reports import FitLevel
 from assayer_client.resources import Body, Resource
 
 
 class ReferencesBody(Body):
     idea: IdeaBody
-    limit: int = 10
-    """The most references, 1 to 100."""
+    limit: int = Field(default=10, ge=1, le=100)
+    """The most references."""
     cutoff: dt.date | None = None
-    """The last day that counts: papers published later, and undated ones, are left out. Null: everything counts."""
-    hops: int | None = None
-    """Along citations, 0 to 4. Null: what the service's settings say, by default 2."""
-    without: tuple[str, ...] = ()
-    """Ids of papers that the idea cites already. They lead to others."""
+    """Publication date limit: only papers published on this day or earlier; papers without a date are excluded.
+    Null: no limit."""
+    hops: int | None = Field(default=None, ge=0, le=4)
+    """Number of citation hops from the papers nearest to the idea. 0: only those papers. Null: the service's
+    setting, by default 2."""
+    without: tuple[PaperName, ...] = Field(default=(), max_length=1_000)
+    """Ids of papers that the idea already cites. They still lead to other papers; papers whose title occurs in the
+    idea are always left out."""
 
 
 class ReferencePath(Resource):
-    """One way by which a paper was found."""
+    """Path by which a paper was found."""
 
     kind: Literal["dense", "reference", "citing", "co-cited", "neighbour"]
+    """Kind of path. `dense`: near the idea's words; `reference`: the other paper cites it; `citing`: it cites the
+    other paper; `co-cited`: a third paper cites both; `neighbour`: near the other paper's words."""
     from_id: str | None
-    """The other paper's id; null where the idea's words led to it."""
+    """Id of the other paper; null if the idea's words led to it."""
     from_title: str | None
 
 
@@ -37,15 +44,10 @@ class SuggestedReference(CorpusPaper):
 
 class SuggestedReferences(Resource):
     corpus: str
-    """The version that answered: the same version answers the same."""
-    corpus_fit: Literal["good", "partial", "poor"]
-    """Whether the corpus covers the idea's field."""
+    """Corpus version that answered: the same version gives the same answers."""
+    corpus_fit: FitLevel
+    """Corpus coverage of the idea's field. If coverage is poor, an empty result means nothing."""
     note: str | None
-    """What there is to know about the whole answer."""
+    """Note about the whole answer."""
     references: tuple[SuggestedReference, ...]
     """Best first."""
-
-
-def references(body: ReferencesBody) -> ApiCall[SuggestedReferences]:
-    """Papers of the corpus that an idea does not name and should. No language model is asked."""
-    return ApiCall("POST", path("references"), reads(SuggestedReferences), body=body)

@@ -1,4 +1,5 @@
-"""One request to the service and how its answer is read, without a connection: both clients send the same."""
+"""Request to the service and how its response is read, independent of a connection, so that both clients send the
+same."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from assayer_client.errors import InvalidRequest, ServiceUnreachable
 
 __all__ = [
     "ApiCall",
-    "Method",
+    "HttpMethod",
     "Response",
     "Upload",
     "path",
@@ -27,7 +28,7 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+HttpMethod = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 Query = Mapping[str, str | int | None]
 
 
@@ -40,7 +41,7 @@ class Response(NamedTuple):
 
 @dataclass(frozen=True)
 class Upload:
-    """A file to be sent: one that lies on the disk, or bytes."""
+    """File to upload, from the disk or from bytes."""
 
     name: str
     content: Path | bytes
@@ -48,7 +49,7 @@ class Upload:
 
     @contextmanager
     def opened(self) -> Iterator[IO[bytes] | bytes]:
-        """From its beginning, for every attempt anew."""
+        """Open the content from the beginning, again for every attempt."""
         if isinstance(self.content, bytes):
             yield self.content
             return
@@ -62,35 +63,36 @@ class Upload:
 
 @dataclass(frozen=True)
 class ApiCall(Generic[T]):
-    method: Method
+    method: HttpMethod
     path: str
-    """From the service's address, escaped."""
+    """Escaped path relative to the service's address."""
     read: Callable[[Response], T]
-    """Raises ServiceUnreachable for an answer that is none of the service's."""
+    """Function that reads the response. It raises ServiceUnreachable for a response that is not from the service."""
     query: Query = field(default_factory=dict)
     """None is left out."""
     body: BaseModel | None = None
     lines: bytes | None = None
-    """JSON lines in place of a body."""
+    """JSON Lines content sent instead of a body."""
     uploads: tuple[Upload, ...] = ()
-    """Of a multipart body, in fields named `file`."""
+    """Files of a multipart body, in fields named `file`."""
     headers: Mapping[str, str] = field(default_factory=dict)
     key: str | None = None
-    """Idempotency key; the client draws one for a POST without."""
+    """Idempotency key; the client generates one for a POST without it."""
     seconds: float = 0.0
-    """For how long the service is asked to wait with its answer."""
+    """Seconds for which the service is asked to hold its response."""
 
     @property
     def subject(self) -> str:
-        """The id at the end of the path."""
+        """Id at the end of the path."""
         return unquote(self.path.rpartition("/")[2])
 
     def parameters(self) -> dict[str, str | int]:
         return {name: value for name, value in self.query.items() if value is not None}
 
     def content(self) -> tuple[str, bytes] | None:
-        """The body that is no form, with its media type. What the caller left out is left out: the service's own
-        defaults are newer than the client's. Raises InvalidRequest for text that is none: half of a character."""
+        """Return the non-form body with its media type. Fields that the caller left out are omitted, because
+        the service's own defaults are newer than the client's. Raises InvalidRequest for text with a lone
+        surrogate."""
         if self.lines is not None:
             return "application/jsonl", self.lines
         if self.body is None:
@@ -102,7 +104,7 @@ class ApiCall(Generic[T]):
 
 
 def path(*parts: str) -> str:
-    """`/v1/evaluations/ev_1`; ids are escaped, so that none leads to another resource."""
+    """Return a path such as `/v1/evaluations/ev_1`; ids are escaped so that none can address another resource."""
     for part in parts:
         if part in ("", ".", ".."):
             raise InvalidRequest(f"{part!r} is no id.")
@@ -110,7 +112,7 @@ def path(*parts: str) -> str:
 
 
 def reads(kind: Any) -> Callable[[Response], Any]:
-    """JSON of a type. Fields that a newer service adds are passed over where the type allows it."""
+    """Return a reader for JSON of a type. Fields added by a newer service are ignored if the type allows it."""
     adapter: TypeAdapter[Any] = TypeAdapter(kind)
 
     def read(answered: Response) -> Any:
@@ -123,7 +125,7 @@ def reads(kind: Any) -> Callable[[Response], Any]:
 
 
 def reads_lines(kind: Any) -> Callable[[Response], tuple[Any, ...]]:
-    """JSON lines, each of a type."""
+    """Return a reader for JSON Lines, each line of the same type."""
     read = reads(kind)
     return lambda answered: tuple(
         read(answered._replace(content=line)) for line in answered.content.split(b"\n") if line.strip()
@@ -138,7 +140,8 @@ def reads_text(answered: Response) -> str:
 
 
 def reads_text_of(media_type: str) -> Callable[[Response], str]:
-    """Of nothing else: what answers in another form is another program, a page of a proxy for one."""
+    """Return a reader that accepts only this media type: a response of another type comes from another program, for
+    example a proxy's page."""
 
     def read(answered: Response) -> str:
         _check_type(answered, media_type)
@@ -148,7 +151,8 @@ def reads_text_of(media_type: str) -> Callable[[Response], str]:
 
 
 def reads_file_of(media_type: str) -> Callable[[Response], None]:
-    """Looks at the headers alone, before the first byte of a file is written: what is of another type is not saved."""
+    """Return a check of the response headers, made before the first byte of a file is written, so that a response
+    of another type is not saved."""
 
     def read(answered: Response) -> None:
         _check_type(answered, media_type)

@@ -1,50 +1,129 @@
-"""What all resources of the service have in common.
+"""Common parts of all resources of the service.
 
-A body refuses fields that it does not know, so that a typing error is found before it is sent; a resource ignores
-them, so that the service can grow. Times are in UTC, money is in US dollars, and null is never zero. Ranges are checked
-by the service.
-"""
+A body refuses fields that it does not know, so that a typing error is found before it is sent; a resource ignores them,
+so that the service can grow. Times are in UTC, money is in US dollars, and null is never zero. Ranges are checked by
+the service."""
 
 import datetime as dt
-from typing import Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, NewType, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    model_validator,
+)
 
 T = TypeVar("T")
 
-JobState = Literal["queued", "running", "done", "failed", "dead", "cancelled"]
+TenantId = NewType("TenantId", str)
+MemberId = NewType("MemberId", str)
+JobId = NewType("JobId", str)
+BatchId = NewType("BatchId", str)
+
+DEFAULT_METHOD = "review"
+"""Evaluation method that is used where none is named: by the service, this client, and the commands."""
+
+JobState = Literal["queued", "running", "succeeded", "failed", "cancelled"]
+"""State of a job. failed: for a reason that a retry would not change, or after too many attempts; its problem states
+which."""
 LivePriority = Literal["interactive", "batch"]
 Priority = Literal[LivePriority, "overnight"]
-TERMINAL: frozenset[JobState] = frozenset({"done", "failed", "dead", "cancelled"})
+"""Priority of a job. Overnight jobs have their own slots, and their LLM requests wait for batches, which cost less."""
+TERMINAL: frozenset[JobState] = frozenset({"succeeded", "failed", "cancelled"})
 """States that last."""
 
 
-class Resource(BaseModel):
-    """What the service answers."""
+JobKind = Literal["evaluation", "comparison", "ranking", "rewards", "curation", "proposal", "score"]
+Dollars = Annotated[float, AfterValidator(lambda dollars: round(dollars, 9))]
+"""Amount in US dollars, rounded to 9 decimals: a token costs at least some billionths, and further decimals are binary
+rounding errors."""
+TenantName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
+ResourceName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+"""Id of a job or a batch."""
+Explained = StringConstraints(strip_whitespace=True, min_length=3, pattern=r"\S[\s\S]+\S")
+"""Constraint: at least 3 characters besides surrounding whitespace. The pattern shows this in the OpenAPI document."""
 
-    model_config = ConfigDict(frozen=True)
+_FIRST, _LAST = dt.datetime(2000, 1, 1, tzinfo=dt.UTC), dt.datetime(2200, 1, 1, tzinfo=dt.UTC)
+
+
+def _plausible(moment: dt.datetime) -> dt.datetime:
+    if not _FIRST <= moment < _LAST:
+        raise ValueError(f"It should lie between {_FIRST:%Y} and {_LAST:%Y}")
+    return moment.astimezone(dt.UTC)
+
+
+Moment = Annotated[AwareDatetime, AfterValidator(_plausible)]
+"""RFC 3339 with an offset."""
+
+
+def _printable(text: str) -> str:
+    if not text.isprintable() or not text.strip():
+        raise ValueError("It should be a line of printable text")
+    return text
+
+
+Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_printable)]
+"""Display name of a tenant, a key or a member."""
+
+
+class Resource(BaseModel):
+    """Response of the service."""
+
+    model_config = ConfigDict(frozen=True, from_attributes=True)
 
 
 class Body(BaseModel):
-    """What the service is asked."""
+    """Request body of the service."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Absent(Resource):
-    """A result that does not exist, and why. Never a zero."""
+    """Result that does not exist, with the reason. Never a zero."""
 
     reason: str
+
+
+def as_record(value: Any) -> Any:
+    """Return JSON with its objects as `Record`s, those of only a `reason` as `Absent`, and its arrays as tuples."""
+    if isinstance(value, list | tuple):
+        return tuple(as_record(item) for item in value)
+    if not isinstance(value, dict):
+        return value
+    return Absent(**value) if value.keys() == {"reason"} else Record(**value)
+
+
+class Record(Resource):
+    """Object of a report that is described by the JSON schema alone; its fields are attributes."""
+
+    model_config = ConfigDict(extra="allow")
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    @model_validator(mode="before")
+    @classmethod
+    def _nested(cls, fields: Any) -> Any:
+        return {name: as_record(value) for name, value in fields.items()} if isinstance(fields, dict) else fields
+
+
+RecordOrAbsent = Annotated[Record | Absent, BeforeValidator(as_record)]
 
 
 class Page(Resource, Generic[T]):
     items: tuple[T, ...]
     next: str | None
-    """Asks for the page after this one; null on the last."""
+    """Cursor of the next page; null on the last page."""
 
 
 class Event(Resource):
-    """`data` of one event of a stream; the stream's `id` is its number, the stream's `event` its kind."""
+    """Content (`data`) of a stream event; the stream's `id` is its number and the stream's `event` its kind."""
 
     number: int
     kind: str
@@ -53,43 +132,56 @@ class Event(Resource):
 
 
 class Problem(Resource):
-    """Why there is no result (RFC 9457, the members that outlive a request)."""
+    """Reason why there is no result (RFC 9457, with only the fields that outlive a request)."""
 
     type: str
-    """The last part of the problem type's URI: `budget-exhausted`."""
+    """Last part of the problem type's URI, such as `budget-exhausted`."""
     title: str
     detail: str
-    """What was wrong, where, and what to do."""
+    """Description of the error, its location and its remedy."""
 
 
 class Limits(Body):
-    """What one job may spend; None: what the service's settings say."""
+    """Spending limits of one job; None uses the service's settings."""
 
-    max_usd: float | None = None
-    max_prompt_tokens: int | None = None
+    max_usd: float | None = Field(default=None, gt=0, le=1_000_000, allow_inf_nan=False)
+    max_prompt_tokens: int | None = Field(default=None, gt=0, le=10**12)
+
+
+class JobResource(Resource):
+    """Fields that jobs of every kind have in common."""
+
+    id: str
+    state: JobState
+    title: str
+    flags: tuple[str, ...] = ()
+    """Suspicious features of the texts that a person should check: hidden words, instructions to a reviewer,
+    look-alike characters."""
+    priority: Priority
+    attempt: int
+    """Number of times the job was started."""
+    problem: Problem | None
+    """Reason why there is no result; null unless the state is failed."""
+    cost_usd: Dollars | None
+    """Cost in US dollars; null while it is unknown."""
+    created_at: dt.datetime
+    started_at: dt.datetime | None
+    finished_at: dt.datetime | None
 
 
 class PromptVersion(Resource):
     task: str
     version: int
-    """Of its own file."""
+    """Version of its own file."""
     digest: str = ""
-    """Of that file with everything it includes and the system message: 16 hex digits, empty in reports of before."""
-
-
-class FaultCount(Resource):
-    """Faults of one kind in one task, and how many of the calls that met them still gave an answer."""
-
-    task: str
-    kind: str
-    met: int
-    recovered: int
+    """Digest of the prompt file with everything it includes and the system message: 16 hex digits, empty in older
+    reports."""
 
 
 class Dropped(Resource):
-    """Something that did not make it into the verdict, and why."""
+    """Data that was excluded from the verdict, and why."""
 
     what: str
-    """A counted noun: `paper`, `method`, `relevance judgement`, `quote`, …"""
+    """Countable noun for what was excluded, such as `paper`, `method`, `relevance judgement` or `quote`."""
     count: int
     reason: str

@@ -1,4 +1,4 @@
-"""When a request is sent again: what passes, how long to wait, when to give up."""
+"""Retry rules: which failures are temporary, how long to wait, and when to stop."""
 
 import random
 from typing import Any
@@ -18,16 +18,16 @@ def may_retry(error: BaseException) -> bool:
 
 
 def pause(retries: RetryPolicy, failures: int, error: BaseException | None) -> float:
-    """Seconds before the next attempt after so many failed ones; longer than the service asks for, so that those who
-    were refused together do not return together."""
+    """Return the seconds to pause after this many failures; longer than the service's Retry-After, so that clients
+    refused together do not return together."""
     own: float = min(retries.longest_pause, retries.first_pause * 2 ** min(failures - 1, 30))
-    told = error.retry_after if isinstance(error, ApiProblem | ServiceUnreachable) else None
+    requested = error.retry_after if isinstance(error, ApiProblem | ServiceUnreachable) else None
     spread = random.random()  # noqa: S311 - not for secrets
-    return own * spread if told is None else told + min(own, 1.0) * spread
+    return own * spread if requested is None else requested + min(own, 1.0) * spread
 
 
 def options(retries: RetryPolicy) -> dict[str, Any]:
-    """For tenacity's Retrying and AsyncRetrying alike."""
+    """Return options for tenacity's Retrying and AsyncRetrying."""
 
     def wait(state: RetryCallState) -> float:
         return pause(retries, state.attempt_number, state.outcome.exception() if state.outcome else None)
@@ -41,8 +41,8 @@ def options(retries: RetryPolicy) -> dict[str, Any]:
 
 
 def next_poll(elapsed: float, most: float | None, job: str = "It") -> float:
-    """Seconds until whoever waits for a verdict looks again: what they lose by it is a tenth of what they waited.
-    Raises TimeoutError, which names the job, when `most` seconds have passed."""
+    """Return the seconds until the next poll, about a tenth of the time already waited. Raises TimeoutError, which
+    names the job, after `most` seconds."""
     if most is None:
         return min(max(_FIRST_POLL, elapsed / 10), _LAST_POLL)
     if elapsed >= most:

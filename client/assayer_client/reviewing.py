@@ -1,80 +1,105 @@
-"""Reviewing: assignments, conflicts of interest, opinions, the panel, sign-off. People score from 1 to 5."""
+"""Reviewing: assignments, conflicts of interest, opinions, the panel and sign-off. Reviewers score from 1 to 5."""
 
 import datetime as dt
-from typing import Literal
+from typing import Annotated, Literal, TypeAlias
 
-from assayer_client.people import Member
+from pydantic import Field
+
+from assayer_client.people import Affiliation, Email, Member, PersonRole
 from assayer_client.requests import ApiCall, path, reads, reads_nothing
-from assayer_client.resources import Absent, Body, JobState, Page, Resource
+from assayer_client.resources import (
+    Absent,
+    BatchId,
+    Body,
+    Explained,
+    JobId,
+    JobState,
+    MemberId,
+    Name,
+    Page,
+    Resource,
+)
+
+ReviewerId = Annotated[str, Field(pattern=r"^mb_[A-Za-z0-9]{1,60}$")]
+ConflictReason = Annotated[str, Explained, Field(max_length=2_000)]
+Reason = Annotated[str, Explained, Field(max_length=5_000)]
+Note = Annotated[str, Field(max_length=20_000)]
+RemarkText = Annotated[str, Field(min_length=1, max_length=10_000)]
+ScoreOfPerson: TypeAlias = Annotated[int, Field(ge=1, le=5)]
+"""Reviewer's score: 1 is weak, 5 outstanding."""
 
 
 class AssignBody(Body):
-    per_proposal: int = 2
-    """Reviewers of each proposal, those that it has included."""
-    reviewers: tuple[str, ...] | None = None
-    """Of those who review the call; None: all of them. Where nobody was chosen for it, they are all reviewers."""
+    per_proposal: int = Field(default=2, ge=1, le=10)
+    """Number of reviewers per proposal, including those already assigned."""
+    reviewers: tuple[ReviewerId, ...] | None = Field(default=None, min_length=1, max_length=500)
+    """Reviewers to assign among those who review the call; null: all of them. If no reviewers were chosen for it,
+    all reviewers count."""
     dry_run: bool = False
-    """Only say who would get what."""
+    """Whether to only report the assignments without making them."""
 
 
 class CallReviewersBody(Body):
-    reviewers: tuple[str, ...] | None
-    """These and nobody else; None: all members who are reviewers, as if nobody had been chosen."""
+    reviewers: tuple[ReviewerId, ...] | None = Field(min_length=1, max_length=5_000)
+    """Reviewers of the call, excluding all others; null: all members who are reviewers, as if none had been chosen."""
     dry_run: bool = False
-    """Only say what would change."""
+    """Whether to only report the changes without making them."""
 
 
 class CallInvitationBody(Body):
-    name: str
-    email: str
-    """By it they are known when they first sign in with an identity provider."""
-    affiliation: str = ""
-    """Institutions, separated by semicolons: proposals from there are not assigned to them."""
+    name: Name
+    email: Email
+    """Email address that identifies the reviewer when they first sign in with an identity provider."""
+    affiliation: Affiliation = ""
+    """Institutions, separated by semicolons; proposals from them are not assigned to the reviewer."""
     mails: bool = True
-    """Whether they are told by mail: of this invitation and call, and of proposals assigned to them."""
+    """Whether the reviewer receives mail about this invitation and call, and about assigned proposals."""
 
 
 class ConflictBody(Body):
-    reviewer: str | None = None
-    """None: oneself."""
-    reason: str
+    reviewer: ReviewerId | None = None
+    """Null: oneself."""
+    reason: ConflictReason
 
 
 class OpinionBody(Body):
-    score: int
-    """From 1, weak, to 5, outstanding."""
-    note: str = ""
+    score: ScoreOfPerson
+    """Score from 1 (weak) to 5 (outstanding)."""
+    note: Note = ""
 
 
 class JudgementBody(Body):
-    point: str
-    """JSON Pointer to a point of the report."""
+    point: str = Field(max_length=300)
+    """JSON Pointer to a point of the report, such as `/parts/0/strengths/2`."""
     agrees: bool
-    reason: str
+    reason: Reason
 
 
 class OverrideBody(Body):
-    score: int
-    reason: str
+    score: ScoreOfPerson
+    """Score from 1 (weak) to 5 (outstanding)."""
+    reason: Reason
 
 
 class RemarkBody(Body):
-    text: str
+    text: RemarkText
 
 
 class SignOffBody(Body):
-    note: str = ""
+    note: str = Field(default="", max_length=5_000)
     despite_missing: bool = False
-    """Also while assigned opinions are missing; how many is written down."""
+    """Whether to sign off although assigned opinions are missing; their number is recorded."""
     despite_unfinished: bool = False
-    """Also while evaluations have not ended; how many is written down. They still end, and cannot be cancelled."""
+    """Whether to sign off although evaluations have not ended; their number is recorded. They still run to their
+    end and cannot be cancelled."""
 
 
 class CallReviewers(Resource):
     chosen: bool
-    """False: nobody was chosen, and all reviewers are asked."""
+    """Whether reviewers were chosen; if false, all reviewers are asked."""
     reviewers: tuple[Member, ...]
-    """Who gets proposals when they are assigned, by name."""
+    """Reviewers who receive proposals in an assignment, by name, unless they could read the reports in another role
+    (`not_blind` of an assignment). Chosen members who are no longer reviewers are left out."""
 
 
 class WithdrawnAssignment(Resource):
@@ -83,30 +108,33 @@ class WithdrawnAssignment(Resource):
 
 
 class ChosenOutcome(Resource):
-    """What a choice changed, or would."""
+    """Changes made by a choice of reviewers, or by its dry run."""
 
     dry_run: bool
     added: tuple[str, ...]
     removed: tuple[str, ...]
-    """Chosen before, and no more."""
+    """Reviewers who were chosen before and no longer are."""
     withdrawn: tuple[WithdrawnAssignment, ...]
-    """Assignments without an opinion that end."""
+    """Withdrawn assignments that had no opinion. The next assignment distributes their proposals to other reviewers."""
 
 
 class ConflictOfInterest(Resource):
-    """Why somebody must not review a proposal."""
+    """Reason why a member must not review a proposal."""
 
-    evaluation: str
-    member: str
+    evaluation: JobId
+    member: MemberId
     source: Literal["declared", "name", "affiliation"]
+    """Source of the conflict. Declared by a person, or found because the reviewer's name or affiliation occurs
+    among the words that identify the proposal's authors."""
     reason: str
+    """Reason in words; for a conflict found by search, the matching words of the proposal."""
     cleared: str | None
-    """Why it is none after all; None while it stands."""
+    """Reason why it is not a conflict after all; null while the conflict is active."""
     at: dt.datetime
 
 
 class UnfilledProposal(Resource):
-    """A proposal that does not get as many reviewers as it should."""
+    """Proposal that gets fewer reviewers than required."""
 
     evaluation: str
     title: str
@@ -114,80 +142,89 @@ class UnfilledProposal(Resource):
 
 
 class AssignmentOutcome(Resource):
-    """What was assigned, or would be."""
+    """Result of an assignment, or of its dry run."""
 
     dry_run: bool
     assigned: int
-    withdrawn: int = 0
-    """Assignments without an opinion that end: a conflict of interest bars them, or their person reviews no more, or
-    could read the reports."""
+    withdrawn: int
+    """Number of assignments that end without an opinion. The reviewer has a conflict of interest, is no longer a
+    reviewer, or could read the reports."""
     loads: dict[str, int]
-    """Proposals of this call by reviewer."""
+    """Number of this call's proposals by reviewer, including earlier ones."""
     unfilled: tuple[UnfilledProposal, ...]
     conflicts: tuple[ConflictOfInterest, ...]
-    not_blind: tuple[str, ...] = ()
-    """Reviewers who get none of this call: another role let them read its reports."""
+    """Active conflicts of interest, both declared and found."""
+    not_blind: tuple[str, ...]
+    """Reviewers who get no proposals of this call, because another role let them read its reports and their first
+    opinion would not be blind."""
     not_searched: tuple[str, ...]
-    """Proposals whose text is not there yet, as they came as documents."""
+    """Proposals submitted as documents whose text is not available yet, so that they could not be searched for
+    conflicts."""
 
 
 class Assignment(Resource):
-    """A proposal that somebody is to review."""
+    """Proposal assigned to a reviewer."""
 
-    evaluation: str
-    batch: str
+    evaluation: JobId
+    batch: BatchId
     row: int | None
     title: str
     state: JobState
-    member: str
+    """State of the evaluation; a first opinion need not wait for it to end."""
+    member: MemberId
     at: dt.datetime
     opinion: Literal["none", "blind", "revised"]
-    due: dt.date | None = None
-    """The last day for it, as whoever runs the call has set it."""
+    due: dt.date | None
+    """Due date of the opinion, as set by the person who runs the call."""
 
 
 class ProposalToRead(Resource):
-    """A proposal as its reviewers read it."""
+    """Proposal as shown to its reviewers."""
 
     evaluation: str
     title: str
     text: str
     masked: bool
+    """Whether the words that identify the proposal's authors were masked, as they are for the program."""
 
 
 class Opinion(Resource):
-    """What one reviewer thinks of a proposal."""
+    """Opinion of one reviewer on a proposal: first without knowing the program's score, then perhaps revised."""
 
-    evaluation: str
-    member: str
+    evaluation: JobId
+    member: MemberId
     name: str
-    blind_score: int
+    """Name of the reviewer; for a signed-off call, their name at that time."""
+    blind_score: ScoreOfPerson
     blind_note: str
     blind_at: dt.datetime
-    score: int
+    score: ScoreOfPerson
+    """Current score, equal to the blind score until it is revised."""
     note: str
     revised_at: dt.datetime | None
-    conflict: bool = False
-    """A conflict of interest of theirs stands: it counts in no figure."""
+    conflict: bool
+    """Whether the reviewer has an active conflict of interest that became known later: the opinion is shown but
+    counts in no figure."""
 
 
 class PointJudgement(Resource):
-    """Whether a reviewer agrees with one point of the report."""
+    """Agreement or disagreement of a reviewer with one point of the report."""
 
-    evaluation: str
-    member: str
+    evaluation: JobId
+    member: MemberId
     name: str
     point: str
+    """JSON Pointer to the point in the report."""
     agrees: bool
     reason: str
     at: dt.datetime
 
 
 class ScoreOverride(Resource):
-    """The score that counts in place of what the opinions come to."""
+    """Score that replaces the result of the opinions."""
 
-    evaluation: str
-    score: int
+    evaluation: JobId
+    score: ScoreOfPerson
     reason: str
     by: str
     name: str
@@ -195,172 +232,108 @@ class ScoreOverride(Resource):
 
 
 class Remark(Resource):
-    """What somebody added about a proposal; it stays as it is."""
+    """Remark added by a person to a proposal; it cannot be changed."""
 
     id: int
-    evaluation: str
+    evaluation: JobId
     by: str
     name: str
-    role: Literal["owner", "officer", "reviewer", "auditor"]
+    role: PersonRole
     text: str
     at: dt.datetime
 
 
 class SignOff(Resource):
-    """The call is decided: nothing about it changes any more."""
+    """Sign-off of a call: it is decided, and nothing about it changes afterwards."""
 
-    batch: str
+    batch: BatchId
     by: str
     name: str
     note: str
     missing_opinions: int
+    """Number of assigned opinions that were never submitted."""
     at: dt.datetime
     audit_number: int
+    """Number of the audit log entry; record it together with its hash."""
     audit_hash: str
 
 
 class PanelPair(Resource):
+    """Two reviewers."""
+
     first: str
     second: str
     common: int
+    """Number of proposals that both reviewers have scored."""
     kappa: float | Absent
+    """Cohen's kappa with quadratic weights: 1 is full agreement, 0 is agreement by chance."""
 
 
 class PanelAgreement(Resource):
     kappa: float | Absent
+    """Mean kappa of the pairs, weighted by the number of shared proposals."""
     pairs: tuple[PanelPair, ...]
 
 
 class PanelRow(Resource):
+    """Proposal with an assigned reviewer, or with a score set by an officer."""
+
     evaluation: str
     row: int | None
     title: str
     assigned: int
     opinions: tuple[Opinion, ...]
-    set_aside: int = 0
-    """Of the opinions, those of people whose conflict of interest stands: they count in no figure."""
+    set_aside: int
+    """Number of opinions of people with an active conflict of interest; they count in no figure."""
     mean: float | None
+    """Mean of the reviewers' current scores; null if no score counts."""
     spread: int | None
+    """Difference between the highest and the lowest score; null for fewer than two."""
     override: ScoreOverride | None
     score: float | None
-    """What counts: the override, else the mean."""
+    """Score that counts: the override, otherwise the mean."""
 
 
 class Panel(Resource):
-    """What the reviewers of a batch think. Nothing of it is the program's."""
+    """Opinions of a batch's reviewers, without any result of the program."""
 
     batch: str
     assigned: int
     given: int
     revised: int
-    set_aside: int = 0
-    """Of those given, opinions of people whose conflict of interest stands: they count in no figure."""
+    set_aside: int
+    """Number of opinions of people with an active conflict of interest: shown, but left out of means, spreads,
+    scores and agreement."""
     rows: tuple[PanelRow, ...]
-    next: str | None = None
-    """The cursor of the next page; None where there is none, or no limit was given."""
+    """Rows in the order of the batch."""
+    next: str | None
+    """Cursor of the next page; null if there is none or no limit was set."""
     blind: PanelAgreement
+    """Agreement of first opinions, entered before the program's result was seen."""
     standing: PanelAgreement
+    """Agreement of current opinions."""
     sign_off: SignOff | None
 
 
-def call_reviewers(batch: str) -> ApiCall[CallReviewers]:
-    """Who reviews a batch: those chosen and invited for it; where nobody was, all members who are reviewers."""
-    return ApiCall("GET", path("batches", batch, "reviewers"), reads(CallReviewers))
-
-
-def choose_reviewers(batch: str, body: CallReviewersBody) -> ApiCall[ChosenOutcome]:
-    """Chooses who reviews a batch, and nobody else. Assignments of others end, unless an opinion was given."""
-    return ApiCall("PUT", path("batches", batch, "reviewers"), reads(ChosenOutcome), body=body)
-
-
-def invite_reviewer(batch: str, body: CallInvitationBody) -> ApiCall[Member]:
-    """Makes somebody a member who is a reviewer, tells them of which call, and chooses them for it."""
-    return ApiCall("POST", path("batches", batch, "reviewers"), reads(Member), body=body)
-
-
-def assign(batch: str, body: AssignBody) -> ApiCall[AssignmentOutcome]:
-    """Assigns reviewers to all proposals of a batch: nobody with a conflict, all with about the same load."""
-    return ApiCall("POST", path("batches", batch, "assignments"), reads(AssignmentOutcome), body=body)
-
-
 def assignments(*, batch: str | None = None, limit: int = 1_000) -> ApiCall[Page[Assignment]]:
-    """A reviewer's own queue, first what waits for an opinion; for others, everybody's."""
+    """List assignments: for reviewers their own queue, those without an opinion first; for other roles, all
+    assignments."""
     return ApiCall("GET", path("assignments"), reads(Page[Assignment]), {"batch": batch, "limit": limit})
 
 
 def withdraw_assignment(evaluation: str, *, reviewer: str) -> ApiCall[None]:
-    """Takes a proposal from a reviewer who has not given an opinion on it."""
+    """Withdraw a proposal from a reviewer who has not submitted an opinion on it."""
     own = path("evaluations", evaluation, "assignments")
     return ApiCall("DELETE", own, reads_nothing, {"reviewer": reviewer})
 
 
-def conflicts(batch: str) -> ApiCall[Page[ConflictOfInterest]]:
-    """Conflicts of interest of a batch: declared and found, cleared ones included."""
-    return ApiCall("GET", path("batches", batch, "conflicts"), reads(Page[ConflictOfInterest]))
-
-
-def declare_conflict(evaluation: str, body: ConflictBody) -> ApiCall[ConflictOfInterest]:
-    """Says that somebody must not review a proposal."""
-    return ApiCall("POST", path("evaluations", evaluation, "conflicts"), reads(ConflictOfInterest), body=body)
-
-
 def clear_conflict(evaluation: str, *, reviewer: str, reason: str) -> ApiCall[ConflictOfInterest]:
-    """Says why a conflict is none after all. It stays on record."""
+    """Clear a conflict of interest with a reason. It stays on record."""
     own = path("evaluations", evaluation, "conflicts")
     return ApiCall("DELETE", own, reads(ConflictOfInterest), {"reviewer": reviewer, "reason": reason})
 
 
-def proposal_text(evaluation: str) -> ApiCall[ProposalToRead]:
-    """The proposal itself, masked where it is judged blind."""
-    return ApiCall("GET", path("evaluations", evaluation, "proposal"), reads(ProposalToRead))
-
-
-def give_opinion(evaluation: str, body: OpinionBody) -> ApiCall[Opinion]:
-    """A reviewer's first opinion, given without knowing the program's. Then the report opens."""
-    return ApiCall("POST", path("evaluations", evaluation, "opinions"), reads(Opinion), body=body)
-
-
-def revise_opinion(evaluation: str, body: OpinionBody) -> ApiCall[Opinion]:
-    """A reviewer's opinion after having read the report; the first one is kept."""
-    return ApiCall("PATCH", path("evaluations", evaluation, "opinions"), reads(Opinion), body=body)
-
-
-def opinions(evaluation: str) -> ApiCall[Page[Opinion]]:
-    """What reviewers think of a proposal; a reviewer sees their own alone."""
-    return ApiCall("GET", path("evaluations", evaluation, "opinions"), reads(Page[Opinion]))
-
-
-def judge_point(evaluation: str, body: JudgementBody) -> ApiCall[Page[PointJudgement]]:
-    """Agrees or disagrees with one point of the report; answers with all of one's own judgements."""
-    return ApiCall("POST", path("evaluations", evaluation, "judgements"), reads(Page[PointJudgement]), body=body)
-
-
-def judgements(evaluation: str) -> ApiCall[Page[PointJudgement]]:
-    """Whether reviewers agree with points of the report; a reviewer sees their own alone."""
-    return ApiCall("GET", path("evaluations", evaluation, "judgements"), reads(Page[PointJudgement]))
-
-
 def panel(batch: str, *, limit: int | None = None, after: str | None = None) -> ApiCall[Panel]:
-    """The opinions on a batch, and how far reviewers agree. All rows at once, or so many on a page; `after` is `next`
-    of the page before. Figures and agreement are of the whole batch on each page."""
+    """Return the opinions on a batch and the agreement of its reviewers, in full or `limit` rows per page; `after`
+    is `next` of the previous page. Figures and agreement cover the whole batch on each page."""
     return ApiCall("GET", path("batches", batch, "panel"), reads(Panel), {"limit": limit, "after": after})
-
-
-def remark(evaluation: str, body: RemarkBody) -> ApiCall[Remark]:
-    """It cannot be taken back."""
-    return ApiCall("POST", path("evaluations", evaluation, "remarks"), reads(Remark), body=body)
-
-
-def remarks(evaluation: str) -> ApiCall[Page[Remark]]:
-    """The oldest first, all of them."""
-    return ApiCall("GET", path("evaluations", evaluation, "remarks"), reads(Page[Remark]))
-
-
-def override_score(evaluation: str, body: OverrideBody) -> ApiCall[ScoreOverride]:
-    """Sets the score that counts, with a reason."""
-    return ApiCall("POST", path("evaluations", evaluation, "override"), reads(ScoreOverride), body=body)
-
-
-def sign_off(batch: str, body: SignOffBody) -> ApiCall[SignOff]:
-    """Closes the call: nothing about it changes any more."""
-    return ApiCall("POST", path("batches", batch, "sign-off"), reads(SignOff), body=body)

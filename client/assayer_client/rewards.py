@@ -1,27 +1,36 @@
-"""Rewards: does each idea match the methodology of a reference?"""
+"""Rewards that state whether each idea matches the methodology of a reference."""
 
-import datetime as dt
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-from assayer_client.item_jobs import ItemCalls, ItemsPage
-from assayer_client.requests import ApiCall, path, reads, reads_text_of
+from assayer_client.item_jobs import AcceptedItems, ItemCalls, ItemLinks, ItemsPage
+from assayer_client.requests import ApiCall, path, reads_text_of
 from assayer_client.resources import (
     Absent,
     Body,
-    JobState,
+    JobResource,
     Limits,
     LivePriority,
-    Priority,
     Problem,
     PromptVersion,
     Resource,
 )
 
+MOST_REWARD_ITEMS = 1_000
+
+
+def _with_words(text: str) -> str:
+    if not text.strip():
+        raise ValueError("It is empty")
+    return text
+
+
+Words = Annotated[str, AfterValidator(_with_words)]
+
 
 class DebateQuote(Resource):
-    """Words that a speaker relies on."""
+    """Quote that a speaker relies on."""
 
     source: Literal["idea", "abstract"]
     text: str
@@ -29,27 +38,27 @@ class DebateQuote(Resource):
 
 
 class DebateTurn(Resource):
-    """What one seat said in one round."""
+    """Statement of one seat in one round."""
 
     round: int
     role: Literal["moderator", "analyst", "critic", "evaluator"]
     seat: int
     vote: Literal["match", "no_match"] | Absent
-    """Absent where the role has no vote, or its answer was lost."""
+    """Vote of the seat; absent if the role has no vote or its answer was lost."""
     argument: str
     quotes: tuple[DebateQuote, ...] = ()
 
 
 class Reward(Resource):
-    """A judge's verdict on one item. A judge that failed gives none: absent, never 0."""
+    """Verdict of a judge on one item. If the judge failed, the value is absent, never 0."""
 
     value: Literal[0, 1] | Absent
     reason: str
     judge: str
     guard: str | None = None
-    """The check that decided before any call to a model; None where none did."""
+    """Check that decided before any model call; None if no check did."""
     leakage: bool = False
-    """The idea repeats the reference's own words: a match that earns nothing."""
+    """Whether the idea repeats the reference's own words: such a match earns nothing."""
     transcript: tuple[DebateTurn, ...] = ()
     decided_in_round: int | None = None
     similarity: float | None = None
@@ -62,27 +71,27 @@ class Reward(Resource):
 
 
 class RewardOutcome(Resource):
-    """What became of one item: a reward, or a problem that says why there is none."""
+    """Outcome of an item: a reward, or a problem that states why there is none."""
 
     item: int
-    """Its place in the request, from 0."""
+    """Position of the item in the request, from 0."""
     id: str = ""
-    """The caller's name for it."""
+    """Name that the caller uses for the item."""
     reward: Reward | None = None
     problem: Problem | None = None
     same_as: int | None = None
-    """An earlier item with the same words, with which it was judged: it cost nothing more."""
+    """Earlier item with the same words, with which this item was judged at no further cost."""
     seconds: float = 0.0
 
     @property
     def value(self) -> float | None:
-        """0 or 1; None where there is no reward, which is never 0."""
+        """Reward as 0 or 1; None if there is no reward, which is not the same as 0."""
         value = None if self.reward is None else self.reward.value
         return None if value is None or isinstance(value, Absent) else float(value)
 
 
 class RewardsResult(Resource):
-    """How many of the items ended how; each has its own outcome beside it."""
+    """Counts of the items by outcome; the outcome of each item is stored separately."""
 
     kind: Literal["rewards"] = "rewards"
     judge: str
@@ -90,12 +99,12 @@ class RewardsResult(Resource):
     match: int
     no_match: int
     guard: int
-    """Stopped before any call to a model."""
+    """Number of items decided by a check before any model call."""
     absent: int
-    """The judge failed: no reward."""
+    """Number of items without a reward because the judge failed."""
     problem: int
     repeated: int
-    """Had the words of an earlier item."""
+    """Number of items with the same words as an earlier item."""
     calls: int
     prompt_tokens: int
     completion_tokens: int
@@ -103,84 +112,66 @@ class RewardsResult(Resource):
 
 
 class Composition(Body):
-    """Who sits in a debate, and for how long it may go on."""
+    """Participants of a debate, and its maximum length."""
 
-    name: str
-    """Lower-case words joined by hyphens."""
-    moderators: int = 0
-    analysts: int = 0
-    critics: int = 0
-    evaluators: int = 0
-    rounds: int = 2
-    temperature: float = 0.7
-    """Of roles with several seats."""
+    name: str = Field(pattern=r"^[a-z0-9]+(?:-[a-z0-9]+)*$", max_length=60)
+    """Name made of lower-case words joined by hyphens."""
+    moderators: int = Field(default=0, ge=0, le=1)
+    analysts: int = Field(default=0, ge=0, le=5)
+    critics: int = Field(default=0, ge=0, le=5)
+    evaluators: int = Field(default=0, ge=0, le=3)
+    rounds: int = Field(default=2, ge=1, le=5)
+    temperature: float = Field(default=0.7, ge=0, le=2)
+    """Temperature of roles with several seats."""
 
 
 class RewardItemBody(Body):
-    question: str
-    idea: str
-    """An empty one is judged as well: it earns 0, before any call."""
-    abstract: str
-    id: str = ""
-    """The caller's name for it; comes back with its outcome."""
-    reference: str = ""
-    """Where the abstract is from: a title, a DOI. Nothing is judged by it."""
+    question: Words = Field(max_length=5_000)
+    """Research question that the idea was generated for."""
+    idea: str = Field(max_length=100_000)
+    """Idea to judge. An empty idea, which a policy may generate, is valid: it earns 0 without any call."""
+    abstract: Words = Field(max_length=20_000)
+    """Abstract of the reference, which contains the methodology that the idea is compared with."""
+    id: str = Field(default="", max_length=200)
+    """Name that the caller uses for the item, returned with its outcome."""
+    reference: str = Field(default="", max_length=500)
+    """Source of the abstract, such as a title or DOI. It does not affect the verdict."""
 
 
 class RewardsBody(Body):
-    items: tuple[RewardItemBody, ...]
-    """1 to 1,000; those with the same words are judged once."""
-    judge: str | None = None
-    """By name; None: the service's."""
+    items: tuple[RewardItemBody, ...] = Field(min_length=1, max_length=MOST_REWARD_ITEMS)
+    judge: str | None = Field(default=None, max_length=200)
+    """Name of the judge; null: the service's default."""
     composition: Composition | None = None
-    """A debate of one's own, in place of a judge by name."""
+    """Custom debate composition, used instead of a named judge."""
     limits: Limits = Limits()
+    """Limits for all items together."""
     priority: LivePriority = "interactive"
 
+    @model_validator(mode="after")
+    def _has_one_judge(self) -> Self:
+        if self.judge is not None and self.composition is not None:
+            raise ValueError("Give either `judge` or `composition`")
+        return self
 
-class RewardsLinks(Resource):
-    rewards: str
-    items: str
-    events: str
 
+class AcceptedRewards(AcceptedItems):
+    """Accepted items. They are stored, and each will end in a reward or a problem."""
 
-class AcceptedRewards(Resource):
-    """The items are stored, and each will end in a reward or a problem."""
-
-    id: str
-    state: JobState = "queued"
-    asked: int
-    """How many items were sent in."""
     judge: str
-    links: RewardsLinks
 
 
-class RewardsResource(Resource):
-    id: str
-    state: JobState
-    title: str
-    flags: tuple[str, ...] = ()
-    """What is suspicious in the texts, for people to look at."""
-    priority: Priority
-    attempt: int
-    """How often it was begun."""
-    problem: Problem | None
-    """Why it ended before all items had: null unless the state is failed or dead."""
-    cost_usd: float | None
-    """Null while it is not known."""
-    created_at: dt.datetime
-    started_at: dt.datetime | None
-    finished_at: dt.datetime | None
+class RewardsResource(JobResource):
     asked: int | None
-    """How many items were sent in; null in lists."""
+    """Number of submitted items; null in lists."""
     items: tuple[RewardOutcome, ...] | None
-    """The outcomes that are there so far, in the order of the items; null in lists."""
+    """Outcomes available so far, in the order of the items; null in lists."""
     result: RewardsResult | None
-    """How many ended how; null until the state is done, and in lists."""
-    links: RewardsLinks
+    """Counts of the items by outcome; null until the state is succeeded, and in lists."""
+    links: ItemLinks
 
     def values(self) -> list[float | None]:
-        """One for each item that was asked for, in order; None where there is no reward."""
+        """Return a value for each submitted item, in order; None if an item has no reward."""
         values: list[float | None] = [None] * (self.asked or 0)
         for outcome in self.items or ():
             values[outcome.item] = outcome.value
@@ -188,75 +179,92 @@ class RewardsResource(Resource):
 
 
 class RewardItems(ItemsPage[RewardOutcome]):
-    pass
+    """Reward outcomes in order of arrival."""
 
 
 class VerifyBody(Body):
-    """A rollout as NeMo Gym sends it, with what it is judged against. Further fields are echoed."""
+    """Rollout in the form sent by NeMo Gym, with the data that it is judged against."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(extra="allow")
 
     responses_create_params: dict[str, Any] = Field(default_factory=dict)
+    """Prompt of the policy: its last user message is the question, unless `question` is set."""
     response: dict[str, Any]
-    """In the form of the Responses API: the text of its last message is the idea."""
+    """Answer of the policy: the text of its last message is the idea."""
     question: str | None = None
-    """None: the last message of a user in `responses_create_params`."""
     abstract: str | None = None
-    """Of the reference; may also stand in `verifier_metadata`."""
+    """Abstract of the reference; it may also be in `verifier_metadata`."""
     verifier_metadata: dict[str, Any] | None = None
-    judge: str | None = None
+    judge: str | None = Field(default=None, max_length=200)
+    """Name of the judge, as in `POST /v1/rewards`."""
     limits: Limits = Limits()
 
 
 class CompareBody(VerifyBody):
-    """One member of a group of rollouts of the same prompt."""
+    """Member of a group of rollouts of the same prompt."""
 
-    group: str
-    """Its id, the caller's own: new for every group."""
-    size: int
-    """How many members the group has."""
-    member: int | None = None
-    """Its number in the group, from 0; None: `_ng_rollout_index`."""
+    group: str = Field(min_length=1, max_length=200)
+    """Id of the group, chosen by the caller and different for every group."""
+    size: int = Field(ge=2, le=MOST_REWARD_ITEMS)
+    """Number of members in the group."""
+    member: int | None = Field(default=None, ge=0, lt=MOST_REWARD_ITEMS)
+    """Number of the rollout in the group, from 0; null: `_ng_rollout_index`."""
 
 
 class RolloutListBody(Body):
-    """A whole group of rollouts of the same prompt, as NeMo Gym's clients of `genrm_compare` send it."""
+    """Complete group of rollouts of the same prompt, in the form sent by NeMo Gym's `genrm_compare` clients."""
+
+    model_config = ConfigDict(extra="ignore")
 
     conversation_history: tuple[dict[str, Any], ...]
-    response_objs: tuple[dict[str, Any], ...]
-    """In the form of the Responses API: the text of its last message is the idea."""
+    """Prompt of the policy: its last user message is the question, unless `question` is set."""
+    response_objs: tuple[dict[str, Any], ...] = Field(min_length=1, max_length=MOST_REWARD_ITEMS)
+    """Answers of the policy, one object of the Responses API each: the text of its last message is the idea."""
     principle: str | None = None
-    """The abstract, where `abstract` is not given."""
+    """Principle against which NeMo Gym checks responses: the abstract, unless `abstract` is set."""
     question: str | None = None
-    """None: the last message of a user in `conversation_history`."""
     abstract: str | None = None
-    judge: str | None = None
+    """Abstract of the reference."""
+    judge: str | None = Field(default=None, max_length=200)
+    """Name of the judge, as in `POST /v1/rewards`."""
     limits: Limits = Limits()
+    """Limits for all rollouts together."""
 
 
 class ComparedRollouts(Resource):
-    """A whole group, judged."""
+    """Rewards of a complete group, in the form of NeMo Gym's `genrm_compare` response, with `outcomes` and `job`
+    added."""
 
     rewards: tuple[float | None, ...]
-    """In the order of `response_objs`: the difference from the group's mean; None: the judge failed."""
+    """Rewards in the order of `response_objs`, each relative to the group's mean; null: the judge failed."""
     comparison_results: None = None
+    """Always null: rollouts are not compared in pairs; each is compared with the reference."""
     metrics: dict[str, float]
+    """Metrics of the group: `group_mean` of the judged rollouts, `group_judged` and `group_failed`."""
     outcomes: tuple[RewardOutcome, ...]
+    """Outcomes with reasons, transcripts and costs."""
     job: str
 
 
 class VerifiedRollout(Resource):
-    """The rollout as it came, with its reward."""
+    """Rollout as received, with its reward. Other fields of the request are returned as well."""
 
-    model_config = ConfigDict(frozen=True, extra="allow", populate_by_name=True)
+    model_config = ConfigDict(extra="allow", populate_by_name=True)
 
     responses_create_params: dict[str, Any]
     response: dict[str, Any]
     reward: float | None
-    """Of `verify` 0 or 1; of `compare` the difference from the group's mean; None: the judge failed."""
+    """Reward: 0 or 1 for `/verify`; for `/compare` relative to the group's mean; null: the judge failed."""
     reward_components: dict[str, float]
+    """Components of the reward: `match` is 0 or 1; for a group also `group_mean` and `group_judged`, the number of
+    its members with a reward."""
     outcome: RewardOutcome
-    failure_class: str | None = Field(default=None, alias="_ng_failure_class")
+    """Outcome with the reason, the transcript and the cost."""
+    failure_class: str | None = Field(
+        default=None,
+        serialization_alias="_ng_failure_class",
+        description="`judge_failed` where there is no reward: keep the rollout out of the metrics.",
+    )
     job: str
 
 
@@ -266,27 +274,11 @@ REWARDS = ItemCalls[RewardsBody, AcceptedRewards, RewardsResource, RewardOutcome
 
 
 def debate_text(job: str, item: int, media_type: str = "text/markdown") -> ApiCall[str]:
-    """How one item was judged, as `text/markdown` or `text/html`; `item` is its place in the request, from 0. Raises
-    ApiProblem (409) saying why where it has no reward."""
+    """Return how an item was judged, as `text/markdown` or `text/html`; `item` is its position in the request, from
+    0. Raises ApiProblem (409) with the reason if it has no reward."""
     where = path("rewards", job, "items", str(item), "debate")
     return ApiCall("GET", where, reads_text_of(media_type), headers={"Accept": media_type})
 
 
-_HELD_SECONDS = 60.0
-"""For which the service holds the answer to a rollout."""
-
-
-def verify(body: VerifyBody, *, key: str | None = None) -> ApiCall[VerifiedRollout]:
-    """Judges one rollout and waits for its reward."""
-    return ApiCall("POST", path("rewards", "verify"), reads(VerifiedRollout), body=body, key=key, seconds=_HELD_SECONDS)
-
-
-def compare(body: CompareBody) -> ApiCall[VerifiedRollout]:
-    """Judges one member of a group and waits, until all of them are there, for its reward relative to the group."""
-    return ApiCall("POST", path("rewards", "compare"), reads(VerifiedRollout), body=body, seconds=_HELD_SECONDS)
-
-
-def compare_all(body: RolloutListBody, *, key: str | None = None) -> ApiCall[ComparedRollouts]:
-    """Judges a whole group and waits for its rewards, each relative to the group."""
-    where = path("rewards", "compare")
-    return ApiCall("POST", where, reads(ComparedRollouts), body=body, key=key, seconds=_HELD_SECONDS)
+HELD_SECONDS = 60.0
+"""Seconds for which the service holds its response to a rollout."""

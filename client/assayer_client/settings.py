@@ -1,4 +1,4 @@
-"""Where the service is, and how long a client waits for it."""
+"""Settings of the client: the address of the service, timeouts and retries."""
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -14,19 +14,20 @@ class Timeouts(BaseModel):
 
     connect: float = Field(default=5.0, gt=0)
     answer: float = Field(default=60.0, gt=0)
-    """Without a byte going either way."""
+    """Timeout in seconds without a byte in either direction."""
     silence: float = Field(default=50.0, gt=0)
-    """Of a stream of events; the service sends a sign of life every 15 seconds."""
+    """Timeout in seconds of a silent event stream; the service sends a keep-alive every 15 seconds."""
 
 
 class RetryPolicy(BaseModel):
-    """Of one request, or of a stream of events between two of them."""
+    """Retry policy of a request, or of an event stream between two requests."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     attempts: int = Field(default=8, ge=1)
     seconds: float = Field(default=180.0, ge=0)
-    """No pause begins that would pass it."""
+    """Time limit in seconds for retrying: no pause starts that would exceed it."""
     first_pause: float = Field(default=0.5, ge=0)
-    """Doubled with every attempt, and drawn at random below that; the service's Retry-After is stronger."""
+    """First pause in seconds, doubled with every attempt and randomised below that; the service's Retry-After takes
+    precedence."""
     longest_pause: float = Field(default=20.0, ge=0)

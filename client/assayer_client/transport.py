@@ -35,7 +35,8 @@ class RequestBuilder:
 
     @classmethod
     def of(cls, url: str | None, key: str | None, timeouts: Timeouts) -> "RequestBuilder":
-        """What is not given is in ASSAYER_API_URL and ASSAYER_API_KEY. Raises ConfigurationError."""
+        """Create the builder; missing values are read from ASSAYER_API_URL and ASSAYER_API_KEY. Raises
+        ConfigurationError."""
         address = url or os.environ.get("ASSAYER_API_URL") or DEFAULT_URL
         secret = key or os.environ.get("ASSAYER_API_KEY") or ""
         if not secret:
@@ -47,7 +48,8 @@ class RequestBuilder:
         )
 
     def key_of(self, call: ApiCall[Any]) -> str | None:
-        """Drawn once a call, so that all its attempts are one request to the service. Raises InvalidRequest."""
+        """Return the call's idempotency key, generated once per call so that the service treats all its
+        attempts as one request. Raises InvalidRequest."""
         if call.method != "POST":
             return None
         if call.key is None:
@@ -58,7 +60,7 @@ class RequestBuilder:
 
     @contextmanager
     def request(self, call: ApiCall[Any], key: str | None) -> Iterator[httpx2.Request]:
-        """With the files of the call open."""
+        """Build a request with the files of the call open."""
         headers = {**self._headers("application/json"), **call.headers}
         body: dict[str, Any] = {}
         with ExitStack() as stack:
@@ -68,8 +70,10 @@ class RequestBuilder:
                 # Named by the key: an upload that is sent again is the same to the byte.
                 boundary = hashlib.sha256((key or "").encode()).hexdigest()[:32]
                 headers["Content-Type"] = f"multipart/form-data; boundary={boundary}"
-                files = [(one.name, stack.enter_context(one.opened()), one.media_type) for one in call.uploads]
-                body["files"] = [("file", one) for one in files]
+                files = [
+                    (upload.name, stack.enter_context(upload.opened()), upload.media_type) for upload in call.uploads
+                ]
+                body["files"] = [("file", file) for file in files]
             elif (content := call.content()) is not None:
                 headers["Content-Type"], body["content"] = content
             timeout = self._timeout(self.timeouts.answer + call.seconds)
@@ -77,12 +81,12 @@ class RequestBuilder:
             yield httpx2.Request(call.method, url, params=parameters, headers=headers, extensions=timeout, **body)
 
     def stream(self, path: str, last: int) -> httpx2.Request:
-        """Of events, after the one with this number."""
+        """Build the request for the events after the event number `last`."""
         headers = self._headers("text/event-stream") | ({"Last-Event-ID": str(last)} if last else {})
         return httpx2.Request("GET", self._url(path), headers=headers, extensions=self._timeout(self.timeouts.silence))
 
     def checked(self, status: int, headers: httpx2.Headers, content: bytes) -> Response:
-        """Raises ApiProblem for anything but success."""
+        """Return the response if it was successful; raise ApiProblem otherwise."""
         answered = Response(status, {name.lower(): value for name, value in headers.items()}, content)
         if not 200 <= status < 300:
             raise problem_of(*answered, now=self.now())
@@ -91,9 +95,9 @@ class RequestBuilder:
     def as_error(self, error: httpx2.RequestError | ApiProblem) -> ApiProblem | ServiceUnreachable:
         if isinstance(error, ApiProblem):
             return error
-        said = str(error).rstrip(".") or type(error).__name__
+        reason = str(error).rstrip(".") or type(error).__name__
         return ServiceUnreachable(
-            f"The service at {self.url} did not answer: {said}.", "Is it running, and is ASSAYER_API_URL its address?"
+            f"The service at {self.url} did not answer: {reason}.", "Is it running, and is ASSAYER_API_URL its address?"
         )
 
     def _url(self, path: str) -> httpx2.URL:

@@ -1,12 +1,14 @@
-"""Webhooks: the service calls an address of yours when something has ended."""
+"""Webhooks, with which the service calls your address when a job or batch has ended."""
 
 import datetime as dt
 import json
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, get_args
+
+from pydantic import Field
 
 from assayer_client.errors import InvalidRequest
-from assayer_client.requests import ApiCall, path, reads, reads_nothing
+from assayer_client.requests import ApiCall, path, reads
 from assayer_client.resources import Body, Page, Resource
 
 WebhookEvent = Literal[
@@ -19,23 +21,15 @@ WebhookEvent = Literal[
     "score.finished",
     "batch.finished",
 ]
-EVENTS: tuple[WebhookEvent, ...] = (
-    "evaluation.finished",
-    "comparison.finished",
-    "ranking.finished",
-    "rewards.finished",
-    "curation.finished",
-    "proposal.finished",
-    "score.finished",
-    "batch.finished",
-)
+EVENTS: tuple[WebhookEvent, ...] = get_args(WebhookEvent)
+DeliveryState = Literal["pending", "delivered", "failed"]
 
 
 class WebhookBody(Body):
-    url: str
-    """https, and public."""
-    events: tuple[WebhookEvent, ...] = EVENTS
-    """What is told there; finished means ended, whatever way."""
+    url: str = Field(min_length=1, max_length=2_000)
+    """A public https address."""
+    events: tuple[WebhookEvent, ...] = Field(default=EVENTS, min_length=1, max_length=len(EVENTS))
+    """Events that the webhook is notified of; finished means ended with any outcome."""
 
 
 class NewWebhook(Resource):
@@ -43,7 +37,7 @@ class NewWebhook(Resource):
     url: str
     events: tuple[str, ...]
     secret: str
-    """With which messages are signed (standardwebhooks.com). It is shown here and never again."""
+    """Secret that signs the messages (standardwebhooks.com), shown only in this response."""
 
 
 class WebhookResource(Resource):
@@ -55,47 +49,30 @@ class WebhookResource(Resource):
 
 class DeliveryResource(Resource):
     id: str
-    """The `webhook-id` of the message, however often it is sent."""
+    """Id of the message (`webhook-id`), the same for every attempt to send it."""
     type: str
-    state: str
-    """dead: given up after the last try."""
+    state: DeliveryState
+    """Delivery state. failed: the last attempt failed, and no more are made."""
     attempt: int
-    """How often it was sent."""
+    """Number of times the message was sent."""
     next_at: dt.datetime | None
-    """When it is sent again; null unless it is pending."""
+    """Time of the next attempt; null unless the delivery is pending."""
     said: str
-    """How the last try ended."""
+    """Outcome of the last attempt."""
     created_at: dt.datetime
 
 
-def create_webhook(body: WebhookBody, *, key: str | None = None) -> ApiCall[NewWebhook]:
-    """Only this answer holds the secret, with which `verified` reads what comes."""
-    return ApiCall("POST", path("webhooks"), reads(NewWebhook), body=body, key=key)
-
-
-def webhooks() -> ApiCall[Page[WebhookResource]]:
-    return ApiCall("GET", path("webhooks"), reads(Page[WebhookResource]))
-
-
 def deliveries(webhook: str, *, limit: int = 50) -> ApiCall[Page[DeliveryResource]]:
-    """What was sent, and what was said to it; the newest first."""
+    """List the messages sent and the responses to them, newest first."""
     return ApiCall(
         "GET", path("webhooks", webhook, "deliveries"), reads(Page[DeliveryResource]), query={"limit": limit}
     )
 
 
-def ping_webhook(webhook: str) -> ApiCall[DeliveryResource]:
-    """Sends it a message of the type `ping`; `deliveries` tells what came of it."""
-    return ApiCall("POST", path("webhooks", webhook, "ping"), reads(DeliveryResource))
-
-
-def delete_webhook(webhook: str) -> ApiCall[None]:
-    return ApiCall("DELETE", path("webhooks", webhook), reads_nothing)
-
-
 def verified(body: bytes, headers: Mapping[str, str], secret: str) -> dict[str, Any]:
-    """The message, if it was signed with the webhook's secret within five minutes of now (standardwebhooks.com).
-    `body` is what came, to the byte. Raises InvalidRequest for anything else: answer 400, and do nothing it says."""
+    """Return the message if it was signed with the webhook's secret within five minutes of now
+    (standardwebhooks.com). `body` must be the exact bytes received. Raises InvalidRequest otherwise: respond with
+    400 and ignore the content."""
     from standardwebhooks import Webhook, WebhookVerificationError
 
     try:

@@ -39,21 +39,18 @@ def export(
 ) -> None:
     """Save the whole log, and print its tip: NUMBER:HASH."""
     from orchestrator.access.audit_chain import AuditExport
-    from orchestrator.jobs.models import TenantId
 
     count = 0
     with service(profile) as client, whole_file(to) as file:
         after: str | None = "0"
         while after is not None:
-            page = client.audit_entries(after=int(after), limit=_PAGE)
-            if after == "0" and page.reader and page.items:
-                head = AuditExport(
-                    tenant=TenantId(page.items[0].tenant), reader=page.reader, at=dt.datetime.now(dt.UTC)
-                )
+            page = client.audit_log.list(after=int(after), limit=_PAGE)
+            if after == "0" and page.items:
+                head = AuditExport(tenant=page.items[0].tenant, reader=page.reader, at=dt.datetime.now(dt.UTC))
                 file.write(head.model_dump_json().encode() + b"\n")
             file.writelines(entry.model_dump_json().encode() + b"\n" for entry in page.items)
             count, after = count + len(page.items), page.next
-        tip = client.audit_tip()
+        tip = client.audit_log.tip()
     remark(f"Saved {count:,} entries in {to}. Keep the tip somewhere else:")
     typer.echo(f"{tip.number}:{tip.hash}")
 
@@ -62,8 +59,8 @@ def export(
 def tip(profile: WithProfile = PROFILES[0]) -> None:
     """Print the log's tip, NUMBER:HASH, to be written down where nobody who could change the log can change it."""
     with service(profile) as client:
-        found = client.audit_tip()
-    typer.echo(f"{found.number}:{found.hash}")
+        current = client.audit_log.tip()
+    typer.echo(f"{current.number}:{current.hash}")
 
 
 @app.command("verify")
@@ -105,17 +102,17 @@ def verify(
         remark("Without --tip nobody can tell whether later entries were cut off.")
 
 
-def _counted(number: int, one: str, several: str) -> str:
-    return f"{number:,} {one if number == 1 else several}"
+def _counted(number: int, text: str, several: str) -> str:
+    return f"{number:,} {text if number == 1 else several}"
 
 
 def _read(file: Path) -> "tuple[AuditExport | None, list[AuditEntry]]":
-    """For whom it says that it was saved, and the entries."""
+    """Return the header that states for whom the log was exported, if there is one, and the entries."""
     from orchestrator.access.audit_chain import AuditExport
 
     lines = [*_lines(file)]
     head = lines[0] if lines and isinstance(lines[0], AuditExport) else None
-    return head, [_entry(file, one) for one in (lines if head is None else lines[1:])]
+    return head, [_entry(file, line) for line in (lines if head is None else lines[1:])]
 
 
 def _entry(file: Path, line: "AuditEntry | AuditExport") -> "AuditEntry":
@@ -137,18 +134,18 @@ def _lines(file: Path) -> "Iterator[AuditEntry | AuditExport]":
         for number, line in enumerate(lines, 1):
             if line.strip():
                 try:
-                    yield kind.validate_json(line)
+                    yield kind.validate_json(line, extra="forbid")
                 except ValidationError:
                     raise InputError(f"{file}, line {number}, is no entry of an audit log.") from None
 
 
-def _tip_of(said: str | None, tenant: str) -> "AuditTip | None":
+def _tip_of(text: str | None, tenant: str) -> "AuditTip | None":
     from orchestrator.access.audit_chain import AuditTip
     from orchestrator.jobs.models import TenantId
 
-    if said is None:
+    if text is None:
         return None
-    match = _TIP.fullmatch(said.strip())
+    match = _TIP.fullmatch(text.strip())
     if match is None:
-        raise InputError(f"{said!r} is no tip.", "It reads NUMBER:HASH, as `assayer audit-log export` printed it.")
+        raise InputError(f"{text!r} is no tip.", "It reads NUMBER:HASH, as `assayer audit-log export` printed it.")
     return AuditTip(tenant=TenantId(tenant), number=int(match[1]), hash=match[2])

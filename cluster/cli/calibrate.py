@@ -5,15 +5,14 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from assayer.errors import InputError
 from assayer.methods.innoeval.board.decision import DecisionCalibration
-from cluster.cli.terminal import SafeConsole
+from cluster.cli.options import WithProfile, comma_separated
+from cluster.cli.terminal import say, show_table
 from cluster.innoeval_calibrations import fit_calibration, read_labels, save_calibration
-from cluster.settings import PROFILES, Profile
+from cluster.settings import PROFILES
 from cluster.settings_loading import load_settings
 
 __all__ = ["app"]
@@ -37,49 +36,43 @@ def innoeval(
     source: Annotated[str, typer.Option(help="Whose decisions these are; shown in reports.")],
     label_field: Annotated[str, typer.Option(help="Field that holds the outcome.")] = "label",
     seed: Annotated[int, typer.Option(help="Random seed of folds and bootstrap samples.")] = 0,
-    profile: Annotated[Profile, typer.Option(help="Named set of settings.")] = PROFILES[0],
+    profile: WithProfile = PROFILES[0],
 ) -> None:
     """Fit thresholds on final scores, and measure how well they do on held-out ideas."""
     settings = load_settings(profile)
-    outcomes = [one.strip() for one in classes.split(",") if one.strip()]
+    outcomes = comma_separated(classes)
     if len(set(outcomes)) != len(outcomes) or len(outcomes) < 2:
         raise InputError(f"--classes {classes!r} must name two outcomes or more, each once.", "The worst comes first.")
     labels = read_labels(labelled, label_field)
     made_on = dt.datetime.now(dt.UTC).date()
     calibration = fit_calibration(name, made_on, labels, source, reports, outcomes, seed)
     path = save_calibration(settings.home, calibration)
-    _show(SafeConsole(highlight=False), calibration, path)
+    _show(calibration, path)
 
 
-def _show(console: Console, made: DecisionCalibration, path: Path) -> None:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("Outcome", "Labelled", "From a final score of"):
-        table.add_column(heading, justify="left" if heading == "Outcome" else "right")
-    starts = ["lowest", *(_shown(one) for one in made.thresholds)]
-    for outcome, count, start in zip(made.outcomes, made.counts, starts, strict=True):
-        table.add_row(escape(outcome), f"{count:,}", start)
-    console.print(table)
+def _show(made: DecisionCalibration, path: Path) -> None:
+    starts = ["lowest", *(_shown(threshold) for threshold in made.thresholds)]
+    rows = [(*row[:1], f"{row[1]:,}", row[2]) for row in zip(made.outcomes, made.counts, starts, strict=True)]
+    headings = ("Outcome", "Labelled", "From a final score of")
+    show_table(headings, rows, figures=headings[1:])
     if made.unscored:
-        console.print(f"{made.unscored:,} labelled ideas have no final score and were left out.")
+        say(f"{made.unscored:,} labelled ideas have no final score and were left out.")
     worth = made.performance
     often = made.outcomes[max(range(len(made.counts)), key=made.counts.__getitem__)]
-    console.print(
+    say(
         f"On held-out ideas: accuracy {worth.accuracy:.3f} (always {escape(often)}: {worth.always_most_frequent:.3f}), "
         f"macro-F1 {worth.macro_f1:.3f} ({worth.macro_f1_most_frequent:.3f}), mean recall "
-        f"{worth.balanced_accuracy:.3f} (chance: {worth.chance:.3f}).",
-        soft_wrap=True,
+        f"{worth.balanced_accuracy:.3f} (chance: {worth.chance:.3f})."
     )
     if worth.accuracy <= worth.always_most_frequent:
-        console.print(
+        say(
             f"[yellow]![/] Always answering {escape(often)} is right as often: these decisions use all "
-            "outcomes, but are not more often right.",
-            soft_wrap=True,
+            "outcomes, but are not more often right."
         )
-    console.print(
+    say(
         escape(
             f"Written: {path}. Use it with --calibration {made.name}; it applies only to boards with the same settings."
-        ),
-        soft_wrap=True,
+        )
     )
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assayer.errors import InputError
-from cluster.cli.job_wording import state_in_words
 from cluster.cli.options import WithProfile
 from cluster.cli.service_client import kind_of, service
 from cluster.cli.terminal import remark, show_table
@@ -32,15 +31,15 @@ def compare(
 ) -> None:
     """Show finished evaluations side by side; with --judge, say which of two is better and why."""
     chosen = list(dict.fromkeys(evaluations))
-    for one in chosen:
-        kind_of(one, "evaluation")
+    for item in chosen:
+        kind_of(item, "evaluation")
     if not _LEAST <= len(chosen) <= _MOST:
         raise InputError(f"{len(chosen)} different evaluations are given.", f"Give {_LEAST} to {_MOST}.")
     if judge and len(chosen) != _LEAST:
         raise InputError("A judge compares two.", "Give two evaluations, or leave out --judge.")
     with service(profile) as client:
-        reports = [client.report(one) for one in chosen]
-        titles = [_short(one.idea.title) for one in reports]
+        reports = [client.evaluations.report(item) for item in chosen]
+        titles = [_short(report.idea.title) for report in reports]
         show_table(("", *titles), _rows(reports))
         if judge:
             _show_verdict(client, chosen, titles)
@@ -57,7 +56,7 @@ def _rows(reports: "Sequence[Report]") -> list[tuple[str, ...]]:
 def _score(report: "Report", name: str) -> str:
     from assayer_client.resources import Absent
 
-    part = next((one for one in report.parts if one.name == name), None)
+    part = next((item for item in report.parts if item.name == name), None)
     if part is None:
         return "–"
     if isinstance(part.score, Absent):
@@ -76,10 +75,10 @@ def _fit(report: "Report") -> str:
 def _show_verdict(client: "Client", chosen: Sequence[str], titles: Sequence[str]) -> None:
     from assayer_client import ComparisonBody
 
-    asked = client.compare(ComparisonBody(first_evaluation=chosen[0], second_evaluation=chosen[1]))
-    ended = client.wait_for_comparison(asked.id)
+    asked = client.comparisons.create(ComparisonBody(first_evaluation=chosen[0], second_evaluation=chosen[1]))
+    ended = client.comparisons.wait(asked.id)
     if ended.result is None:
-        problem, state = ended.problem, state_in_words(ended.state)
+        problem, state = ended.problem, ended.state
         why = f"{problem.title}. {problem.detail}" if problem else f"It is {state}."
         remark(f"{asked.id} has no verdict: {why}")
         raise typer.Exit(1)
@@ -92,7 +91,7 @@ def _show_verdict(client: "Client", chosen: Sequence[str], titles: Sequence[str]
 def _verdicts(result: "ComparisonResult", titles: Sequence[str]) -> list[tuple[str, str, str]]:
     names = {"first": titles[0], "second": titles[1], "tie": "neither"}
     orders = {True: "the same", False: "changed sides", None: "asked in one only"}
-    return [(one.dimension, names[one.winner], orders[one.agreed]) for one in result.outcomes]
+    return [(outcome.dimension, names[outcome.winner], orders[outcome.agreed]) for outcome in result.outcomes]
 
 
 def _short(title: str) -> str:

@@ -23,7 +23,7 @@ def contestation(
     make_folder(out, "The files")
     stem = out / f"{identifier}-contestation"
     with service(profile) as client:
-        told = client.contestation(identifier)
-        typer.echo(client.save_contestation(identifier, stem.with_suffix(".pdf")))
-    (path,) = write_files({stem.with_suffix(".json"): told.model_dump_json(indent=2) + "\n"})
+        record = client.evaluations.contestation(identifier)
+        typer.echo(client.evaluations.save_contestation(identifier, stem.with_suffix(".pdf")))
+    (path,) = write_files({stem.with_suffix(".json"): record.model_dump_json(indent=2) + "\n"})
     typer.echo(path)

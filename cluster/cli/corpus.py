@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -19,7 +18,7 @@ from cluster.cli.corpus_nightly import history, nightly
 from cluster.cli.corpus_plan import plan
 from cluster.cli.corpus_publish import publish, pull, show_publication, source_rows
 from cluster.cli.corpus_search import search
-from cluster.cli.terminal import SafeConsole, readable_size
+from cluster.cli.terminal import SafeConsole, readable_size, say
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 
@@ -42,13 +41,12 @@ def info() -> None:
         if not rows:
             raise
         rows["Version"] = f"none yet in {settings.corpus_path}: assayer corpus pull"
-    console = SafeConsole(highlight=False)
     for name, text in rows.items():
-        console.print(f"[bold]{name + ':':<17}[/]{escape(text)}", soft_wrap=True)
+        say(f"[bold]{name + ':':<17}[/]{escape(text)}")
 
 
 def _version_rows(directory: Path) -> dict[str, str]:
-    """Of the current version on this machine. Raises CorpusError."""
+    """Return rows on the current version on this machine. Raises CorpusError."""
     from index import ShardStore, VersionStore, is_sharded, read_manifest
 
     rows: dict[str, str]
@@ -56,10 +54,11 @@ def _version_rows(directory: Path) -> dict[str, str]:
         shards = ShardStore(directory)
         whole = shards.read_manifest()
         places = [
-            VersionStore(shards.shard_path(number)).version_path(one.version) for number, one in enumerate(whole.shards)
+            VersionStore(shards.shard_path(number)).version_path(shard.version)
+            for number, shard in enumerate(whole.shards)
         ]
         parts = [read_manifest(place) for place in places if place.is_dir()]
-        papers = [one.papers for one in parts]
+        papers = [part.papers for part in parts]
         if not parts:
             raise CorpusError(f"No shard of the corpus is in {directory}.")
         here = "" if len(parts) == len(places) else f", of {len(places)}: the others are not on this machine"
@@ -76,19 +75,19 @@ def _version_rows(directory: Path) -> dict[str, str]:
         | _held(parts)
         | {
             "Sources": ", ".join(source.name for source in sources),
-            "Skipped": "; ".join(f"{one.count:,} × {one.reason}" for one in rejected) or "nothing",
-            "On disk": readable_size(sum(one.bytes for one in parts)),
+            "Skipped": "; ".join(f"{item.count:,} × {item.reason}" for item in rejected) or "nothing",
+            "On disk": readable_size(sum(part.bytes for part in parts)),
         }
     )
 
 
 def _held(parts: Sequence["Manifest"]) -> dict[str, str]:
-    """What is in all of them together."""
+    """Return rows on the combined contents of all parts."""
     segments = [segment for part in parts for segment in part.segments]
-    recalls = [one.paper_index.recall_at_10 for one in segments if one.paper_index.recall_at_10 is not None]
-    kinds = ", ".join(sorted({one.paper_index.kind for one in segments}))
-    earliest = min((one.earliest for one in parts if one.earliest), default=None)
-    latest = max((one.latest for one in parts if one.latest), default=None)
+    recalls = [item.paper_index.recall_at_10 for item in segments if item.paper_index.recall_at_10 is not None]
+    kinds = ", ".join(sorted({item.paper_index.kind for item in segments}))
+    earliest = min((item.earliest for item in parts if item.earliest), default=None)
+    latest = max((item.latest for item in parts if item.latest), default=None)
 
     def total(count: str) -> int:
         return sum(part.total(count) for part in parts)
@@ -101,27 +100,21 @@ def _held(parts: Sequence["Manifest"]) -> dict[str, str]:
         "Embedding model": f"{parts[0].embedder}, {parts[0].dimensions} dimensions"
         + (", with lexical weights" if parts[0].lexical else ""),
         "Index": kinds if not recalls else f"{kinds}, recall@10 {min(recalls):.3f}",
-        "Segments": f"{len(segments):,}, {sum(one.hidden for one in segments):,} papers in them replaced or removed",
+        "Segments": f"{len(segments):,}, {sum(item.hidden for item in segments):,} papers in them replaced or removed",
     }
 
 
 def _graph_row(segments: Sequence["SegmentEntry"]) -> str:
     """Names are counted once a segment."""
-    graphs = [one.graph for one in segments if one.graph]
+    graphs = [segment.graph for segment in segments]
 
     def total(count: str) -> str:
-        return f"{sum(getattr(one, count) for one in graphs):,}"
+        return f"{sum(getattr(graph, count) for graph in graphs):,}"
 
     nodes = ", ".join(f"{total(kind)} {kind}" for kind in ("concepts", "methods", "claims"))
     kinds = ("citations", "concerns", "uses", "introduces", "builds_on")
     edges = ", ".join(f"{total(kind)} {kind.replace('_', ' ')}" for kind in kinds)
-    lacking = sum(one.papers for one in segments if one.graph is None)
-    if not lacking:
-        return f"{nodes}; edges: {edges}"
-    return (
-        f"{nodes}; edges: {edges}; an earlier release wrote {lacking:,} papers without names and claims, which are "
-        "read from their texts when asked for (to keep them, build the corpus into an empty folder)"
-    )
+    return f"{nodes}; edges: {edges}"
 
 
 app = typer.Typer(help="Build and search the local paper corpus.", no_args_is_help=True)
@@ -155,7 +148,7 @@ def build(
     embed_anew: Anew = False,
 ) -> None:
     """Build the corpus from paper records; the version in use is replaced only when the new one is complete."""
-    asyncio.run(_build(paths, shards, embed_anew, load_settings(), SafeConsole(highlight=False)))
+    asyncio.run(_build(paths, shards, embed_anew, load_settings()))
 
 
 @app.command()
@@ -165,13 +158,13 @@ def update(
     embed_anew: Anew = False,
 ) -> None:
     """Update the corpus without rebuilding it; running evaluations keep the version they started with."""
-    asyncio.run(_update(paths or [], remove, embed_anew, load_settings(), SafeConsole(highlight=False)))
+    asyncio.run(_update(paths or [], remove, embed_anew, load_settings()))
 
 
-async def _build(paths: list[Path], shards: int | None, embed_anew: bool, settings: Settings, console: Console) -> None:
+async def _build(paths: list[Path], shards: int | None, embed_anew: bool, settings: Settings) -> None:
     from cluster.corpus_source import CorpusRelease
     from index import BuildOptions, build_corpus, build_shards, is_sharded
-    from workers.embedding.local_embedder import local_embedder
+    from workers.embedding.embedder import local_embedder
 
     directory, embedder = settings.corpus_path, local_embedder(settings.embedder)
     if shards is None and is_sharded(directory):
@@ -183,7 +176,7 @@ async def _build(paths: list[Path], shards: int | None, embed_anew: bool, settin
     if release is not None:
         await asyncio.to_thread(release.begin)
     options = BuildOptions(embed_anew=embed_anew, device=settings.corpus.device)
-    with _embedding_bar(console) as progress:
+    with _embedding_bar() as progress:
         summary = (
             await build_corpus(paths, directory, embedder, progress, options)
             if shards is None
@@ -192,22 +185,17 @@ async def _build(paths: list[Path], shards: int | None, embed_anew: bool, settin
     manifest = summary.manifest
     verb = "Already built" if summary.already_built else "Built"
     parts = "" if shards is None else f" in {shards} shards"
-    console.print(
-        f"{verb}: {manifest.papers:,} papers{parts}, version {manifest.version}, in {escape(str(directory))}.",
-        soft_wrap=True,
-    )
-    _show_rejections(manifest.rejected, summary.rejections, console)
+    say(f"{verb}: {manifest.papers:,} papers{parts}, version {manifest.version}, in {escape(str(directory))}.")
+    _show_rejections(manifest.rejected, summary.rejections)
     if release is not None:
-        show_publication(await asyncio.to_thread(release.publish), release.address, console)
+        show_publication(await asyncio.to_thread(release.publish), release.address)
 
 
-async def _update(
-    paths: list[Path], remove: Path | None, embed_anew: bool, settings: Settings, console: Console
-) -> None:
+async def _update(paths: list[Path], remove: Path | None, embed_anew: bool, settings: Settings) -> None:
     from cluster.corpus_source import CorpusRelease
     from index import BuildOptions, is_sharded, read_delta, update_corpus, update_shards
     from index.versions.manifest import count_rejections
-    from workers.embedding.local_embedder import local_embedder
+    from workers.embedding.embedder import local_embedder
 
     started = time.monotonic()
     directory, embedder = settings.corpus_path, local_embedder(settings.embedder)
@@ -216,7 +204,7 @@ async def _update(
     release = CorpusRelease.configured(settings)
     if release is not None:
         await asyncio.to_thread(release.begin_update)
-    with _embedding_bar(console) as progress:
+    with _embedding_bar() as progress:
         if is_sharded(directory):
             whole = await update_shards(delta, directory, embedder, progress, options)
             now: Manifest | ShardedManifest = whole.manifest
@@ -225,32 +213,30 @@ async def _update(
             summary = await update_corpus(delta, directory, embedder, progress, options)
             now, done = summary.manifest, summary.manifest.changes if summary.published else None
     if done is None:
-        console.print(f"Nothing has changed: {now.papers:,} papers, version {now.version}.")
+        say(f"Nothing has changed: {now.papers:,} papers, version {now.version}.")
         if delta.deletions:
-            console.print(f"[yellow]None of the {len(delta.deletions):,} ids to remove is of a paper here.[/]")
+            say(f"[yellow]None of the {len(delta.deletions):,} ids to remove is of a paper here.[/]")
     else:
-        console.print(
+        say(
             f"Updated in {time.monotonic() - started:.1f} s: {done.new:,} new, {done.changed:,} changed, "
             f"{done.removed:,} removed, {done.unchanged:,} unchanged; {done.unknown:,} to remove were not found. "
-            f"{now.papers:,} papers, version {now.version}.",
-            soft_wrap=True,
+            f"{now.papers:,} papers, version {now.version}."
         )
-    _show_rejections(count_rejections(delta.rejections), delta.rejections, console)
+    _show_rejections(count_rejections(delta.rejections), delta.rejections)
     if release is not None:
-        show_publication(await asyncio.to_thread(release.publish), release.address, console)
+        show_publication(await asyncio.to_thread(release.publish), release.address)
 
 
-def _show_rejections(
-    reasons: Sequence["RejectionCount"], rejections: Sequence["RejectedLine"], console: Console
-) -> None:
+def _show_rejections(reasons: Sequence["RejectionCount"], rejections: Sequence["RejectedLine"]) -> None:
     for reason in reasons:
-        console.print(f"[yellow]Skipped[/] {reason.count:,} × {escape(reason.reason)}", soft_wrap=True)
+        say(f"[yellow]Skipped[/] {reason.count:,} × {escape(reason.reason)}")
     for rejection in rejections[:_SHOWN_REJECTIONS]:
-        console.print(f"          {escape(str(rejection))}", soft_wrap=True)
+        say(f"          {escape(str(rejection))}")
 
 
 @contextmanager
-def _embedding_bar(console: Console) -> Iterator[Callable[[int, int], None]]:
+def _embedding_bar() -> Iterator[Callable[[int, int], None]]:
+    console = SafeConsole(highlight=False)
     with Progress(
         TextColumn("Embedding"),
         BarColumn(),

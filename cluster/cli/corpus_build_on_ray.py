@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 
 from assayer.errors import ConfigurationError
-from cluster.cli.terminal import SafeConsole
+from cluster.cli.terminal import say, status
 from cluster.settings_loading import load_settings
 
 __all__ = ["build_on_ray"]
@@ -79,17 +79,15 @@ def build_on_ray(
             device=settings.corpus.device,
         )
         stack.enter_context(corpus_build_cluster(folder) if folder else existing_cluster(address or "auto"))
-        console = SafeConsole(highlight=False)
-        with console.status("Embedding") as status:
-            built = asyncio.run(build(wanted, lambda texts: status.update(f"Embedding: {texts:,} texts")))
+        with status("Embedding") as shown:
+            built = asyncio.run(build(wanted, lambda texts: shown.update(f"Embedding: {texts:,} texts")))
     verb = "Already built" if built.already_built else "Built"
-    console.print(
+    say(
         f"{verb}: {built.papers:,} papers, version {built.version}, in {escape(str(directory))}. "
         f"{built.stored.embedded:,} texts embedded, {built.stored.found:,} reused from "
-        f"{escape(wanted.vectors)}, which the next build can use.",
-        soft_wrap=True,
+        f"{escape(wanted.vectors)}, which the next build can use."
     )
     for reason in built.rejected:
-        console.print(f"[yellow]Skipped[/] {reason.count:,} × {escape(reason.reason)}", soft_wrap=True)
+        say(f"[yellow]Skipped[/] {reason.count:,} × {escape(reason.reason)}")
     if release is not None:
-        show_publication(release.publish(), release.address, console)
+        show_publication(release.publish(), release.address)

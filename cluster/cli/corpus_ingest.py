@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from assayer.errors import InputError
-from cluster.cli.options import day
-from cluster.cli.terminal import SafeConsole, StageProgress
+from cluster.cli.options import comma_separated, day
+from cluster.cli.terminal import StageProgress, say
 from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
@@ -26,7 +25,10 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-_RECORD = "A line is a JSON object with id, title and abstract."
+_RECORD = (
+    "A line is a JSON object with id, title and abstract, a record of arXiv's snapshot on Kaggle, or a paper of "
+    "the API of Semantic Scholar or Crossref."
+)
 _To = Annotated[str, typer.Option("--to", help="Output folder or fsspec URL; use one per source.")]
 
 
@@ -50,7 +52,7 @@ def s2(
     """Semantic Scholar's datasets: a full release first, diffs from then on."""
     from cluster.corpora.ingest import ingest_s2_files, ingest_s2_release
 
-    settings, names = load_settings(), [one.strip() for one in datasets.split(",") if one.strip()]
+    settings, names = load_settings(), comma_separated(datasets)
     if files is not None:
         _run(partial(ingest_s2_files, to, files, "" if release == "latest" else release, settings))
     else:
@@ -95,14 +97,29 @@ def openalex(
 @app.command()
 def jsonl(
     to: _To,
-    files: Annotated[list[str], typer.Argument(help="Paper records: .jsonl or .jsonl.gz files, or folders.")],
+    files: Annotated[list[str], typer.Argument(help="Paper records: .json, .jsonl or .jsonl.gz files, or folders.")],
 ) -> None:
-    """Paper records in JSON Lines; later files override earlier ones."""
+    """Paper records in JSON Lines, also arXiv's snapshot on Kaggle and papers of the APIs of Semantic Scholar and
+    Crossref, one on each line; later files override earlier ones."""
     from cluster.corpora.ingest import ingest_jsonl
 
     summary = _run(partial(ingest_jsonl, to, files, load_settings()))
     if summary.taken and not summary.rows:
         raise InputError(f"No line of {', '.join(files)} is a paper record: nothing was added to {to}.", _RECORD)
+
+
+@app.command()
+def bibliography(
+    files: Annotated[list[Path], typer.Argument(help="BibTeX, RIS, CSL JSON, or Zotero's CSV.")],
+    to: Annotated[Path, typer.Option("--to", help="JSON Lines to write, for `assayer corpus build` and `update`.")],
+) -> None:
+    """Papers of a bibliography that have an abstract, such as an export of Zotero."""
+    from cluster.corpora.bibliography_records import write_bibliography_records
+
+    made = write_bibliography_records(files, to)
+    for item in made.refused:
+        say(f"[yellow]Skipped[/] {escape(item)}")
+    say(f"Wrote {made.written:,} papers to {escape(str(to))}.")
 
 
 @app.command()
@@ -114,15 +131,13 @@ def tei(
     from cluster.corpora.tei_records import tei_files, write_tei_records
 
     made = write_tei_records(tei_files(folder), to)
-    console = SafeConsole(highlight=False)
-    for one in made.refused:
-        console.print(f"[yellow]Skipped[/] {escape(one)}", soft_wrap=True)
+    for item in made.refused:
+        say(f"[yellow]Skipped[/] {escape(item)}")
     if not made.written:
         raise InputError(f"No file in {folder} is a paper: nothing is written to {to}.", "Give GROBID's answers.")
-    console.print(
+    say(
         f"Wrote {made.written:,} papers to {escape(str(to))}, whose texts cite {made.works:,} works in "
-        f"{made.places:,} places.",
-        soft_wrap=True,
+        f"{made.places:,} places."
     )
 
 
@@ -130,27 +145,22 @@ _Ingesting = Callable[["ReportProgress"], Coroutine[None, None, "IngestSummary"]
 
 
 def _run(ingesting: _Ingesting) -> "IngestSummary":
-    console = SafeConsole(highlight=False)
-    with StageProgress(console) as report:
+    with StageProgress() as report:
         summary = asyncio.run(ingesting(report))
-    _show(summary, console)
+    _show(summary)
     return summary
 
 
-def _show(summary: "IngestSummary", console: Console) -> None:
-    console.print(
-        f"Read {summary.taken:,} files with {summary.rows:,} usable lines; {summary.there:,} were already ingested.",
-        soft_wrap=True,
-    )
+def _show(summary: "IngestSummary") -> None:
+    say(f"Read {summary.taken:,} files with {summary.rows:,} usable lines; {summary.there:,} were already ingested.")
     if not summary.parts:
-        console.print("Nothing has changed.")
+        say("Nothing has changed.")
     else:
-        console.print(f"Joined {summary.parts:,} partitions with {summary.records:,} papers.", soft_wrap=True)
+        say(f"Joined {summary.parts:,} partitions with {summary.records:,} papers.")
     if summary.upserts or summary.deletions:
-        console.print(
+        say(
             f"Ready for the corpus: {summary.upserts:,} new and changed papers in upserts/, "
-            f"{summary.deletions:,} deleted ones in deletions.txt.",
-            soft_wrap=True,
+            f"{summary.deletions:,} deleted ones in deletions.txt."
         )
     for reason in summary.rejected:
-        console.print(f"[yellow]Skipped[/] {reason.count:,} × {escape(reason.reason)}", soft_wrap=True)
+        say(f"[yellow]Skipped[/] {reason.count:,} × {escape(reason.reason)}")

@@ -50,12 +50,12 @@ def nightly(
     """
     night, console = asyncio.run(_nightly(folder, fetch, keep, usd_per_hour, max_usd)), SafeConsole(highlight=False)
     console.print(_outcome_sentence(night), soft_wrap=True)
-    for one in night.set_aside:
-        console.print(f"[yellow]Skipped[/] {one.count:,} × {escape(one.reason)}", soft_wrap=True)
+    for item in night.set_aside:
+        console.print(f"[yellow]Skipped[/] {item.count:,} × {escape(item.reason)}", soft_wrap=True)
     if night.contents_usd is not None:
         console.print(f"Names and claims of {night.contents_read:,} papers read for ${night.contents_usd:,.4f}.")
-    for one in night.contents_left:
-        console.print(f"[yellow]Left to patterns[/] {one.count:,} × {escape(one.reason)}", soft_wrap=True)
+    for item in night.contents_left:
+        console.print(f"[yellow]Left to patterns[/] {item.count:,} × {escape(item.reason)}", soft_wrap=True)
     for stage in night.stages:
         console.print(f"{stage.seconds:>9.1f} s  {stage.name}")
 
@@ -110,7 +110,7 @@ async def _updated(
 ) -> "NightlyRun":
     from cluster.corpus_source import CorpusRelease
     from index.nightly import NightlyUpdate
-    from workers.embedding.local_embedder import local_embedder
+    from workers.embedding.embedder import local_embedder
 
     release = CorpusRelease.configured(settings, options.keep)
     night = NightlyUpdate(
@@ -140,10 +140,9 @@ async def _reader(settings: Settings, max_usd: float, stack: AsyncExitStack) -> 
     from cluster.language_model import open_llm
     from index.content_reader import ContentReader
     from index.segments.content_readings import READINGS_FILE
-    from workers.embedding.local_embedder import local_embedder
 
     database = await stack.enter_async_context(open_database(settings))
-    llm = await open_llm(settings, database, local_embedder(settings.embedder), stack)
+    llm = await open_llm(settings, database, stack)
     run = Run(EvaluationId("corpus_nightly"), None, SystemClock(), _Silent(), Budget(max_usd=max_usd))
     return ContentReader(llm, run, settings.corpus_path / READINGS_FILE)
 
@@ -188,7 +187,7 @@ _NUMBERS = (
     _Column("New", lambda night: f"{night.new:,}"),
     _Column("Changed", lambda night: f"{night.changed:,}"),
     _Column("Removed", lambda night: f"{night.removed:,}"),
-    _Column("Skipped", lambda night: f"{sum(one.count for one in night.set_aside):,}", always=False),
+    _Column("Skipped", lambda night: f"{sum(item.count for item in night.set_aside):,}", always=False),
     _Column("Embedded", lambda night: f"{night.embedded:,}", always=False),
     _Column("Seconds", lambda night: f"{night.seconds:,.1f}"),
     _Column("USD", lambda night: "" if night.usd is None else f"{night.usd:,.2f}", always=False),
@@ -203,7 +202,7 @@ def _table(nights: list["NightlyRun"], console: Console) -> Table:
 
 
 def _columns(nights: list["NightlyRun"], everything: bool) -> Table:
-    texts, numbers = ([one for one in some if one.always or everything] for some in (_TEXTS, _NUMBERS))
+    texts, numbers = ([item for item in some if item.always or everything] for some in (_TEXTS, _NUMBERS))
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2 if everything else 1, 0, 0))
     for column in texts:
         table.add_column(column.name, no_wrap=True)

@@ -1,15 +1,13 @@
 """`assayer corpus plan`: what a corpus of some size needs."""
 
 import re
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from assayer.errors import InputError
-from cluster.cli.terminal import SafeConsole, readable_size
+from cluster.cli.terminal import readable_size, say, show_table
 
 if TYPE_CHECKING:
     from index.capacity_planning import CapacityRequest, PlannedFigure, PlanningConstants
@@ -52,30 +50,20 @@ def plan(
         usd_per_hour=usd_per_hour,
         texts_per_second=texts_per_second,
     )
-    have, console = planning_constants(), SafeConsole(highlight=False)
-    found = plan_capacity(wanted, have)
-    for title, figures in zip(("Disk", "Memory", "Building", "Every night"), found, strict=True):
-        console.print(_table(title, figures))
+    have = planning_constants()
+    capacity = plan_capacity(wanted, have)
+    for title, figures in zip(("Disk", "Memory", "Building", "Every night"), capacity, strict=True):
+        show_table((title, "", "Formula"), [(item.name, _value(item), item.formula) for item in figures], figures=("",))
+        say("")
     for line in _sources(wanted, have):
-        console.print(line, style="dim", soft_wrap=True)
+        say(f"[dim]{escape(line)}[/]")
 
 
 def _count(text: str) -> int:
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([kmb]?)", text.strip().lower().replace(",", "").replace("_", ""))
-    if not found or not (count := round(float(found[1]) * _TIMES[found[2]])):
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([kmb]?)", text.strip().lower().replace(",", "").replace("_", ""))
+    if not match or not (count := round(float(match[1]) * _TIMES[match[2]])):
         raise InputError(f"{text!r} is not a number of papers.", "Write it as 200M, 25k or 1000000.")
     return count
-
-
-def _table(title: str, figures: "Sequence[PlannedFigure]") -> Table:
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column(title, width=26)
-    table.add_column(justify="right", width=12)
-    table.add_column(style="dim", overflow="fold")
-    for figure in figures:
-        table.add_row(figure.name, _value(figure), escape(figure.formula))
-    table.add_section()
-    return table
 
 
 def _value(figure: "PlannedFigure") -> str:

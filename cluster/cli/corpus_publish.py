@@ -3,11 +3,10 @@
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from assayer.errors import ConfigurationError, CorpusError
-from cluster.cli.terminal import SafeConsole, readable_size
+from cluster.cli.terminal import readable_size, say, status
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 
@@ -30,10 +29,10 @@ def publish(
     """Publish the current version where other machines pull it; readers find it only once all of it is there."""
     from cluster.corpus_source import CorpusRelease
 
-    release, console = CorpusRelease(load_settings(), keep, to), SafeConsole(highlight=False)
-    with console.status("Publishing"):
+    release = CorpusRelease(load_settings(), keep, to)
+    with status("Publishing"):
         summary = release.publish(force=force)
-    show_publication(summary, release.address, console)
+    show_publication(summary, release.address)
 
 
 def pull() -> None:
@@ -41,7 +40,7 @@ def pull() -> None:
     from cluster.corpus_source import bucket_origin, followed_bucket
     from index.versions.verification_cache import VerificationCache
 
-    settings, console = load_settings(), SafeConsole(highlight=False)
+    settings = load_settings()
     bucket = followed_bucket(settings)
     if bucket is None:
         raise ConfigurationError(
@@ -49,27 +48,25 @@ def pull() -> None:
         )
     newest = bucket.look().current
     origin = bucket_origin(bucket, settings, VerificationCache(settings.verified_path))
-    with console.status("Pulling"):
+    with status("Pulling"):
         done = origin.pull(newest.version)
-    console.print(
+    say(
         f"Pulled: version {newest.version} with {newest.papers:,} papers, in {escape(str(settings.corpus_path))}. "
-        f"{done.files:,} files fetched ({readable_size(done.bytes)}), {done.linked:,} shared with versions before.",
-        soft_wrap=True,
+        f"{done.files:,} files fetched ({readable_size(done.bytes)}), {done.linked:,} shared with versions before."
     )
 
 
-def show_publication(summary: "PublishSummary", address: str, console: Console) -> None:
+def show_publication(summary: "PublishSummary", address: str) -> None:
     verb = "Published" if summary.published else "Already published"
     removed = f" {summary.removed:,} that no version needs were removed." if summary.removed else ""
-    console.print(
+    say(
         f"{verb}: version {summary.version} as number {summary.number} in {escape(address)}. {summary.uploaded:,} of "
-        f"{summary.files:,} files uploaded ({readable_size(summary.uploaded_bytes)}).{removed}",
-        soft_wrap=True,
+        f"{summary.files:,} files uploaded ({readable_size(summary.uploaded_bytes)}).{removed}"
     )
 
 
 def source_rows(settings: Settings) -> dict[str, str]:
-    """What is told of the source, if one is set: what is there, and how much of that is on this machine."""
+    """Return rows on the corpus source, if one is set: the published version, and how much of it is on this machine."""
     from cluster.corpus_source import followed_bucket
     from index.object_storage.local_copy import LocalCopy
     from index.versions.verification_cache import VerificationCache
@@ -85,7 +82,7 @@ def source_rows(settings: Settings) -> dict[str, str]:
     copy, version = LocalCopy(settings.corpus_path, VerificationCache()), newest.current.version
     parts = [number for number in range(len(inventory.parts)) if copy.holds(version, [number])]
     here = "all of it" if len(parts) == len(inventory.parts) else "none of it" if not parts else f"shards {parts}"
-    others = ", ".join(one.version for one in newest.versions[1:])
+    others = ", ".join(item.version for item in newest.versions[1:])
     return {
         "Source": f"{bucket.storage.address}, number {newest.number}: version {version}, published "
         f"{newest.current.published:%Y-%m-%d %H:%M} UTC" + (f"; kept: {others}" if others else ""),

@@ -5,14 +5,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from assayer.errors import InputError
 from assayer.models import Filters, Hit, Paper, PaperId, Passage, Window
 from assayer.text.names import normalised_name
 from cluster.cli.options import day
-from cluster.cli.terminal import SafeConsole
+from cluster.cli.terminal import say
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 
@@ -49,44 +48,43 @@ def search(
     first, last = filters.window.after, filters.window.before
     if first and last and first > last:
         raise InputError(f"No day lies after {first} and before {last}.")
-    console = SafeConsole(highlight=False)
     if naming and snippets:
         raise InputError("--snippets shows passages that a search finds; --naming searches nothing.", "Take one away.")
     if naming and not normalised_name(query):
         raise InputError(f"{query!r} is no name: it holds neither a letter nor a digit.")
     if naming:
-        _show_papers(asyncio.run(_naming(query, limit, filters, load_settings())), console)
+        _show_papers(asyncio.run(_naming(query, limit, filters, load_settings())))
         return
     hits, passages = asyncio.run(_search(query, limit, filters, snippets, load_settings()))
-    _show_hits(hits, console)
-    _show_passages(passages, console)
+    _show_hits(hits)
+    _show_passages(passages)
 
 
-def _show_hits(hits: Sequence[Hit], console: Console) -> None:
+def _show_hits(hits: Sequence[Hit]) -> None:
     if not hits:
-        console.print("Nothing found.")
+        say("Nothing found.")
     for rank, hit in enumerate(hits, start=1):
-        _show_paper(rank, hit.paper, f"cosine {hit.similarity:.2f}  ", console)
+        _show_paper(rank, hit.paper, f"cosine {hit.similarity:.2f}  ")
 
 
-def _show_papers(papers: Sequence[Paper], console: Console) -> None:
+def _show_papers(papers: Sequence[Paper]) -> None:
     if not papers:
-        console.print("No paper names it, as far as the corpus's graph knows.")
+        say("No paper names it, as far as the corpus's graph knows.")
     for rank, paper in enumerate(papers, start=1):
-        _show_paper(rank, paper, "", console)
+        _show_paper(rank, paper, "")
 
 
-def _show_paper(rank: int, paper: Paper, told: str, console: Console) -> None:
+def _show_paper(rank: int, paper: Paper, words: str) -> None:
     when = paper.publication_date.isoformat() if paper.publication_date else "no date"
-    console.print(f"[bold]{rank:>3}. {escape(paper.title)}[/] ({when})", soft_wrap=True)
-    console.print(f"     {told}{escape(paper.venue)}  {escape(paper.id)}", soft_wrap=True)
+    say(f"[bold]{rank:>3}. {escape(paper.title)}[/] ({when})")
+    say(f"     {words}{escape(paper.venue)}  {escape(paper.id)}")
 
 
-def _show_passages(passages: Sequence[Passage], console: Console) -> None:
+def _show_passages(passages: Sequence[Passage]) -> None:
     for rank, passage in enumerate(passages, start=1):
         where = f"{escape(passage.paper.title)}, {escape(passage.section)}"
-        console.print(f"[bold]{rank:>3}.[/] [italic]{where}[/]  cosine {passage.similarity:.2f}", soft_wrap=True)
-        console.print(f"     {escape(' '.join(passage.text.split()))}", soft_wrap=True)
+        say(f"[bold]{rank:>3}.[/] [italic]{where}[/]  cosine {passage.similarity:.2f}")
+        say(f"     {escape(' '.join(passage.text.split()))}")
 
 
 async def _naming(name: str, limit: int, filters: Filters, settings: Settings) -> list[Paper]:
@@ -104,6 +102,6 @@ async def _search(
 
 def _opened(settings: Settings) -> "Corpus":
     from cluster.corpus_source import open_corpus
-    from workers.embedding.local_embedder import local_embedder
+    from workers.embedding.embedder import local_embedder
 
     return open_corpus(settings, local_embedder(settings.embedder))

@@ -6,15 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
-from rich.console import Console
 
 from assayer.errors import InputError
 from assayer.models import Absent
-from assayer.models.curation import PAPER_KINDS, CuratedPaper, PaperKind
-from cluster.cli.curation_output import show_work, write_lines
-from cluster.cli.options import WithProfile
-from cluster.cli.output import prepare_file, wide_console
-from cluster.cli.terminal import StepProgress, print_error
+from assayer.models.curation import PAPER_KINDS, CuratedPaper
+from cluster.cli.curation_output import curating, end_curation, write_lines
+from cluster.cli.options import WithProfile, with_section
+from cluster.cli.terminal import run_resumable, say
 from cluster.settings import PROFILES, Settings
 from cluster.settings_loading import load_settings
 
@@ -43,57 +41,36 @@ def curate(
     profile: WithProfile = PROFILES[0],
 ) -> None:
     """Sort papers (new idea, survey, evaluation) and derive a research question from each."""
-    settings = _with_kinds(load_settings(profile), kinds)
-    console = wide_console()
-    try:
-        made = asyncio.run(_curate(papers, out, settings, console))
-    except KeyboardInterrupt:
-        print_error("Interrupted.", "Answers so far are saved: run the same command to continue.")
-        raise
-    _show(console, made.work.results)
-    show_work(console, made.work, out)
-    for message in made.rejected:
-        print_error("Not read:", message)
-    if made.rejected or any(isinstance(one.kind, Absent) for one in made.work.results):
-        raise typer.Exit(1)
-
-
-def _with_kinds(settings: Settings, kinds: list[str] | None) -> Settings:
-    if not kinds:
-        return settings
-    chosen = tuple(one for one in PAPER_KINDS if one in kinds)
-    unknown = [one for one in kinds if one not in PAPER_KINDS]
+    unknown = [kind for kind in kinds or () if kind not in PAPER_KINDS]
     if unknown:
         raise InputError(f"There is no kind of paper {unknown[0]!r}.", f"Kinds: {', '.join(PAPER_KINDS)}.")
-    changed: dict[str, tuple[PaperKind, ...]] = {"question_kinds": chosen}
-    return settings.model_copy(update={"curation": settings.curation.model_copy(update=changed)})
+    chosen = tuple(kind for kind in PAPER_KINDS if kind in kinds) if kinds else None
+    settings = with_section(load_settings(profile), "curation", {"question_kinds": chosen})
+    work, rejected = run_resumable(_curate(papers, out, settings))
+    _show(work.results)
+    complete = not any(isinstance(result.kind, Absent) for result in work.results)
+    end_curation(work, out, "Not read:", rejected, complete=complete)
 
 
-async def _curate(papers: Path, out: Path, settings: Settings, console: Console) -> _Curated:
+async def _curate(papers: Path, out: Path, settings: Settings) -> _Curated:
     from cluster.curation_inputs import read_papers
-    from cluster.curator import open_curator, require_llm_for_curation
-    from cluster.telemetry import metrics_server
+    from cluster.language_model import require_llm
 
-    require_llm_for_curation(settings)
+    require_llm(settings, "Curating papers")
     read = await asyncio.to_thread(read_papers, papers, settings.curation.abstract_chars)
     if not read.found:
         raise InputError(f"{papers} holds no paper that can be used.", " ".join(read.rejected[:3]))
-    prepare_file(out)
-    with metrics_server(settings.metrics), StepProgress(console, "Papers") as bar:
-        async with open_curator(settings) as curator:
-            work = await curator.curate(read.found, bar)
+    async with curating(settings, out, "Papers") as (curator, bar):
+        work = await curator.curate(read.found, bar)
     write_lines(out, work.results)
     return _Curated(work, read.rejected)
 
 
-def _show(console: Console, papers: list[CuratedPaper]) -> None:
-    kinds = Counter("not told" if isinstance(one.kind, Absent) else one.kind for one in papers)
-    told = ", ".join(f"{kind.replace('_', ' ')} {count:,}" for kind, count in kinds.most_common())
-    asked = [one for one in papers if one.attempts]
-    usable = [one for one in asked if not isinstance(one.question, Absent)]
-    again = sum(one.attempts > 1 for one in usable)
-    console.print(f"{len(papers):,} papers: {told}.", soft_wrap=True)
-    console.print(
-        f"{len(usable):,} of {len(asked):,} questions are usable, {again:,} of them at a second attempt.",
-        soft_wrap=True,
-    )
+def _show(papers: list[CuratedPaper]) -> None:
+    kinds = Counter("not told" if isinstance(paper.kind, Absent) else paper.kind for paper in papers)
+    counts_text = ", ".join(f"{kind.replace('_', ' ')} {count:,}" for kind, count in kinds.most_common())
+    asked = [paper for paper in papers if paper.attempts]
+    usable = [item for item in asked if not isinstance(item.question, Absent)]
+    again = sum(item.attempts > 1 for item in usable)
+    say(f"{len(papers):,} papers: {counts_text}.")
+    say(f"{len(usable):,} of {len(asked):,} questions are usable, {again:,} of them at a second attempt.")

@@ -1,38 +1,59 @@
-"""What `assayer curate`, `propose` and `score` have in common: lines of JSON, and what the work took."""
+"""Shared code of `assayer curate`, `propose` and `score`: lines of JSON, and the usage of the work."""
 
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import typer
 from pydantic import BaseModel
-from rich.console import Console
 from rich.markup import escape
 
 from assayer.models import Absent
-from cluster.cli.output import write_files
-from cluster.curator import CurationWork
+from cluster.cli.output import prepare_file, write_files
+from cluster.cli.terminal import StepProgress, print_error, say
+from cluster.curator import CurationWork, Curator, open_curator
+from cluster.settings import Settings
+from cluster.telemetry import metrics_server
 
-__all__ = ["show_work", "write_lines"]
+__all__ = ["curating", "end_curation", "write_lines"]
+
+
+@asynccontextmanager
+async def curating(settings: Settings, out: Path, steps: str) -> AsyncIterator[tuple[Curator, StepProgress]]:
+    """Open a curator, and a progress bar over its steps, once it is known that `out` can be written."""
+    prepare_file(out)
+    with metrics_server(settings.metrics), StepProgress(steps, stage=steps.lower()) as bar:
+        async with open_curator(settings) as curator:
+            yield curator, bar
+
+
+def end_curation(work: CurationWork[Any], path: Path, label: str, problems: Sequence[str], *, complete: bool) -> None:
+    """Print the usage of the work and its problems. Raises Exit with code 1 if anything has no result."""
+    show_work(work, path)
+    for message in problems:
+        print_error(label, message)
+    if problems or not complete:
+        raise typer.Exit(1)
 
 
 def write_lines(path: Path, values: Iterable[BaseModel]) -> None:
-    write_files({path: "".join(f"{one.model_dump_json()}\n" for one in values)})
+    write_files({path: "".join(f"{value.model_dump_json()}\n" for value in values)})
 
 
-def show_work(console: Console, work: CurationWork[Any], path: Path) -> None:
-    """What was lost, what the answers cost, who gave them, and where they are."""
-    for one in work.dropped:
-        console.print(f"[yellow]![/] {one.count:,} {escape(one.what)}: {escape(one.reason)}", soft_wrap=True)
+def show_work(work: CurationWork[Any], path: Path) -> None:
+    """Print what was dropped, the cost of the answers, the models that gave them, and the path of the output."""
+    for item in work.dropped:
+        say(f"[yellow]![/] {item.count:,} {escape(item.what)}: {escape(item.reason)}")
     took = work.usage
-    console.print(
+    say(
         f"{took.llm_calls_paid:,} calls, {took.llm_calls_cached:,} more from the cache; {work.prompt_tokens:,} + "
-        f"{work.completion_tokens:,} tokens; {escape(_cost(work.cost_usd, took.paid_usd))}.",
-        soft_wrap=True,
+        f"{work.completion_tokens:,} tokens; {escape(_cost(work.cost_usd, took.paid_usd))}."
     )
     if work.models:
-        prompts = ", ".join(f"{one.task} v{one.version} ({one.digest})" for one in work.prompts)
-        console.print(escape(f"Answered by {', '.join(work.models)}; prompts {prompts}."), soft_wrap=True)
-    console.print(escape(f"Written: {path}"), soft_wrap=True)
+        prompts = ", ".join(f"{prompt.task} v{prompt.version} ({prompt.digest})" for prompt in work.prompts)
+        say(escape(f"Answered by {', '.join(work.models)}; prompts {prompts}."))
+    say(escape(f"Written: {path}"))
 
 
 def _cost(all_answers: float | Absent, now: float | Absent) -> str:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assayer.errors import InputError
-from cluster.cli.job_wording import state_in_words
 from cluster.cli.options import WithProfile
 from cluster.cli.output import prepare_file, write_files
 from cluster.cli.service_client import service
@@ -37,13 +36,13 @@ def erase(
     if proof is not None:
         prepare_file(proof, "--proof")
     with service(profile) as client:
-        found = client.erase_everywhere(ErasureBody(source=source, batch=batch, dry_run=True))
-        if not (found.jobs or found.taken_out_of or found.refused_rows) and found.batch is None:
+        erasure = client.erasures.create(ErasureBody(source=source, batch=batch, dry_run=True))
+        if not (erasure.jobs or erasure.taken_out_of or erasure.refused_rows) and erasure.batch is None:
             raise InputError(f"Nothing is stored of {source or batch}.", "Names are compared letter by letter.")
-        _show(found)
+        _show(erasure)
         if not yes:
             typer.confirm("Delete all of this? Nothing brings it back.", abort=True, err=True)
-        gone = client.erase_everywhere(ErasureBody(source=source, batch=batch))
+        gone = client.erasures.create(ErasureBody(source=source, batch=batch))
         remark(f"Deleted: {_counted(gone)}.")
         for ranking in gone.taken_out_of:
             remark(f"Taken out of the ranking {ranking.id}.")
@@ -51,30 +50,30 @@ def erase(
             return
         remark(f"Proof: entry {gone.proof} of the audit log, GET /v1/erasures/{gone.proof}.")
         if proof is not None:
-            write_files({proof: client.erasure_proof(gone.proof).model_dump_json(indent=2) + "\n"})
+            write_files({proof: client.erasures.get_proof(gone.proof).model_dump_json(indent=2) + "\n"})
             typer.echo(proof)
 
 
-def _show(found: "Erasure") -> None:
-    for one in found.jobs:
-        place = f", row {one.row} of {one.batch}" if one.batch else ""
-        typer.echo(f"{one.id} ({one.kind}, {state_in_words(one.state)}{place}): {one.title}")
-    remark(f"To be deleted: {_counted(found)}.")
-    for ranking in found.taken_out_of:
+def _show(erasure: "Erasure") -> None:
+    for job in erasure.jobs:
+        place = f", row {job.row} of {job.batch}" if job.batch else ""
+        typer.echo(f"{job.id} ({job.kind}, {job.state}{place}): {job.title}")
+    remark(f"To be deleted: {_counted(erasure)}.")
+    for ranking in erasure.taken_out_of:
         taken = "this idea" if ranking.taken == 1 else f"{ranking.taken:,} ideas"
         remark(
             f"The ranking {ranking.id} ({ranking.title}) stays, without {taken}: the other {ranking.left:,} keep their "
             "ranks."
         )
-    for warning in found.warnings:
+    for warning in erasure.warnings:
         remark(warning)
 
 
-def _counted(found: "Erasure") -> str:
-    kinds = Counter(one.kind for one in found.jobs)
+def _counted(erasure: "Erasure") -> str:
+    kinds = Counter(job.kind for job in erasure.jobs)
     parts = [f"{count:,} {kind}{'s' * (count > 1 and not kind.endswith('s'))}" for kind, count in kinds.items()]
-    if found.refused_rows:
-        parts.append(f"{found.refused_rows:,} refused row{'s' * (found.refused_rows > 1)}")
-    if found.batch:
-        parts.append(f"the batch {found.batch}")
+    if erasure.refused_rows:
+        parts.append(f"{erasure.refused_rows:,} refused row{'s' * (erasure.refused_rows > 1)}")
+    if erasure.batch:
+        parts.append(f"the batch {erasure.batch}")
     return ", ".join(parts) or "nothing"

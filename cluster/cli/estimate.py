@@ -1,4 +1,4 @@
-"""What `assayer submit --estimate` says: the cost of a submission, the time it takes, and what is left to spend."""
+"""Output of `assayer submit --estimate`: the cost of a submission, its duration, and the remaining budget."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -23,19 +23,22 @@ def estimated(client: "Client", bundles: Iterable[Sequence[Path]], said: Mapping
     from assayer_client import BatchQuery, Upload
 
     options = BatchQuery.model_validate({key: value for key, value in said.items() if value is not None})
-    return [client.estimate_files([Upload(file.name, file) for file in bundle], options) for bundle in bundles]
+    return [
+        client.batches.estimate(files=[Upload(file.name, file) for file in bundle], options=options)
+        for bundle in bundles
+    ]
 
 
 def show_estimate(parts: "Sequence[BatchEstimate]") -> None:
-    """Of all parts together; a figure that one of them lacks is not known of the whole."""
+    """Print the estimate of all parts together; a figure that any part lacks is unknown for the whole."""
     first = parts[0]
     for part in parts:
         for row in part.rejected:
             remark(f"Refused: {row.detail if row.source in row.detail else f'{row.source}: {row.detail}'}")
         for notice in part.notices:
             remark(notice)
-        for one in part.duplicates[:_NAMED]:
-            remark(f"{duplicate_in_words(one)}.")
+        for duplicate in part.duplicates[:_NAMED]:
+            remark(f"{duplicate_in_words(duplicate)}.")
     ideas = sum(part.ideas for part in parts)
     rejected = sum(len(part.rejected) for part in parts)
     twice = sum(len(part.duplicates) for part in parts)
@@ -50,9 +53,9 @@ def show_estimate(parts: "Sequence[BatchEstimate]") -> None:
     typer.echo("Nothing was submitted.")
 
 
-def duplicate_in_words(one: "Duplicate") -> str:
+def duplicate_in_words(duplicate: "Duplicate") -> str:
     """`call.csv:9 (A-9) has the words of A-2.pdf`."""
-    row, first = one.source or f"Row {one.row}", one.same_source or f"row {one.same_as}"
+    row, first = duplicate.source or f"Row {duplicate.row}", duplicate.same_source or f"row {duplicate.same_as}"
     return f"{row} has the words of {first}"
 
 
@@ -74,11 +77,11 @@ def _calls(parts: "Sequence[BatchEstimate]") -> str:
 
 
 def _time(parts: "Sequence[BatchEstimate]") -> str:
-    one = parts[0]
-    if one.hours is None:
-        return f"not known. {one.hours_absent or ''}".rstrip()
+    first = parts[0]
+    if first.hours is None:
+        return f"not known. {first.hours_absent or ''}".rstrip()
     # What waits already is in the time of each part.
-    hours = one.hours * (one.waiting + sum(part.ideas for part in parts)) / (one.waiting + one.ideas)
+    hours = first.hours * (first.waiting + sum(part.ideas for part in parts)) / (first.waiting + first.ideas)
     return f"about {hours:,.1f} hours" if hours >= 1 else f"about {max(hours * 60, 1):.0f} minutes"
 
 
@@ -86,22 +89,22 @@ def _budget(parts: "Sequence[BatchEstimate]") -> str:
     left, high = parts[0].left_this_month_usd, _total(part.high_cost_usd for part in parts)
     if left is None:
         return "no monthly limit"
-    said = f"${left:,.2f} left this month"
+    sentence = f"${left:,.2f} left this month"
     if high is None:
-        return said
-    return f"{said}: that may not be enough" if high > left else f"{said}: enough"
+        return sentence
+    return f"{sentence}: that may not be enough" if high > left else f"{sentence}: enough"
 
 
 def _corpus(parts: "Sequence[BatchEstimate]") -> str:
     looked = [part.corpus_fit for part in parts if part.corpus_fit is not None]
     if not looked:
         return f"not checked. {parts[0].corpus_fit_absent or ''}".rstrip()
-    checked, poor = sum(one.checked for one in looked), sum(one.poor for one in looked)
-    well, part = sum(one.good for one in looked), sum(one.partial for one in looked)
-    said = f"of {checked:,} proposals looked at, it covers the field of {well:,} well, of {part:,} in part"
+    checked, poor = sum(item.checked for item in looked), sum(item.poor for item in looked)
+    well, part = sum(item.good for item in looked), sum(item.partial for item in looked)
+    sentence = f"of {checked:,} proposals looked at, it covers the field of {well:,} well, of {part:,} in part"
     if not poor:
-        return said
-    return f"{said}, and of {poor:,} not: expect those without a score, or with less than a full one"
+        return sentence
+    return f"{sentence}, and of {poor:,} not: expect those without a score, or with less than a full one"
 
 
 def _basis(part: "BatchEstimate") -> str:

@@ -1,33 +1,41 @@
 """`assayer evaluate`: ideas in, reports out."""
 
-import asyncio
 import datetime as dt
 from collections.abc import Iterable, Sequence
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import typer
-from rich.console import Console
 
 from assayer.errors import AssayerError
-from assayer.models import Idea, judged_blind
+from assayer.methods.criteria_file import load_criteria
+from assayer.models import Criterion, Idea, judged_blind
+from assayer_client.resources import DEFAULT_METHOD
 from cluster.cli.evaluation_summary import show_summary, show_summary_table
-from cluster.cli.options import WithBlind, day
-from cluster.cli.output import (
-    PageFormat,
-    distinct_names,
-    make_folder,
-    safe_name,
-    wide_console,
+from cluster.cli.idea_inputs import read_idea_inputs
+from cluster.cli.options import (
+    IdeaPaths,
+    WithBlind,
+    WithBoard,
+    WithBoardModels,
+    WithCriteria,
+    WithCutoff,
+    WithFormats,
+    WithLocalModel,
+    WithModel,
+    WithProfile,
+    WithReportFolder,
+    comma_separated,
+    day,
 )
-from cluster.cli.side_by_side import side_by_side
-from cluster.cli.terminal import EvaluationProgress, print_error
+from cluster.cli.output import PageFormat, distinct_names, make_folder, safe_name
+from cluster.cli.terminal import EvaluationProgress, print_error, remark, run_resumable
 from cluster.cli.written_report import WrittenReport
-from cluster.settings import PROFILES, Profile, Settings
-from cluster.settings_loading import load_settings
+from cluster.local_model import ChosenModel, chosen_model
+from cluster.settings import PROFILES, Settings
 
-__all__ = ["evaluate"]
+__all__ = ["evaluate", "write_reports"]
 
 
 _SHOWN_IN_FULL = 3
@@ -44,57 +52,55 @@ class EvaluationOutcome(NamedTuple):
     written: list[WrittenReport]
     failures: list[FailedIdea]
     stopped: AssayerError | None = None
-    """What made going on pointless for every idea that is in neither list."""
+    """Error that made it pointless to continue, for every idea that is in neither list."""
 
 
 def evaluate(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(help="Ideas (.txt .md .json .jsonl .pdf .docx .odt .xlsx), or folders of them."),
-    ],
+    paths: IdeaPaths,
     method: Annotated[
         str,
         typer.Option(
-            help="scholareval: soundness and contribution, against the literature. grapheval: comparison with labelled "
+            help="review: one page by a panel of referees, with the literature as evidence. "
+            "scholareval: soundness and contribution, against the literature. grapheval: comparison with labelled "
             "ideas. innoeval: a board of reviewers; needs a language model. scicompanion: a graph of the literature, "
-            "grown step by step, and the references that the idea missed."
+            "grown step by step, and the references that the idea missed. check: evidence without a judgement."
         ),
-    ] = "scholareval",
-    cutoff: Annotated[
-        str | None,
-        typer.Option(
-            help="YYYY-MM-DD: ignore literature published later. An earlier cutoff of an idea itself still applies."
-        ),
-    ] = None,
-    formats: Annotated[
-        list[PageFormat] | None,
-        typer.Option("--format", help="Report format; repeat for several. All three by default."),
-    ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for the reports.")] = Path("out"),
-    profile: Annotated[Profile, typer.Option(help="Named set of settings.")] = PROFILES[0],
-    board: Annotated[
-        int | None,
-        typer.Option(min=0, max=100, help="InnoEval: number of reviewers; 0 is the control without personas."),
-    ] = None,
-    board_models: Annotated[
-        str | None,
-        typer.Option(metavar="A,B,...", help="InnoEval: models of the endpoint among which the reviewers are dealt."),
-    ] = None,
+    ] = DEFAULT_METHOD,
+    cutoff: WithCutoff = None,
+    formats: WithFormats = None,
+    out: WithReportFolder = Path("out"),
+    profile: WithProfile = PROFILES[0],
+    board: WithBoard = None,
+    board_models: WithBoardModels = None,
     calibration: Annotated[
         Path | None, typer.Option(metavar="NAME|FILE", help="InnoEval: calibration that turns scores into decisions.")
     ] = None,
+    criteria: WithCriteria = None,
     blind: WithBlind = None,
+    model: WithModel = None,
+    local_model: WithLocalModel = None,
 ) -> None:
     """Evaluate research ideas and write cited reports."""
+    with chosen_model(profile, model, local_model) as chosen:
+        boarded = replace(chosen, settings=_with_board(chosen.settings, board, board_models, calibration))
+        write_reports(paths, method, cutoff, boarded, formats, out, blind, load_criteria(criteria) if criteria else ())
+
+
+def write_reports(
+    paths: Sequence[Path],
+    method: str,
+    cutoff: str | None,
+    chosen: ChosenModel,
+    formats: Sequence[PageFormat] | None,
+    out: Path,
+    blind: bool | None,
+    criteria: tuple[Criterion, ...] = (),
+) -> None:
+    """Evaluate ideas, write their reports and show a summary. Raises AssayerError, and Exit with code 1 or 2 if ideas
+    are left without a report."""
     last_day = day(cutoff, "cutoff")
-    settings = _with_board(load_settings(profile), board, board_models, calibration)
-    console = wide_console()
-    try:
-        outcome = asyncio.run(_evaluate(paths, method, last_day, settings, formats, out, console, blind))
-    except KeyboardInterrupt:
-        print_error("Interrupted.", "Answers so far are saved: run the same command to continue.")
-        raise
-    _show(console, outcome)
+    outcome = run_resumable(_evaluate(paths, method, last_day, chosen, formats, out, blind, criteria))
+    _show(outcome)
     if outcome.stopped and not outcome.written:
         raise outcome.stopped
     if outcome.stopped:
@@ -104,18 +110,21 @@ def evaluate(
 
 
 def _with_board(settings: Settings, board: int | None, models: str | None, calibration: Path | None) -> Settings:
-    """The settings with what the command line says of InnoEval's board."""
-    named = None if models is None else tuple(one for one in map(str.strip, models.split(",")) if one)
-    said = {"board": board, "models": named, "calibration": calibration}
-    chosen = settings.innoeval.board.model_copy(update={key: one for key, one in said.items() if one is not None})
+    """Return the settings with the command line's options of InnoEval's board."""
+    options = {
+        "board": board,
+        "models": None if models is None else comma_separated(models),
+        "calibration": calibration,
+    }
+    chosen = settings.innoeval.board.model_copy(update={key: item for key, item in options.items() if item is not None})
     return settings.model_copy(update={"innoeval": settings.innoeval.model_copy(update={"board": chosen})})
 
 
-def _show(console: Console, outcome: EvaluationOutcome) -> None:
-    show_summary_table(console, [one.line for one in outcome.written])
-    for one in outcome.written:
-        if one.report is not None:
-            show_summary(console, one.report)
+def _show(outcome: EvaluationOutcome) -> None:
+    show_summary_table([item.line for item in outcome.written])
+    for item in outcome.written:
+        if item.report is not None:
+            show_summary(item.report)
     for source, message in outcome.failures:
         print_error("No report:", message if source in message else f"{source}: {message}")
 
@@ -124,45 +133,48 @@ async def _evaluate(
     paths: Sequence[Path],
     method: str,
     cutoff: dt.date | None,
-    settings: Settings,
+    chosen: ChosenModel,
     formats: Sequence[PageFormat] | None,
     out: Path,
-    console: Console,
     blind: bool | None,
+    criteria: tuple[Criterion, ...],
 ) -> EvaluationOutcome:
     from cluster.cli.written_report import WriteReport
     from cluster.engine import check_request
-    from cluster.evaluation_processes import open_evaluations
+    from cluster.evaluation_processes import evaluate_in_processes
     from cluster.run_request import RunRequest
     from cluster.telemetry import metrics_server
-    from workers.documents.idea_reader import given_together, read_ideas
-    from workers.full_texts.bibliography import open_bibliography
+    from workers.documents.idea_reader import given_together
 
-    today = dt.datetime.now(dt.UTC).date()
+    settings, today = chosen.settings, dt.datetime.now(dt.UTC).date()
     check_request(method, cutoff, today)
-    async with open_bibliography(settings.grobid) as bibliography:
-        read = await read_ideas(paths, latest_cutoff=today, bibliography=bibliography)
+    read = await read_idea_inputs(paths, settings, today)
     ideas, rejected = read
-    failures = [FailedIdea(one.source, one.message) for one in rejected]
+    failures = [FailedIdea(item.source, item.message) for item in rejected]
     if not ideas:
         return EvaluationOutcome([], failures)
-    run_request = RunRequest(blind=judged_blind(blind, settings.evaluation.blind, several=given_together(paths, read)))
+    blind = judged_blind(blind, settings.evaluation.blind, several=given_together(paths, read))
+    run_request = RunRequest(blind=blind, criteria=criteria)
     make_folder(out, "Reports")
-    each = WriteReport(method, cutoff, run_request, formats, kept=len(ideas) <= _SHOWN_IN_FULL)
-    with metrics_server(settings.metrics), EvaluationProgress(console, len(ideas)) as progress:
-        async with open_evaluations(settings, (method,), len(ideas)) as evaluations:
-
-            async def one(idea: Idea, name: str) -> WrittenReport:
-                try:
-                    return await evaluations.run(partial(each, idea, out / name), progress)
-                finally:
-                    progress.idea_done()
-
-            works = [partial(one, idea, name) for idea, name in zip(ideas, _names(ideas), strict=True)]
-            done = await side_by_side(works, evaluations.reach)
+    announcement = chosen.announcement(len(ideas), method)
+    if announcement is not None:
+        remark(announcement)
+    kept = len(ideas) <= _SHOWN_IN_FULL
+    works = [
+        WriteReport(idea, out / name, method, cutoff, run_request, formats, kept)
+        for idea, name in zip(ideas, _names(ideas), strict=True)
+    ]
+    with (
+        metrics_server(settings.metrics),
+        EvaluationProgress(len(ideas)) as progress,
+        chosen.watched(progress.show_model),
+    ):
+        done = await evaluate_in_processes(settings, (method,), works, progress, progress.idea_done)
     ended = [(ideas[number].source, done.ended[number]) for number in sorted(done.ended)]
-    failures += [FailedIdea(source, str(found)) for source, found in ended if isinstance(found, AssayerError)]
-    return EvaluationOutcome([found for _, found in ended if isinstance(found, WrittenReport)], failures, done.stopped)
+    failures += [FailedIdea(source, str(outcome)) for source, outcome in ended if isinstance(outcome, AssayerError)]
+    return EvaluationOutcome(
+        [outcome for _, outcome in ended if isinstance(outcome, WrittenReport)], failures, done.stopped
+    )
 
 
 def _names(ideas: Iterable[Idea]) -> list[str]:

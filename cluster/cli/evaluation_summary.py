@@ -1,16 +1,27 @@
-"""What the terminal shows of finished reports."""
+"""Terminal output on finished reports."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
-from assayer.models import Absent, Part, PlanReview, Point, Report, ReportRelease, Score, Verdict, suspicious_kinds
-from assayer.reports.plan_wording import not_stated
+from assayer.models import (
+    Absent,
+    EvidenceReport,
+    Part,
+    PlanReview,
+    Point,
+    Report,
+    ReportRelease,
+    Score,
+    Verdict,
+    suspicious_kinds,
+)
+from assayer.reports.plan_wording import ITEMS
+from assayer.reports.release import made_without_model
 from assayer.reports.wording import MINIMA, measured
+from cluster.cli.terminal import say, show_table
 
 __all__ = ["SummaryRow", "show_summary", "show_summary_table"]
 
@@ -21,11 +32,13 @@ _HEADINGS = (
 )
 
 
+_CLOSEST_SHOWN = 5
+
 _SUSPICIOUS, _NOTHING = "Suspicious text", "none"
 
 
 class SummaryRow(NamedTuple):
-    """What the table shows of one report: all that is kept of it when there are thousands."""
+    """Values of a report shown in the table: all that is kept of it when there are thousands."""
 
     title: str
     figures: tuple[tuple[str, str], ...]
@@ -34,94 +47,120 @@ class SummaryRow(NamedTuple):
 
     @classmethod
     def of(cls, report: Report, files: Sequence[Path]) -> "SummaryRow":
-        figures = [(part.title, _score(part)) for part in report.parts]
+        figures = [] if made_without_model(report) else [(part.title, _score(part)) for part in report.parts]
         figures.append((_SUSPICIOUS, ", ".join(suspicious_kinds(report.idea.flags)).replace("_", " ") or _NOTHING))
-        if report.release is not None:
+        if report.evidence is not None:
+            figures += _evidence_counts(report.evidence)
+        elif report.release is not None:
             figures.append(("Release", report.release.state))
         if isinstance(report.verdict, Verdict):
             figures.append(("Labelled ideas", _outcome(report.verdict)))
-        if report.parts:
+        if report.parts or report.evidence:
             fit = report.coverage.corpus_fit
             figures.append(("Corpus fit", "unknown" if isinstance(fit, Absent) else f"{fit.level} ({fit.value:.2f})"))
+        if report.parts:
             figures.append(("Cited", str(len(report.references))))
         return cls(title=_short(report.idea.title, 60), figures=tuple(figures), file=str(files[0]))
 
 
-def show_summary_table(console: Console, lines: Sequence[SummaryRow]) -> None:
-    """Of reports of one method."""
+def show_summary_table(lines: Sequence[SummaryRow]) -> None:
+    """Print the table of reports of one method."""
     if not lines:
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    # What none of them has is not asked for here: why is said by the report.
     headings = list(dict.fromkeys(heading for line in lines for heading, _ in line.figures))
     if all((_SUSPICIOUS, _NOTHING) in line.figures for line in lines):
         headings.remove(_SUSPICIOUS)
-    for heading in ("Idea", *headings, "Report"):
-        table.add_column(heading, overflow="fold")
-    for line in lines:
-        values = dict(line.figures)
-        table.add_row(*map(escape, (line.title, *(values.get(one, "absent") for one in headings), line.file)))
-    console.print(table)
+    rows = [
+        (line.title, *(dict(line.figures).get(heading, "absent") for heading in headings), line.file) for line in lines
+    ]
+    show_table(("Idea", *headings, "Report"), rows)
 
 
-def show_summary(console: Console, report: Report) -> None:
-    """What it lacks for a total, notices and the summary of one report."""
-    console.print(f"\n[bold]{escape(report.idea.title)}[/]", soft_wrap=True)
-    if report.release is not None:
-        _show_release(console, report.release)
+def show_summary(report: Report) -> None:
+    """Print a report's missing requirements for a total, its notices and its summary."""
+    say(f"\n[bold]{escape(report.idea.title)}[/]")
+    if report.release is not None and report.evidence is None:
+        _show_release(report.release)
     for notice in report.notices:
-        console.print(f"[yellow]![/] {escape(notice.text)}", soft_wrap=True)
+        say(f"[yellow]![/] {escape(notice.text)}")
     if isinstance(report.verdict, Verdict):
-        _show_verdict(console, report.verdict)
+        _show_verdict(report.verdict)
+    if report.evidence is not None:
+        _show_closest_papers(report, report.evidence)
+    if report.panel_review is not None:
+        say(f"[bold]Verdict:[/] {escape(report.panel_review.verdict)}")
     for name, heading, colour in _HEADINGS:
         points: tuple[Point, ...] = getattr(report.summary, name)
         for point in points:
             mark = " (quote not verified in its source)" if point.downgraded else ""
-            console.print(f"[{colour}]{heading}:[/] {escape(point.text)}{mark}", soft_wrap=True)
+            say(f"[{colour}]{heading}:[/] {escape(point.text)}{mark}")
     if report.plan_review is not None:
-        _show_plan_review(console, report.plan_review)
+        _show_plan_review(report.plan_review)
 
 
-def _show_plan_review(console: Console, review: PlanReview) -> None:
+def _show_closest_papers(report: Report, evidence: EvidenceReport) -> None:
+    """Print the papers nearest to the idea, each with the words that come closest to it."""
+    references = {reference.label: reference for reference in report.references}
+    nearest = sorted(evidence.closest, key=lambda item: -item.similarity)
+    for item in nearest[:_CLOSEST_SHOWN]:
+        paper = references[item.paper.label]
+        year = paper.publication_date.year if paper.publication_date else "no date"
+        words = _short(item.paper.quote or "", 160)
+        line = f"[{item.paper.label}] {_short(paper.title, 100)} ({year}): “{words}”"
+        say(f"[cyan]Closest paper, not judged:[/] {escape(line)}")
+    if not nearest:
+        say("[cyan]No close paper was found.[/]")
+    rows = () if isinstance(evidence.not_stated, Absent) else evidence.not_stated or ()
+    if rows:
+        missing = "; ".join(ITEMS[row.item] for row in rows)
+        say(f"[magenta]Not stated, by wordings:[/] {missing}")
+
+
+def _show_plan_review(review: PlanReview) -> None:
     flaws = () if isinstance(review.flaws, Absent) else review.flaws
     for flaw in flaws[:3]:
-        console.print(f"[magenta]Doubt, without literature:[/] {escape(flaw.text)}", soft_wrap=True)
-    if missing := not_stated(review):
-        console.print(f"[magenta]Not stated, by wordings:[/] {'; '.join(missing)}", soft_wrap=True)
+        say(f"[magenta]Doubt, without literature:[/] {escape(flaw.text)}")
 
 
-def _show_release(console: Console, release: ReportRelease) -> None:
-    for one in release.failed:
-        console.print(
-            f"[red]Incomplete, no total:[/] {MINIMA[one.name]} {measured(one.measured)}, at least "
-            f"{measured(one.minimum)} is needed. {escape(one.basis)}",
-            soft_wrap=True,
+def _show_release(release: ReportRelease) -> None:
+    for item in release.failed:
+        say(
+            f"[red]Incomplete, no total:[/] {MINIMA[item.name]} {measured(item.measured)}, at least "
+            f"{measured(item.minimum)} is needed. {escape(item.basis)}"
         )
 
 
-def _show_verdict(console: Console, verdict: Verdict) -> None:
-    for one in verdict.evidence[:3]:
-        near = one.neighbours[0]
-        console.print(
-            f"[cyan]Beside {escape(near.label or 'an unknown outcome')}:[/] {escape(one.text)} "
-            f"[dim]~ {escape(near.text)} ({near.similarity:.2f}, {escape(_short(near.title, 60))})[/]",
-            soft_wrap=True,
+def _show_verdict(verdict: Verdict) -> None:
+    for item in verdict.evidence[:3]:
+        near = item.neighbours[0]
+        say(
+            f"[cyan]Beside {escape(near.label or 'an unknown outcome')}:[/] {escape(item.text)} "
+            f"[dim]~ {escape(near.text)} ({near.similarity:.2f}, {escape(_short(near.title, 60))})[/]"
         )
     for chance in verdict.probabilities:
-        console.print(
+        say(
             f"{escape(chance.name)}: {chance.probability:.0%} ({chance.low:.0%} to {chance.high:.0%}), "
-            f"{chance.rate:.0%} knowing nothing",
-            soft_wrap=True,
+            f"{chance.rate:.0%} knowing nothing"
         )
     if isinstance(verdict.decision, Absent):
-        console.print(f"No outcome is named: {escape(verdict.decision.reason)}", soft_wrap=True)
+        say(f"No outcome is named: {escape(verdict.decision.reason)}")
+
+
+def _evidence_counts(evidence: EvidenceReport) -> list[tuple[str, str]]:
+    """Return headings and counts of what an evidence report lists."""
+    counts = (
+        ("Close papers", evidence.closest),
+        ("Limitations quoted", evidence.limitations),
+        ("Works they cite, not named here", evidence.often_cited),
+    )
+    return [(heading, f"{len(items)}") for heading, items in counts]
 
 
 def _outcome(verdict: Verdict) -> str:
     """The outcome named, with its probability, or that none is."""
     if isinstance(verdict.decision, Absent):
         return "no outcome named"
-    probability = next((one.probability for one in verdict.probabilities if one.name == verdict.decision), None)
+    probability = next((item.probability for item in verdict.probabilities if item.name == verdict.decision), None)
     return verdict.decision if probability is None else f"{verdict.decision} ({100 * probability:.0f} %)"
 
 

@@ -11,12 +11,11 @@ from assayer.errors import InputError
 from cluster.cli.fetch_record import FetchRecord
 from cluster.cli.fetched_index import FetchedReport, index_page
 from cluster.cli.fetched_names import NamedProposal, report_names
-from cluster.cli.fetched_tables import add_report_files
 from cluster.cli.job_wording import score_in_words
 from cluster.cli.options import WithProfile
 from cluster.cli.output import make_folder, write_files
 from cluster.cli.service_client import kind_of, service
-from cluster.cli.terminal import FetchProgress, SafeConsole, remark
+from cluster.cli.terminal import StepProgress, remark
 from cluster.settings import PROFILES
 
 if TYPE_CHECKING:
@@ -89,52 +88,49 @@ def fetch(
 def _reports(client: "Client", job: str, stem: Path, formats: list[FetchFormat]) -> Iterator[Path]:
     for format in formats:
         if format == FetchFormat.pdf:
-            yield client.save_brief(job, stem.with_name(f"{stem.name}.{format}"))
+            yield client.evaluations.save_brief(job, stem.with_name(f"{stem.name}.{format}"))
             continue
         if format not in _REPORTS:
             choice = ", ".join([*_REPORTS, FetchFormat.pdf])
             raise InputError(f"Reports are not available as {format}.", f"Choose from {choice}.")
-        yield _write(stem, format, client.report_text(job, _REPORTS[format]))
+        yield _write(stem, format, client.evaluations.report_text(job, _REPORTS[format]))
 
 
 def _of_ranking(client: "Client", job: str, out: Path, formats: list[FetchFormat]) -> Iterator[Path]:
     for format in formats:
         if format not in _RANKINGS:
             raise InputError(f"Rankings are not available as {format}.", f"Choose from {', '.join(_RANKINGS)}.")
-        yield _write(out / job, format, client.ranking_text(job, _RANKINGS[format]))
+        yield _write(out / job, format, client.rankings.report_text(job, _RANKINGS[format]))
 
 
 def _of_batch(client: "Client", batch: str, out: Path, formats: list[FetchFormat], *, again: bool) -> Iterator[Path]:
     reports = [format for format in formats if format in _REPORTS or format == FetchFormat.pdf]
     listed = reports_of_batch(client, batch, out, reports, FetchRecord(out, batch, anew=again)) if reports else []
-    for one in listed:
-        yield from one.files
+    for item in listed:
+        yield from item.files
     for format in formats:
         if format in _TABLES:
-            table = client.save_results(batch, out / f"{batch}.{format}", format=_TABLES[format])
-            if listed and (lacking := add_report_files(table, {one.id: one.files[0].name for one in listed})):
-                remark(lacking)
-            yield table
+            yield client.batches.save_results(batch, out / f"{batch}.{format}", format=_TABLES[format])
         elif format == FetchFormat.pdf:
-            yield client.save_dossier(batch, out / f"{batch}.{format}")
+            yield client.batches.save_dossier(batch, out / f"{batch}.{format}")
     if listed:
-        (index,) = write_files({out / "index.html": index_page(batch, client.batch(batch).name, listed)})
+        (index,) = write_files({out / "index.html": index_page(batch, client.batches.get(batch).name, listed)})
         yield index
 
 
 def reports_of_batch(
     client: "Client", batch: str, out: Path, formats: list[FetchFormat], record: FetchRecord
 ) -> list[FetchedReport]:
-    """In the order of the rows."""
+    """Fetch the reports of a batch, in row order."""
     from assayer_client import ApiProblem
 
-    jobs = list(client.each(client.evaluations, batch=batch, limit=_PAGE))
+    jobs = list(client.each(client.evaluations.list, batch=batch, limit=_PAGE))
     names = report_names((NamedProposal(job.id, job.row, job.source) for job in jobs), taken=("index", batch))
-    done = sorted((job for job in jobs if job.state == "done"), key=lambda one: one.row or 0)
+    done = sorted((job for job in jobs if job.state == "succeeded"), key=lambda item: item.row or 0)
     fetched: list[FetchedReport] = []
     there = 0
     try:
-        with FetchProgress(SafeConsole(stderr=True), len(done)) as progress:
+        with StepProgress("Reports", len(done), stderr=True) as progress:
             for job in done:
                 wanted = {format: out / f"{names[job.id]}.{format}" for format in formats}
                 missing = [format for format, file in wanted.items() if not record.has(job.id, file)]
@@ -148,7 +144,7 @@ def reports_of_batch(
                     remark(f"Row {job.row} ({job.title}, {job.id}): its report has been deleted.")
                     continue
                 fetched.append(_fetched(job, list(wanted.values())))
-                progress.report_done()
+                progress.step_done()
     except BaseException:
         remark(f"{len(fetched):,} of {len(done):,} reports are in {out}. The same command goes on from there.")
         raise

@@ -1,4 +1,5 @@
-"""What has been fetched of a batch into a folder, written down as it comes, so that a fetch that was cut goes on."""
+"""Record of the reports of a batch already fetched into a folder, written as they arrive, so that an interrupted fetch
+can resume."""
 
 import json
 from pathlib import Path
@@ -46,8 +47,8 @@ def _read(path: Path) -> dict[tuple[str, str], int]:
     sizes: dict[tuple[str, str], int] = {}
     for line in lines:
         try:
-            one = json.loads(line)
-            sizes[str(one["id"]), str(one["file"])] = int(one["bytes"])
+            entry = json.loads(line)
+            sizes[str(entry["id"]), str(entry["file"])] = int(entry["bytes"])
         except (ValueError, KeyError, TypeError):
             continue
     return sizes

@@ -30,9 +30,9 @@ th, td { border-bottom: 1px solid; padding: 0.3rem 0.6rem; text-align: start; ve
 <thead><tr><th scope="col" class="figure">Row</th><th scope="col">Proposal</th><th scope="col">File or reference</th>\
 <th scope="col" class="figure">Score</th><th scope="col">Why there is none</th><th scope="col">Report</th></tr></thead>
 <tbody>
-{% for one in reports %}<tr><td class="figure">{{ one.row or "" }}</td><td dir="auto">{{ one.title }}</td>\
-<td>{{ one.source }}</td><td class="figure">{{ one.score }}</td><td>{{ one.lacking }}</td>\
-<td>{% for kind, link in one.links %}<a href="{{ link }}">{{ kind }}</a> \
+{% for report in reports %}<tr><td class="figure">{{ report.row or "" }}</td><td dir="auto">{{ report.title }}</td>\
+<td>{{ report.source }}</td><td class="figure">{{ report.score }}</td><td>{{ report.lacking }}</td>\
+<td>{% for kind, link in report.links %}<a href="{{ link }}">{{ kind }}</a> \
 {% endfor %}</td></tr>
 {% endfor %}
 </tbody>
@@ -62,7 +62,7 @@ def index_page(batch: str, name: str, reports: Sequence[FetchedReport]) -> str:
     """`name`: what its sender calls the batch."""
     from jinja2 import Environment
 
-    shown = [one._replace(title=one_line(one.title), source=one_line(one.source)) for one in reports]
+    shown = [report._replace(title=one_line(report.title), source=one_line(report.source)) for report in reports]
     return (
         Environment(autoescape=True).from_string(_PAGE).render(batch=batch, name=one_line(name) or batch, reports=shown)
     )

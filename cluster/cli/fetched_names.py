@@ -12,7 +12,7 @@ __all__ = ["NamedProposal", "report_names"]
 
 _ENDING = re.compile(r"(?i)(?<=.)\.(txt|md|json|jsonl|pdf|docx|odt)$")
 _DEVICE = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?$")
-"""What Windows takes for a device, whatever the ending."""
+"""File names that Windows treats as devices, whatever their suffix."""
 _LONGEST = 120
 """Characters. A row's number and an ending follow."""
 
@@ -21,18 +21,19 @@ class NamedProposal(NamedTuple):
     id: str
     row: int | None
     source: str
-    """As the service calls it: a file's name, a row of a table with the sender's own id."""
+    """Name of the proposal in the service: a file name, or a row of a table with the sender's own id."""
 
 
 def report_names(proposals: Iterable[NamedProposal], taken: Iterable[str] = ()) -> dict[str, str]:
-    """By id, without endings. Of all proposals of a batch, whether they have ended or not: so the same proposal has the
-    same name whenever it is fetched. Those that share a name, also by case alone, all carry their row's number."""
-    plain = {one.id: (_plain(one.source), one) for one in proposals}
+    """Return report file names by proposal id, without suffixes. `proposals` are all proposals of a batch, ended or
+    not, so that a proposal has the same name whenever it is fetched. Names that collide, also by case alone, all
+    carry their row's number."""
+    plain = {proposal.id: (_plain(proposal.source), proposal) for proposal in proposals}
     shared = Counter(name.casefold() for name, _ in plain.values())
     shared.update(name.casefold() for name in taken)
     return {
-        id: _numbered(name, one) if not name or shared[name.casefold()] > 1 else name
-        for id, (name, one) in plain.items()
+        id: _numbered(name, item) if not name or shared[name.casefold()] > 1 else name
+        for id, (name, item) in plain.items()
     }
 
 
@@ -42,6 +43,7 @@ def _plain(source: str) -> str:
     return f"_{name}" if name.startswith("-") or _DEVICE.fullmatch(name) else name
 
 
-def _numbered(name: str, one: NamedProposal) -> str:
-    """With its id besides, which no other has: a name that reads as another's number is then none."""
-    return "-".join(part for part in (name, f"row-{one.row or 0:05}", one.id) if part)
+def _numbered(name: str, named_proposal: NamedProposal) -> str:
+    """Return the name with the row number and the id, which is unique: a name that looks like another's number
+    cannot then collide with it."""
+    return "-".join(part for part in (name, f"row-{named_proposal.row or 0:05}", named_proposal.id) if part)

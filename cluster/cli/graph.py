@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
-from cluster.cli.evaluate import evaluate as evaluate_ideas
-from cluster.cli.options import day
-from cluster.cli.output import PageFormat, prepare_file
-from cluster.cli.terminal import SafeConsole, StageProgress
-from cluster.settings import PROFILES, Profile
+from cluster.cli.options import WithProfile, comma_separated, day
+from cluster.cli.output import prepare_file
+from cluster.cli.terminal import StageProgress, print_error, say
+from cluster.settings import PROFILES
 from cluster.settings_loading import load_settings
 from cluster.whole_files import write_whole
 
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["app"]
 
 app = typer.Typer(
-    help="Compare ideas with labelled ideas (GraphEval): build, train, evaluate, add, check, info.",
+    help="Compare ideas with labelled ideas (GraphEval): build, train, add, check, info.",
     no_args_is_help=True,
 )
 
@@ -74,22 +72,21 @@ def build(
         ),
     ] = False,
     replace: Annotated[bool, typer.Option("--replace", help="Remove the graph of this name first.")] = False,
-    profile: Annotated[Profile, typer.Option(help="Named set of settings.")] = PROFILES[0],
+    profile: WithProfile = PROFILES[0],
 ) -> None:
     """Build a graph from labelled ideas: text (or title and abstract), label, date, id, url. Adds all or none."""
     from cluster.graph_operations import LabelledFiles, build_graph
 
-    console, settings = _console(), load_settings(profile)
-    given = tuple(one.strip() for one in classes.split(",") if one.strip())
+    settings = load_settings(profile)
+    outcomes = comma_separated(classes)
     sources, by_model = LabelledFiles(tuple(files), label_field, date_field), viewpoints == ViewpointMaker.model
-    with StageProgress(console) as report:
-        plan, added = asyncio.run(build_graph(settings, graph, sources, given, by_model, relations, replace, report))
-    console.print(
+    with StageProgress() as report:
+        plan, added = asyncio.run(build_graph(settings, graph, sources, outcomes, by_model, relations, replace, report))
+    say(
         f"Graph {plan.name}: {added.ideas:,} ideas added, {added.viewpoints:,} viewpoints, {added.edges:,} edges; "
-        f"{added.known:,} were already there. Outcomes: {escape(', '.join(plan.classes))}.",
-        soft_wrap=True,
+        f"{added.known:,} were already there. Outcomes: {escape(', '.join(plan.classes))}."
     )
-    console.print("Next: run `assayer graph train` to fit the calibration that verdicts need.")
+    say("Next: run `assayer graph train` to fit the calibration that verdicts need.")
 
 
 @app.command()
@@ -98,19 +95,17 @@ def add(
     graph: Name = None,
     label_field: LabelField = "label",
     date_field: DateField = "date",
-    profile: Annotated[Profile, typer.Option(help="Named set of settings.")] = PROFILES[0],
+    profile: WithProfile = PROFILES[0],
 ) -> None:
     """Add ideas to a graph, with or without an outcome; outcomes that have become known are added."""
     from cluster.graph_operations import LabelledFiles, add_ideas
 
-    console = _console()
-    with StageProgress(console) as report:
+    with StageProgress() as report:
         sources = LabelledFiles(tuple(files), label_field, date_field)
         added = asyncio.run(add_ideas(load_settings(profile), graph, sources, report))
-    console.print(
+    say(
         f"{added.ideas:,} ideas added, {added.viewpoints:,} viewpoints, {added.edges:,} edges; {added.known:,} were "
-        f"already there, {added.labelled:,} of them now have an outcome.",
-        soft_wrap=True,
+        f"already there, {added.labelled:,} of them now have an outcome."
     )
 
 
@@ -130,38 +125,17 @@ def train(
     seed: Annotated[int, typer.Option(help="Random seed of the folds and of the network.")] = 0,
     epochs: Annotated[int | None, typer.Option(min=1, help="Maximum epochs of the network.")] = None,
     members: Annotated[int | None, typer.Option(min=1, help="Networks whose answers are averaged.")] = None,
-    profile: Annotated[Profile, typer.Option(help="Named set of settings.")] = PROFILES[0],
+    profile: WithProfile = PROFILES[0],
 ) -> None:
     """Choose and calibrate a scorer on held-out labelled ideas, and measure how well it does."""
     from cluster.graph_operations import train_graph
     from cluster.graph_training import Holdout, NetworkEffort
 
-    console = _console()
     holdout = Holdout(folds, day(after, "date for --after"), seed)
-    with StageProgress(console) as report:
+    with StageProgress() as report:
         effort = NetworkEffort(epochs, members)
         trained = asyncio.run(train_graph(load_settings(profile), graph, scorer.value, holdout, effort, report))
-    _show_trained(console, trained)
-
-
-@app.command()
-def evaluate(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(help="Ideas (.txt .md .json .jsonl .pdf .docx .odt .xlsx), or folders of them."),
-    ],
-    cutoff: Annotated[
-        str | None, typer.Option(help="YYYY-MM-DD: outcomes that became known later are not used.")
-    ] = None,
-    formats: Annotated[
-        list[PageFormat] | None,
-        typer.Option("--format", help="Report format; may be repeated. All three by default."),
-    ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for the reports.")] = Path("out"),
-    profile: Annotated[Profile, typer.Option(help="Named set of settings.")] = PROFILES[0],
-) -> None:
-    """The same as `assayer evaluate --method grapheval`."""
-    evaluate_ideas(paths, "grapheval", cutoff, formats, out, profile)
+    _show_trained(trained)
 
 
 @app.command()
@@ -183,56 +157,54 @@ def check(
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write all findings to this JSON file.")] = None,
-    profile: Annotated[Profile, typer.Option(help="Named set of settings.")] = PROFILES[0],
+    profile: WithProfile = PROFILES[0],
 ) -> None:
     """Find ideas that repeat others of their batch, or of the graph if there is one: a reason to look, not proof."""
     from cluster.graph_operations import check_batch
 
-    console = _console()
     if out is not None:
         prepare_file(out)
-    with StageProgress(console) as report:
+    with StageProgress() as report:
         checked = asyncio.run(check_batch(load_settings(profile), graph, paths, cosine, share, report))
-    _show_checked(console, checked)
+    _show_checked(checked)
     if out is not None:
-        content = {against: [one.model_dump() for one in found] for against, found in checked.found.items()}
+        content = {
+            against: [item.model_dump() for item in resemblances] for against, resemblances in checked.found.items()
+        }
         write_whole(out, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     if checked.rejected:
         raise typer.Exit(1)
 
 
 @app.command()
-def info(
-    graph: Name = None, profile: Annotated[Profile, typer.Option(help="Named set of settings.")] = PROFILES[0]
-) -> None:
+def info(graph: Name = None, profile: WithProfile = PROFILES[0]) -> None:
     """Show what a graph holds and how it was made."""
     from cluster.graph_operations import describe_graph
 
-    console = _console()
     for name, text in asyncio.run(describe_graph(load_settings(profile), graph)).items():
-        console.print(f"[bold]{name + ':':<17}[/]{escape(text)}", soft_wrap=True)
+        say(f"[bold]{name + ':':<17}[/]{escape(text)}")
 
 
-def _show_checked(console: Console, checked: "BatchCheck") -> None:
+def _show_checked(checked: "BatchCheck") -> None:
     for rejected in checked.rejected:
-        SafeConsole(stderr=True, highlight=False).print(f"[bold red]Not read:[/] {escape(rejected)}", soft_wrap=True)
-    for against, found in checked.found.items():
-        console.print(f"[bold]{escape(against)}[/]: {len(found)} of {checked.ideas} ideas")
-        for one in found:
-            _show_resemblance(console, checked, one)
+        print_error("Not read:", rejected)
+    for against, resemblances in checked.found.items():
+        say(f"[bold]{escape(against)}[/]: {len(resemblances)} of {checked.ideas} ideas")
+        for item in resemblances:
+            _show_resemblance(checked, item)
 
 
-def _show_resemblance(console: Console, checked: "BatchCheck", one: "Resemblance") -> None:
+def _show_resemblance(checked: "BatchCheck", resemblance: "Resemblance") -> None:
     """The idea, the one most like it, and their most similar viewpoints side by side."""
-    idea, closest = (escape(checked.names.get(name, name)) for name in (one.idea, one.closest))
-    taken = f"{one.share:.0%} of {one.viewpoints} viewpoints"
-    console.print(f"  {one.kind}: {idea} ~ {closest}, {taken}", soft_wrap=True)
-    for pair in sorted(one.pairs, key=lambda pair: -pair.cosine)[:_SHOWN_PAIRS]:
-        console.print(f"    {escape(pair.text)}", soft_wrap=True)
-        console.print(f"    [dim]{pair.cosine:.2f} {escape(pair.other_text)}[/]", soft_wrap=True)
+    idea, closest = (escape(checked.names.get(name, name)) for name in (resemblance.idea, resemblance.closest))
+    taken = f"{resemblance.share:.0%} of {resemblance.viewpoints} viewpoints"
+    say(f"  {resemblance.kind}: {idea} ~ {closest}, {taken}")
+    for pair in sorted(resemblance.pairs, key=lambda pair: -pair.cosine)[:_SHOWN_PAIRS]:
+        say(f"    {escape(pair.text)}")
+        say(f"    [dim]{pair.cosine:.2f} {escape(pair.other_text)}[/]")
 
 
-def _show_trained(console: Console, trained: "TrainingResult") -> None:
+def _show_trained(trained: "TrainingResult") -> None:
     calibration, scorer, usual, auroc = trained.calibration, trained.scorer, trained.usual, trained.auroc
     lines = [
         f"Calibrated {calibration.scorer} on {trained.ideas:,} ideas, {calibration.provenance.split}. "
@@ -253,13 +225,13 @@ def _show_trained(console: Console, trained: "TrainingResult") -> None:
     if auroc.low <= 0.5 or auroc.value < _HARDLY_CHANCE:
         lines.append("It hardly separates the outcomes: rely on the evidence of a verdict, not on its probabilities.")
     for line in lines:
-        console.print(escape(line), soft_wrap=True)
+        say(escape(line))
 
 
 def _about_choice(choice: "ScorerChoice") -> Iterator[str]:
     yield f"Chosen: {choice.chosen}. AUROC on held-out ideas, with 95 % intervals:"
-    for one in (choice.held_out, *choice.compared):
-        yield f"  {one.name}: {one.auroc:.3f} ({one.low:.3f} to {one.high:.3f})"
+    for item in (choice.held_out, *choice.compared):
+        yield f"  {item.name}: {item.auroc:.3f} ({item.low:.3f} to {item.high:.3f})"
     if choice.unbeaten:
         yield f"The choice is not shown to be better than {' or '.join(choice.unbeaten)}."
 
@@ -270,7 +242,3 @@ def _shown(estimate: "Estimate") -> str:
 
 def _standard_error(share: float, ideas: int) -> float:
     return math.sqrt(share * (1 - share) / ideas)
-
-
-def _console() -> Console:
-    return SafeConsole(highlight=False)

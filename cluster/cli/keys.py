@@ -8,13 +8,13 @@ import typer
 
 from assayer.errors import InputError
 from cluster.cli.options import WithProfile, day, validated
-from cluster.cli.terminal import SafeConsole, console, show_table
+from cluster.cli.terminal import remark, say, show_table
 from cluster.database import with_database
 from cluster.settings import PROFILES
 
 if TYPE_CHECKING:
+    from orchestrator.access.api_keys import ApiKey
     from orchestrator.access.audit_chain import Actor
-    from orchestrator.jobs.api_keys import ApiKey
 
 __all__ = ["app"]
 
@@ -38,7 +38,7 @@ def create_key(
     profile: WithProfile = PROFILES[0],
 ) -> None:
     """Create a key and print it; it is shown only once."""
-    from orchestrator.jobs.api_keys import KeyPlan, generate_key
+    from orchestrator.access.api_keys import KeyPlan, generate_key
     from orchestrator.jobs.models import TenantId
     from orchestrator.store import PgKeys
 
@@ -46,13 +46,13 @@ def create_key(
     until = None if last is None else dt.datetime.combine(last, dt.time(), dt.UTC)
     if until is not None and until <= dt.datetime.now(dt.UTC):
         raise InputError(f"The expiry {expires} is in the past.", "Give a later day.")
-    given = {"name": name, "scopes": frozenset(scopes or ("submit", "read")), "expires_at": until}
-    plan = validated(KeyPlan, given | {"requests_per_minute": requests_per_minute})
+    fields = {"name": name, "scopes": frozenset(scopes or ("submit", "read")), "expires_at": until}
+    plan = validated(KeyPlan, fields | {"requests_per_minute": requests_per_minute})
     drawn, by = generate_key(), _operator()
     made = with_database(profile, lambda database: PgKeys(database).create(TenantId(tenant), plan, drawn, actor=by))
     if made is None:
         raise InputError(f"There is no tenant {tenant}.", f"Make it with: assayer tenants create {tenant}")
-    SafeConsole(stderr=True, highlight=False).print(f"Created the key {drawn.id} of {tenant}. It is shown only once:")
+    remark(f"Created the key {drawn.id} of {tenant}. It is shown only once:")
     typer.echo(drawn.secret)
 
 
@@ -80,7 +80,7 @@ def revoke_key(
     known = KeyId("_".join(key.split("_")[:2]))
     if with_database(profile, lambda database: PgKeys(database).revoke(TenantId(tenant), known, by, now)) is None:
         raise InputError(f"The tenant {tenant} has no key {known}.", f"See: assayer keys list --tenant {tenant}")
-    console().print(f"The key {known} is revoked.")
+    say(f"The key {known} is revoked.")
 
 
 def _operator() -> "Actor":
@@ -90,11 +90,11 @@ def _operator() -> "Actor":
     return Actor("command", "the command line of the service", "machine")
 
 
-def _show_keys(found: "Sequence[ApiKey]") -> None:
+def _show_keys(keys: "Sequence[ApiKey]") -> None:
     now = dt.datetime.now(dt.UTC)
     rows = (
-        (one.id, one.name, ", ".join(sorted(one.scopes)), f"{one.created_at:%Y-%m-%d}", _state(one, now))
-        for one in found
+        (item.id, item.name, ", ".join(sorted(item.scopes)), f"{item.created_at:%Y-%m-%d}", _state(item, now))
+        for item in keys
     )
     show_table(("Id", "Name", "Scopes", "Created", "State"), rows)
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from assayer.errors import InputError
-from cluster.cli.job_wording import counts_in_words, score_in_words, state_in_words
+from cluster.cli.job_wording import counts_in_words, score_in_words
 from cluster.cli.options import WithProfile
 from cluster.cli.service_client import kind_of, service
-from cluster.cli.terminal import console, remark, show_table
+from cluster.cli.terminal import remark, say, show_table
 from cluster.settings import PROFILES
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["list"]
 
 _LONGEST, _PAGE = 60, 500
-_SERVICES_WORD = {"waiting": "queued", "given-up": "dead"}
-"""What the service calls states that people call so."""
 
 
 def list(
@@ -31,7 +29,7 @@ def list(
     ] = None,
     state: Annotated[
         str | None,
-        typer.Option(help="Only evaluations that are waiting, running, done, failed, given-up or cancelled."),
+        typer.Option(help="Only evaluations that are queued, running, succeeded, failed or cancelled."),
     ] = None,
     source: Annotated[
         str | None, typer.Option(help="Only evaluations that you call so: a file, or the id that a row holds.")
@@ -52,70 +50,77 @@ def list(
         raise InputError("Batches carry tags, evaluations do not.", "Give --tag alone.")
     with service(profile) as client:
         if (batch, wanted, source, reference) == (None, None, None, None):
-            _show_batches(islice(client.each(client.batches, tag=tag), limit), tag)
+            _show_batches(islice(client.each(client.batches.list, tag=tag), limit), tag)
         if tag is not None:
             return
-        found = client.each(
-            client.evaluations, state=wanted, batch=batch, source=source, reference=reference, limit=_PAGE
+        evaluations = client.each(
+            client.evaluations.list, state=wanted, batch=batch, source=source, reference=reference, limit=_PAGE
         )
-        _show_evaluations(found, batch, limit, chosen=any((batch, wanted, source, reference)))
+        _show_evaluations(evaluations, batch, limit, chosen=any((batch, wanted, source, reference)))
 
 
-def _state(given: str | None) -> "JobState | None":
+def _state(text: str | None) -> "JobState | None":
     from assayer_client.resources import JobState
 
     states: Sequence[JobState] = get_args(JobState)
-    named = _SERVICES_WORD.get(given or "", given)
-    if given is not None and named not in states:
-        said = [next((word for word, state in _SERVICES_WORD.items() if state == one), one) for one in states]
-        raise InputError(f"There is no state {given!r}.", f"It is one of: {', '.join(said)}.")
-    return next((one for one in states if one == named), None)
+    if text is not None and text not in states:
+        raise InputError(f"There is no state {text!r}.", f"It is one of: {', '.join(states)}.")
+    return next((state for state in states if state == text), None)
 
 
 def _show_batches(batches: "Iterable[BatchSummary]", tagged: str | None) -> None:
     rows = [
         (
-            one.id,
-            " ".join([_short(one.name), *(f"#{tag}" for tag in one.tags)]),
-            _progress(one),
-            _cost(one.cost_usd, one.known_cost_usd),
-            f"{one.created_at:%Y-%m-%d %H:%M}",
+            batch.id,
+            " ".join([_short(batch.name), *(f"#{tag}" for tag in batch.tags)]),
+            _progress(batch),
+            _cost(batch.cost_usd, batch.known_cost_usd),
+            f"{batch.created_at:%Y-%m-%d %H:%M}",
         )
-        for one in batches
+        for batch in batches
     ]
     if tagged and not rows:
         remark(f"No batch carries the tag {tagged!r}.")
     if rows:
         show_table(("Batch", "Name", "Progress", "Cost", "Submitted (UTC)"), rows)
-        console().print()
+        say("")
 
 
-def _show_evaluations(found: "Iterable[Evaluation]", batch: str | None, limit: int, *, chosen: bool) -> None:
+def _show_evaluations(evaluations: "Iterable[Evaluation]", batch: str | None, limit: int, *, chosen: bool) -> None:
     if batch is None:
-        shown = [*islice((one for one in found if chosen or one.batch is None), limit)]
+        shown = [*islice((item for item in evaluations if chosen or item.batch is None), limit)]
     else:  # as in the table that was sent
-        listed = sorted(found, key=lambda one: one.row or 0)
+        listed = sorted(evaluations, key=lambda item: item.row or 0)
         shown = listed[:limit]
         if len(listed) > limit:
             remark(f"The first {limit:,} of {len(listed):,}; --limit {len(listed)} shows all.")
     if not shown:
         remark("There are no evaluations of that kind." if chosen else "There are no evaluations outside batches.")
         return
-    rows = [_row(one) for one in shown]
+    rows = [_row(item) for item in shown]
     headings = ("Evaluation", "Title", "Source", "State", "Score", "Cost", "Submitted (UTC)", "Why there is no score")
-    told = len(headings) - (not any(row[-1] for row in rows))
-    show_table(headings[:told], [row[:told] for row in rows])
+    shown_columns = len(headings) - (not any(row[-1] for row in rows))
+    show_table(headings[:shown_columns], [row[:shown_columns] for row in rows])
 
 
-def _row(one: "Evaluation") -> tuple[str, ...]:
-    title = f"{one.row}. {_short(one.title)}" if one.row else _short(one.title)
-    why = f": {one.problem.title}" if one.problem else ""
-    flags = f"; look at its text: {', '.join(one.flags).replace('_', ' ')}" if one.flags else ""
-    cost = _cost(one.cost_usd) if one.finished_at else ""
-    score = score_in_words(one.scores) if one.scores else ""
-    lacking = (one.scores.reason or "") if one.scores and one.scores.score is None else ""
-    state = f"{state_in_words(one.state)}{why}{flags}"
-    return one.id, title, _short(one.source), state, score, cost, f"{one.created_at:%Y-%m-%d %H:%M}", lacking
+def _row(evaluation: "Evaluation") -> tuple[str, ...]:
+    title = f"{evaluation.row}. {_short(evaluation.title)}" if evaluation.row else _short(evaluation.title)
+    why = f": {evaluation.problem.title}" if evaluation.problem else ""
+    flags = f"; look at its text: {', '.join(evaluation.flags).replace('_', ' ')}" if evaluation.flags else ""
+    cost = _cost(evaluation.cost_usd) if evaluation.finished_at else ""
+    score = score_in_words(evaluation.scores) if evaluation.scores else ""
+    lacking = (evaluation.scores.reason or "") if evaluation.scores and evaluation.scores.score is None else ""
+    state = f"{evaluation.state}{why}{flags}"
+    return (
+        evaluation.id,
+        title,
+        _short(evaluation.source),
+        state,
+        score,
+        cost,
+        f"{evaluation.created_at:%Y-%m-%d %H:%M}",
+        lacking,
+    )
 
 
 def _progress(batch: "BatchSummary") -> str:

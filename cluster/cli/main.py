@@ -40,15 +40,16 @@ class LazyCommand(TyperCommand):
         self._name = name
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """Of the command itself, which thereby takes over, help and usage included."""
+        """Return the context of the command itself, which thus takes over, including help and usage."""
         return self.command().make_context(info_name, args, parent, **extra)
 
     def command(self) -> Any:
-        module = import_module(f"cluster.cli.{self._name.replace('-', '_')}")
+        function = self._name.replace("-", "_")
+        module = import_module(f"cluster.cli.{function}")
         if hasattr(module, "app"):
             return typer.main.get_group(module.app)
         alone = typer.Typer(add_completion=False)
-        alone.command(self._name)(getattr(module, self._name))
+        alone.command(self._name)(getattr(module, function))
         return typer.main.get_command(alone)
 
 
@@ -57,7 +58,6 @@ EXTRAS = {
     "anyio": "mcp",
     "authlib": "service",
     "cryptography": "service",
-    "cssselect": "web",
     "datasets": "rl",
     "duckdb": "ingest",
     "faiss": "local",
@@ -80,7 +80,6 @@ EXTRAS = {
     "aiosmtplib": "service",
     "standardwebhooks": "service",
     "starlette": "service",
-    "tinycss2": "web",
     "tokenizers": "local",
     "torch": "local",
     "torch_geometric": "gnn",
@@ -91,11 +90,11 @@ EXTRAS = {
     "urllib3": "grobid",
     "uvicorn": "service",
 }
-"""Of modules that assayer imports, the extra that brings them."""
+"""Extras that provide the modules that assayer imports, by module."""
 
 
 def missing_extra(error: ModuleNotFoundError) -> ConfigurationError | None:
-    """What to install; None for a module that no extra brings."""
+    """Return an error that states what to install; None for a module that no extra provides."""
     module = (error.name or "").partition(".")[0]
     extra = EXTRAS.get(module)
     if extra is None:
@@ -107,6 +106,8 @@ def missing_extra(error: ModuleNotFoundError) -> ConfigurationError | None:
 
 COMMANDS = (
     LazyCommand("evaluate", "Evaluate research ideas and write cited reports."),
+    LazyCommand("read", "Show what is read of documents, without evaluating them."),
+    LazyCommand("check", "Report evidence on ideas without any generated text: closest work, limitations, references."),
     LazyCommand("rank", "Rank ideas by pairwise comparisons by a language model, with uncertainty intervals."),
     LazyCommand("references", "List papers of the corpus that an idea does not name; no language model is needed."),
     LazyCommand("paper", "Save the full text of papers as GROBID reads them: TEI, JSON or Markdown."),
@@ -115,7 +116,8 @@ COMMANDS = (
         "Reward ideas that match the methodology of a reference abstract, by debate. Exit code 1: some have no reward.",
     ),
     LazyCommand(
-        "audit", "Evaluate the same ideas with institution, seniority, names and English varied; show what scores do."
+        "bias-test",
+        "Vary institution, seniority, names and English of the same ideas, and show how scores change.",
     ),
     LazyCommand("curate", "Sort papers (new idea, survey, evaluation) and derive a research question from each."),
     LazyCommand("propose", "Propose candidate ideas for a research question, and pick the best of them."),
@@ -156,14 +158,14 @@ COMMANDS = (
     LazyCommand("doctor", "Check the installation: what is configured, what responds and what is missing."),
     LazyCommand("calibrate", "Fit the thresholds that turn scores into decisions, on ideas with known outcomes."),
     LazyCommand("corpus", "Build and search the local paper corpus."),
-    LazyCommand("graph", "Compare ideas with labelled ideas (GraphEval): build, train, evaluate, add, check, info."),
+    LazyCommand("graph", "Compare ideas with labelled ideas (GraphEval): build, train, add, check, info."),
     LazyCommand("mcp", "Offer the service's tools to agents over the Model Context Protocol (MCP); stdio by default."),
     LazyCommand("policy", "Train a model: to propose ideas that the judge rewards, or to walk SciCompanion's loop."),
     LazyCommand("tenants", "Manage the tenants of the service and their limits."),
     LazyCommand("members", "Manage the people who work in the console, and their roles."),
     LazyCommand("keys", "Manage the API keys of the service's tenants."),
 )
-"""In the order in which the help shows them."""
+"""Commands in the order in which the help shows them."""
 
 
 class _Commands(TyperGroup):
@@ -222,16 +224,17 @@ def main() -> None:
         _discard_output()
         sys.exit(1)
     except Exception as error:
-        told = _told_by_the_system(error)
-        if told is None:
+        message = _told_by_the_system(error)
+        if message is None:
             raise
         _discard_output()
-        _print_error(told)
+        _print_error(message)
         sys.exit(2)
 
 
 def _told_by_the_system(error: Exception) -> AssayerError | None:
-    """What the machine refuses, wherever in the program; None for what is no fault of the machine or of a name."""
+    """Convert an error of the operating system, from anywhere in the program, to an AssayerError; None if the fault
+    is not in the machine or a name."""
     if isinstance(error, OSError):
         if error.errno is None:
             return None
@@ -249,7 +252,8 @@ def _shortened(text: str) -> str:
 
 
 def _discard_output() -> None:
-    """What is left of it cannot be written: nor does the interpreter try when it ends."""
+    """Redirect standard output to the null device: what remains of it cannot be written, and the interpreter must
+    not try at exit."""
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

@@ -41,8 +41,8 @@ def invite(
     _check_role(role)
     body: dict[str, Any] = {"name": name, "email": email, "role": role, "affiliation": affiliation}
     with service(profile) as client:
-        member = client.invite(MemberBody(**body))
-        secret = client.give_key(member.id).secret if key else None
+        member = client.members.invite(MemberBody(**body))
+        secret = client.members.create_key(member.id).secret if key else None
     remark(f"{member.name} is a member, as {member.role}: {member.id}.")
     typer.echo(secret or member.id)
 
@@ -51,8 +51,8 @@ def invite(
 def list_members(profile: WithProfile = PROFILES[0]) -> None:
     """List members by name, removed ones included."""
     with service(profile) as client:
-        found = client.members().items
-    rows = [(one.id, one.name, one.email, one.role, one.affiliation, _state(one)) for one in found]
+        members = client.members.list().items
+    rows = [(item.id, item.name, item.email, item.role, item.affiliation, _state(item)) for item in members]
     show_table(("id", "name", "e-mail", "role", "affiliation", "state"), rows)
 
 
@@ -62,9 +62,9 @@ def change(who: Who, role: Role, profile: WithProfile = PROFILES[0]) -> None:
     from assayer_client.people import MemberPatch
 
     _check_role(role)
-    given: dict[str, Any] = {"role": role}
+    fields: dict[str, Any] = {"role": role}
     with service(profile) as client:
-        changed = client.change_member(_id_of(who, client.members().items), MemberPatch(**given))
+        changed = client.members.update(_id_of(who, client.members.list().items), MemberPatch(**fields))
     remark(f"{changed.name} is {changed.role} now.")
 
 
@@ -72,7 +72,7 @@ def change(who: Who, role: Role, profile: WithProfile = PROFILES[0]) -> None:
 def give_key(who: Who, profile: WithProfile = PROFILES[0]) -> None:
     """Make a member's own key and print it, once; it takes the place of any that they had."""
     with service(profile) as client:
-        made = client.give_key(_id_of(who, client.members().items))
+        made = client.members.create_key(_id_of(who, client.members.list().items))
     remark("Hand it to them and to nobody else. It is shown only once:")
     typer.echo(made.secret)
 
@@ -81,12 +81,16 @@ def give_key(who: Who, profile: WithProfile = PROFILES[0]) -> None:
 def remove(who: Who, profile: WithProfile = PROFILES[0]) -> None:
     """Remove a member: their keys and sessions end at once, their opinions stay."""
     with service(profile) as client:
-        gone = client.remove_member(_id_of(who, client.members().items))
-    remark(f"{gone.name} is no member any more.")
+        gone = client.members.remove(_id_of(who, client.members.list().items))
+    remark(f"{gone.name} is no longer a member.")
 
 
 def _id_of(who: str, members: "tuple[Member, ...]") -> str:
-    known = [one.id for one in members if one.removed_at is None and who.lower() in (one.id, one.email.lower())]
+    known = [
+        member.id
+        for member in members
+        if member.removed_at is None and who.lower() in (member.id, member.email.lower())
+    ]
     if not known:
         raise InputError(f"There is no member {who}.", "List them: assayer members list")
     return known[0]

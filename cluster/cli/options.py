@@ -3,19 +3,38 @@
 import datetime as dt
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
 from pydantic import BaseModel, ValidationError
 
 from assayer.errors import InputError
-from cluster.settings import Profile
+from cluster.cli.output import PageFormat
+from cluster.settings import Profile, Settings
 
-__all__ = ["WithBlind", "WithProfile", "day", "validated"]
+__all__ = [
+    "IdeaPaths",
+    "JobIds",
+    "WithBlind",
+    "WithBoard",
+    "WithBoardModels",
+    "WithCriteria",
+    "WithCutoff",
+    "WithFormats",
+    "WithLocalModel",
+    "WithModel",
+    "WithProfile",
+    "WithReportFolder",
+    "comma_separated",
+    "day",
+    "validated",
+    "with_section",
+]
 
 
 def day(text: str | None, noun: str) -> dt.date | None:
-    """A date as YYYY-MM-DD, nothing else. Raises InputError naming what it was for."""
+    """Parse a date written as YYYY-MM-DD. Raises InputError naming what it was for."""
     if text is None:
         return None
     try:
@@ -38,6 +57,54 @@ def validated(kind: type[M], values: Mapping[str, Any]) -> M:
         raise InputError(f"The {where} cannot be used: {first['msg']}.", "See --help.") from None
 
 
+def comma_separated(text: str | None) -> tuple[str, ...]:
+    """Split at commas, leaving out blank parts."""
+    return tuple(part for part in map(str.strip, (text or "").split(",")) if part)
+
+
+def with_section(settings: Settings, section: str, options: Mapping[str, Any]) -> Settings:
+    """Return the settings with the options of one section that are not None. Raises InputError."""
+    current: BaseModel = getattr(settings, section)
+    chosen = {name: value for name, value in options.items() if value is not None}
+    return settings.model_copy(update={section: validated(type(current), {**current.model_dump(), **chosen})})
+
+
+IDEAS_HELP = (
+    "Ideas: files (.txt .md .tex .html .rtf .pdf .docx .odt .json .jsonl .csv .xlsx), folders of them, the folder or "
+    ".zip of a TeX paper, or arXiv ids, DOIs and addresses of papers."
+)
+IdeaPaths = Annotated[list[Path], typer.Argument(help=IDEAS_HELP)]
+JobIds = Annotated[list[str], typer.Argument(help="Ids: ev_…, bt_…, rk_…, cp_…, rw_…, cu_…, pr_… or sc_….")]
+
+WithCutoff = Annotated[
+    str | None,
+    typer.Option(
+        "--cutoff",
+        help="YYYY-MM-DD: ignore literature published later. An earlier cutoff of an idea itself still applies.",
+    ),
+]
+WithFormats = Annotated[
+    list[PageFormat] | None, typer.Option("--format", help="Format; repeat for several. All three by default.")
+]
+WithReportFolder = Annotated[Path, typer.Option("--out", help="Folder for the reports.")]
+WithBoard = Annotated[
+    int | None,
+    typer.Option("--board", min=0, max=100, help="InnoEval: number of reviewers; 0 is the control without personas."),
+]
+WithBoardModels = Annotated[
+    str | None,
+    typer.Option(
+        "--board-models",
+        metavar="A,B,...",
+        help="InnoEval: models of the endpoint among which the reviewers are dealt; in a service, if it permits them.",
+    ),
+]
+WithCriteria = Annotated[
+    Path | None,
+    typer.Option(
+        "--criteria", metavar="FILE.toml", help="Criteria of the call, each with name, question, anchors, weight."
+    ),
+]
 WithBlind = Annotated[
     bool | None,
     typer.Option(
@@ -50,3 +117,26 @@ WithBlind = Annotated[
 
 
 WithProfile = Annotated[Profile, typer.Option("--profile", help="Named set of settings.")]
+
+WithModel = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="PROVIDER/NAME",
+        help="Language model: openai/…, anthropic/…, gemini/…, azure/…, mistral/…, openrouter/…, deepseek/…, "
+        "ollama/…, vllm/… or llamacpp/…, with the key in the provider's own variable; or a name that "
+        "ASSAYER_LLM__BASE_URL serves.",
+        show_default=False,
+    ),
+]
+
+WithLocalModel = Annotated[
+    str | None,
+    typer.Option(
+        "--local-model",
+        metavar="FILE|PACKAGE",
+        help="Run this GGUF model, or the one in an installed package, in llama.cpp on this machine while the "
+        "command runs.",
+        show_default=False,
+    ),
+]

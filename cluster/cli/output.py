@@ -1,19 +1,15 @@
-"""Where commands put what they made: a wide terminal, a folder, one file a format."""
+"""Files that commands write: their folder, their names, one file a format."""
 
 import errno
 import os
 import re
-import sys
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
 
-from rich.console import Console
-
 from assayer.errors import InputError
-from cluster.cli.terminal import SafeConsole
 from cluster.whole_files import write_whole
 
 __all__ = [
@@ -22,19 +18,16 @@ __all__ = [
     "make_folder",
     "prepare_file",
     "safe_name",
-    "wide_console",
     "write_files",
     "write_formats",
 ]
 
-_WIDEST = 10_000
-"""Columns; a table takes what it needs."""
 _LONGEST_NAME = 200
 """Bytes; file systems take 255, of which an ending and a number are left."""
 
 
 class PageFormat(StrEnum):
-    """In the order in which a person would open them."""
+    """Page formats, in the order in which a person would open them."""
 
     html = "html"
     md = "md"
@@ -43,11 +36,6 @@ class PageFormat(StrEnum):
 
 Format = TypeVar("Format", bound=StrEnum)
 Made = TypeVar("Made")
-
-
-def wide_console() -> Console:
-    """In a file or a pipe no path is broken over two lines."""
-    return SafeConsole(highlight=False, width=None if sys.stdout.isatty() else _WIDEST)
 
 
 def make_folder(out: Path, noun: str, option: str = "--out") -> None:
@@ -74,7 +62,7 @@ def prepare_file(path: Path, option: str = "--out") -> None:
 
 
 def safe_name(text: str) -> str:
-    """Of a file, without its ending and in no other folder; empty where nothing of the text is fit for one."""
+    """Return a safe file name, without its suffix and without folders; empty if no part of the text can be used."""
     name = re.sub(r"[^\w.-]+", "_", unicodedata.normalize("NFC", text)).strip("._")
     return name.encode()[:_LONGEST_NAME].decode(errors="ignore")
 
@@ -96,7 +84,8 @@ def distinct_names(names: Iterable[str]) -> list[str]:
 def write_formats(
     stem: Path, made: Made, render: Mapping[Format, Callable[[Made], str]], formats: Collection[Format] | None
 ) -> list[Path]:
-    """In the order of `render`; without formats, in all of them. Raises InputError when a file cannot be written."""
+    """Write the formats in the order of `render`; if no formats are passed, all of them. Raises InputError if a
+    file cannot be written."""
     chosen = [kind for kind in render if not formats or kind in formats]
     return write_files({stem.with_name(f"{stem.name}.{kind}"): render[kind](made) for kind in chosen})
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from assayer.errors import AssayerError, ConfigurationError, FullTextError, InputError
+from assayer.errors import AssayerError, InputError
 from cluster.cli.options import WithProfile
 from cluster.cli.output import distinct_names, make_folder, safe_name, write_files
 from cluster.cli.terminal import print_error
@@ -18,11 +18,8 @@ from cluster.settings import PROFILES, Settings
 from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
-    from assayer.ports import Clock
-    from workers.full_texts.acquisition import PdfFetcher
-    from workers.full_texts.archive import FullTextArchive
     from workers.full_texts.paper_export import PaperExport
-    from workers.full_texts.pdf_locations import PdfLocation
+    from workers.full_texts.pdf_fetcher import ArchivingPdfFetcher
     from workers.full_texts.tei_reader import TeiFormat
 
 __all__ = ["paper"]
@@ -60,15 +57,15 @@ def paper(
     # What GROBID has read once is taken from the store of documents.
     settings = load_settings(profile)
     make_folder(out, "Papers")
-    exported = asyncio.run(_export(sources, [one.value for one in formats or [PaperFormat.markdown]], settings))
-    names = distinct_names(_name(one.source) for one in exported)
-    for one, name in zip(exported, names, strict=True):
-        files = {out / f"{name}.{_ENDINGS[form]}": text for form, text in one.texts.items()}
+    exported = asyncio.run(_export(sources, [item.value for item in formats or [PaperFormat.markdown]], settings))
+    names = distinct_names(_name(item.source) for item in exported)
+    for item, name in zip(exported, names, strict=True):
+        files = {out / f"{name}.{_ENDINGS[form]}": text for form, text in item.texts.items()}
         for file in write_files(files):
             typer.echo(file)
-        if one.problem is not None:
-            print_error("Not saved:", str(one.problem))
-    failures = sum(one.problem is not None for one in exported)
+        if item.problem is not None:
+            print_error("Not saved:", str(item.problem))
+    failures = sum(item.problem is not None for item in exported)
     if failures:
         raise typer.Exit(1 if failures < len(exported) else 2)
 
@@ -80,6 +77,7 @@ def _name(source: str) -> str:
 async def _export(sources: Sequence[str], forms: "Sequence[TeiFormat]", settings: Settings) -> list[_Exported]:
     from cluster.clock import SystemClock
     from cluster.evidence_sources import document_store_url
+    from cluster.paper_pdfs import open_pdf_fetcher
     from workers.file_storage import FileStorage
     from workers.full_texts.archive import FullTextArchive
     from workers.full_texts.grobid_pool import GrobidPool
@@ -94,12 +92,16 @@ async def _export(sources: Sequence[str], forms: "Sequence[TeiFormat]", settings
         export = PaperExport(archive, pool, teis, settings.full_texts.work_seconds)
         fetcher = None
         if settings.full_texts.fetch:
-            fetcher = await _fetcher(settings, archive, clock, stack)
+            fetcher = await open_pdf_fetcher(settings, archive, clock, stack)
         return [await _exported(source, forms, export, fetcher, settings) for source in sources]
 
 
 async def _exported(
-    source: str, forms: "Sequence[TeiFormat]", export: "PaperExport", fetcher: "PdfFetcher | None", settings: Settings
+    source: str,
+    forms: "Sequence[TeiFormat]",
+    export: "PaperExport",
+    fetcher: "ArchivingPdfFetcher | None",
+    settings: Settings,
 ) -> _Exported:
     try:
         content = await _content(source, fetcher, export, settings)
@@ -113,48 +115,15 @@ def _is_xml(source: str) -> bool:
     return source.lower().endswith(".xml") and "://" not in source
 
 
-async def _content(source: str, fetcher: "PdfFetcher | None", export: "PaperExport", settings: Settings) -> bytes:
-    """Of a file, or of the first copy that can be had."""
+async def _content(
+    source: str, fetcher: "ArchivingPdfFetcher | None", export: "PaperExport", settings: Settings
+) -> bytes:
+    """Return the content of a file, or of the first copy that is available."""
+    from cluster.paper_pdfs import fetch_pdf, pdf_locations
+
     if source.lower().endswith((".pdf", ".xml")) and "://" not in source:
         return await asyncio.to_thread(_read, Path(source))
-    locations = _locations(source, settings)
-    if fetcher is None:
-        raise ConfigurationError(
-            f"{source} would have to be fetched, which is off.",
-            "Set ASSAYER_FULL_TEXTS__FETCH=true, or give the PDF as a file.",
-        )
-    failure: FullTextError | None = None
-    for location in locations:
-        try:
-            pdf = await export.archive.document((await fetcher.get(location)).sha256)
-            if pdf is None:  # it was damaged there, and is fetched anew
-                pdf = await export.archive.document((await fetcher.get(location)).sha256)
-        except FullTextError as error:
-            failure = failure or error
-            continue
-        if pdf is not None:
-            return pdf
-    raise failure or FullTextError(f"The copy of {source} in the document store is damaged.", "Fetch it again.")
-
-
-def _locations(source: str, settings: Settings) -> "Sequence[PdfLocation]":
-    """Raises InputError."""
-    from assayer.literature.paper_identity import arxiv_id, doi, with_arxiv
-    from assayer.models import Identifiers, Paper, PaperId
-    from workers.full_texts.pdf_locations import known_pdf_locations
-
-    urls = (source,) if source.startswith(("http://", "https://")) else ()
-    named = Identifiers() if urls else with_arxiv(Identifiers(doi=doi(source), arxiv=arxiv_id(source)))
-    if not urls and named == Identifiers():
-        raise InputError(
-            f"{source!r} is no PDF or TEI file, no address, no arXiv id and no DOI.",
-            "Files end in .pdf or .xml; an arXiv id looks like 2401.01234.",
-        )
-    paper = Paper(id=PaperId(source), title=source, abstract="", source="asked", identifiers=named, pdf_urls=urls)
-    found = known_pdf_locations(paper, settings.full_texts.hosts)
-    if not found:
-        raise InputError(f"No free copy of {source} is known.", "Give the address of its PDF, or the file.")
-    return found
+    return await fetch_pdf(source, pdf_locations(source, settings), fetcher, export.archive)
 
 
 def _read(path: Path) -> bytes:
@@ -168,16 +137,3 @@ def _read(path: Path) -> bytes:
     if path.suffix.lower() == ".pdf" and b"%PDF-" not in content[:_HEAD]:
         raise InputError(f"{path} is no PDF.", "Its name says that it is one, its content does not.")
     return content
-
-
-async def _fetcher(
-    settings: Settings, archive: "FullTextArchive", clock: "Clock", stack: AsyncExitStack
-) -> "PdfFetcher":
-    from workers.concurrency.claims import InMemoryClaims
-    from workers.fetching.downloader import Downloader
-    from workers.full_texts.pdf_fetcher import ArchivingPdfFetcher, RepositoryPace
-    from workers.remote.rate_limit import InMemoryRateLimitStore
-
-    downloader = await stack.enter_async_context(Downloader(settings.fetching, clock))
-    pace = RepositoryPace(settings.full_texts, InMemoryRateLimitStore(clock), clock)
-    return ArchivingPdfFetcher(archive, downloader, InMemoryClaims(clock), pace, settings.full_texts)

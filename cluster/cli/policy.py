@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from cluster.cli.terminal import SafeConsole, StageProgress
+from cluster.cli.terminal import StageProgress, say, status
 
 if TYPE_CHECKING:
     from assayer.models.learning_curve import LearningPoint
@@ -38,7 +38,6 @@ def train(
     from workers.policy_training.training import CURVE_FILES
 
     wanted = read_policy_training(plan)
-    console = SafeConsole(highlight=False)
     with ExitStack() as stack:
         if ray or address is not None:
             from cluster.ray_cluster import existing_cluster, private_environment, training_cluster
@@ -50,12 +49,12 @@ def train(
                 stack.enter_context(training_cluster(folder, wanted.machine.cpus, wanted.machine.gpus))
             from cluster.policy_training import train_on_ray
 
-            stack.enter_context(console.status("Training"))
+            stack.enter_context(status("Training"))
             curve = train_on_ray(wanted)
         else:
             from cluster.policy_training import train_here
 
-            report = stack.enter_context(StageProgress(console))
+            report = stack.enter_context(StageProgress())
 
             def told(point: "LearningPoint") -> None:
                 report("Steps", point.step, wanted.grpo.steps)
@@ -64,10 +63,9 @@ def train(
     last = curve.points[-1]
     reward = "no reward" if last.reward is None else f"mean reward {last.reward:.3g}"
     page, policy = (escape(str(wanted.folder / name)) for name in (CURVE_FILES[0], "policy"))
-    console.print(
+    say(
         f"{last.step:,} steps; in the last one {reward}, {last.judged:.0%} judged. The policy is in {policy}, its "
-        f"learning curve in {page}.",
-        soft_wrap=True,
+        f"learning curve in {page}."
     )
 
 
@@ -78,12 +76,11 @@ def check(plan: Plan) -> None:
     from workers.policy_training.training import last_checkpoint
 
     wanted = read_policy_training(plan)
-    told = _told_of_loop(wanted) if isinstance(wanted, CompanionTraining) else _told_of_ideas(wanted)
-    console = SafeConsole(highlight=False)
-    console.print(f"{escape(wanted.policy.model)}: {wanted.grpo.steps:,} steps of {told}", soft_wrap=True)
+    problems = _told_of_loop(wanted) if isinstance(wanted, CompanionTraining) else _told_of_ideas(wanted)
+    say(f"{escape(wanted.policy.model)}: {wanted.grpo.steps:,} steps of {problems}")
     begun = last_checkpoint(wanted.folder)
     if begun is not None:
-        console.print(f"It would go on from {escape(str(begun))}.", soft_wrap=True)
+        say(f"It would go on from {escape(str(begun))}.")
 
 
 def _told_of_ideas(wanted: "PolicyTraining") -> str:

@@ -1,31 +1,35 @@
 """`assayer rank`: ideas in, one order out, with how sure it is."""
 
-import asyncio
-import datetime as dt
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
-from pydantic import ValidationError
-from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from assayer.errors import InputError
 from assayer.models import Idea, IdeaId, judged_blind
 from assayer.models.ranking import Comparison, Ranking
 from assayer.ranking.comparison import comparisons_to_jsonl
 from assayer.ranking.report_evidence import require_blind_evidence
-from assayer.reports.json_and_csv import as_csv, as_ranking_json
+from assayer.reports.json_and_csv import as_csv, as_json
 from assayer.reports.ranking_page import RankingPage, as_ranking_html, as_ranking_markdown
-from cluster.cli.options import WithBlind
-from cluster.cli.output import make_folder, wide_console, write_files, write_formats
-from cluster.cli.terminal import ComparisonProgress, print_error
+from cluster.cli.idea_inputs import read_idea_inputs
+from cluster.cli.options import (
+    IdeaPaths,
+    WithBlind,
+    WithLocalModel,
+    WithModel,
+    WithProfile,
+    comma_separated,
+    with_section,
+)
+from cluster.cli.output import make_folder, write_files, write_formats
+from cluster.cli.terminal import StepProgress, print_error, run_resumable, say, show_table
+from cluster.local_model import chosen_model
 from cluster.ranking_inputs import comparisons_between, read_comparisons, read_evidence, read_scores
-from cluster.settings import PROFILES, Profile, RankingSettings, Settings
-from cluster.settings_loading import load_settings
+from cluster.settings import PROFILES, Settings
 
 if TYPE_CHECKING:
     from assayer.methods.grapheval.graph.records import LabelledIdea
@@ -35,7 +39,7 @@ __all__ = ["rank"]
 
 
 class RankingFormat(StrEnum):
-    """In the order in which a person would open them."""
+    """Ranking formats, in the order in which a person would open them."""
 
     html = "html"
     md = "md"
@@ -47,7 +51,7 @@ _RENDER: "dict[RankingFormat, Callable[[CompletedRanking], str]]" = {
     RankingFormat.html: lambda ranked: as_ranking_html(ranked.ranking, ranked.comparisons),
     RankingFormat.md: lambda ranked: as_ranking_markdown(ranked.ranking, ranked.comparisons),
     RankingFormat.csv: lambda ranked: as_csv(ranked.ranking),
-    RankingFormat.json: lambda ranked: as_ranking_json(ranked.ranking),
+    RankingFormat.json: lambda ranked: as_json(ranked.ranking),
 }
 _COMPARISONS = "comparisons.jsonl"
 _SHOWN = 20
@@ -73,19 +77,16 @@ class _RankOptions(NamedTuple):
 class _RankResult(NamedTuple):
     ranked: "CompletedRanking"
     remarks: list[str]
-    """What was read, and what of it was used."""
+    """Remarks on the inputs read, and on which of them were used."""
     rejected: list[str]
     kept: list[Comparison]
     """Known comparisons of ideas that are not ranked now, or not by these words: they stay in the file."""
     names: dict[IdeaId, str]
-    """What the file of known comparisons calls their ideas."""
+    """Names of the compared ideas in the file of known comparisons."""
 
 
 def rank(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(help="Ideas (.txt .md .json .jsonl .pdf .docx .odt .xlsx), or folders of them."),
-    ],
+    paths: IdeaPaths,
     cut: Annotated[
         int | None,
         typer.Option(
@@ -122,21 +123,18 @@ def rank(
     formats: Annotated[
         list[RankingFormat] | None, typer.Option("--format", help="Repeat for several. All four by default.")
     ] = None,
-    profile: Annotated[Profile, typer.Option(help="Named set of settings.")] = PROFILES[0],
+    profile: WithProfile = PROFILES[0],
     blind: WithBlind = None,
+    model: WithModel = None,
+    local_model: WithLocalModel = None,
 ) -> None:
     """Rank ideas by pairwise comparisons by a language model, with uncertainty intervals."""
-    settings = _with_options(load_settings(profile), by, calls_per_idea)
-    console = wide_console()
-    given = _RankOptions(paths, scores, evidence, known, labelled, label_field, classes, cut, blind)
-    try:
-        made = asyncio.run(_rank(settings, given, out, console))
-    except KeyboardInterrupt:
-        print_error("Interrupted.", "Answers so far are saved: run the same command to continue.")
-        raise
+    options = _RankOptions(paths, scores, evidence, known, labelled, label_field, classes, cut, blind)
+    with chosen_model(profile, model, local_model) as chosen:
+        made = run_resumable(_rank(_with_options(chosen.settings, by, calls_per_idea), options, out))
     for remark in made.remarks:
-        console.print(escape(remark), soft_wrap=True)
-    _show(console, made.ranked.ranking, _write(made, out, formats))
+        say(escape(remark))
+    _show(made.ranked.ranking, _write(made, out, formats))
     for message in made.rejected:
         print_error("Not ranked:", message)
     if made.rejected or not made.ranked.ranking.judge.comparisons:
@@ -145,68 +143,64 @@ def rank(
 
 def _with_options(settings: Settings, by: str | None, calls_per_idea: float | None) -> Settings:
     """The settings with what the command line says of the ranking."""
-    ranking = settings.ranking
-    names = [one.name for one in ranking.dimensions]
+    names = [dimension.name for dimension in settings.ranking.dimensions]
     if by is not None and by not in names:
         raise InputError(f"There is no dimension {by!r}.", f"Dimensions: {', '.join(names)}.")
-    said = {"order_by": by, "calls_per_idea": calls_per_idea}
-    try:
-        chosen = RankingSettings.model_validate(
-            {**ranking.model_dump(), **{name: value for name, value in said.items() if value is not None}}
-        )
-    except ValidationError:
-        raise InputError(f"--calls-per-idea {calls_per_idea:g} must be more than 0.") from None
-    return settings.model_copy(update={"ranking": chosen})
+    if calls_per_idea is not None and calls_per_idea <= 0:
+        raise InputError(f"--calls-per-idea {calls_per_idea:g} must be more than 0.")
+    return with_section(settings, "ranking", {"order_by": by, "calls_per_idea": calls_per_idea})
 
 
-async def _rank(settings: Settings, given: _RankOptions, out: Path, console: Console) -> _RankResult:
+async def _rank(settings: Settings, options: _RankOptions, out: Path) -> _RankResult:
     from assayer.blinding.blind import RULES
     from assayer.ranking.comparison import judging_now
     from assayer.ranking.known_comparisons import other_words
-    from cluster.ranker import RankingInputs, open_ranker, require_llm
+    from cluster.language_model import require_llm
+    from cluster.ranker import RankingInputs, open_ranker
     from cluster.run_request import RunRequest
     from cluster.telemetry import metrics_server
-    from workers.documents.idea_reader import read_ideas
 
-    require_llm(settings)
-    ideas, rejected = await read_ideas(given.paths, latest_cutoff=dt.datetime.now(dt.UTC).date())
+    require_llm(settings, "A ranking")
+    ideas, rejected = await read_idea_inputs(options.paths, settings)
     if len(ideas) < 2 and rejected:
-        raise InputError(f"{_some([one.message for one in rejected])} A ranking needs two ideas, and has {len(ideas)}.")
-    blind = judged_blind(given.blind, settings.evaluation.blind, several=True)
+        raise InputError(
+            f"{_some([item.message for item in rejected])} A ranking needs two ideas, and has {len(ideas)}."
+        )
+    blind = judged_blind(options.blind, settings.evaluation.blind, several=True)
     remarks: list[str] = []
     evidence: dict[IdeaId, str] | None = None
-    if given.evidence:
-        evidence = _evidence(given.evidence, ideas, settings.ranking.evidence_chars, blind)
+    if options.evidence:
+        evidence = _evidence(options.evidence, ideas, settings.ranking.evidence_chars, blind)
         remarks.append(f"What reports found is shown of {len(evidence):,} of {len(ideas):,} ideas.")
     known, kept, names = [], list[Comparison](), dict[IdeaId, str]()
-    if given.known:
-        (read, names), rules = read_comparisons(given.known), RULES if blind else None
+    if options.known:
+        (read, names), rules = read_comparisons(options.known), RULES if blind else None
         model = settings.llm.model if settings.llm else None
         judging = judging_now(settings.ranking, model, rules, evidence is not None)
-        between = comparisons_between(ideas, read, judging, given.known)
+        between = comparisons_between(ideas, read, judging, options.known)
         known, used = between.usable, set(map(id, between.usable))
-        kept = [one for one in read if id(one) not in used]
+        kept = [item for item in read if id(item) not in used]
         remarks.append(f"{len(known):,} of {len(read):,} known comparisons are between these ideas.")
         if between.refused:
             remarks.append(other_words(between.refused, judging))
     scores: dict[IdeaId, float] = {}
-    if given.scores:
-        scores, absent = read_scores(given.scores)
+    if options.scores:
+        scores, absent = read_scores(options.scores)
         reasons = [f"No score in {count:,} of the reports: {reason}" for reason, count in absent.most_common()]
-        found = sum(idea.id in scores for idea in ideas)
-        if not found:
-            raise InputError(f"No report in {given.scores} scores one of these {len(ideas)} ideas.", _some(reasons))
+        scored = sum(idea.id in scores for idea in ideas)
+        if not scored:
+            raise InputError(f"No report in {options.scores} scores one of these {len(ideas)} ideas.", _some(reasons))
         remarks += reasons
-        remarks.append(f"{found:,} of {len(ideas):,} ideas start from their score; the others start in the middle.")
-    labelled, outcomes = _labelled(given)
+        remarks.append(f"{scored:,} of {len(ideas):,} ideas start from their score; the others start in the middle.")
+    labelled, outcomes = _labelled(options)
     make_folder(out, "The ranking")
     ids = {idea.id for idea in ideas}
-    started = {one: score for one, score in scores.items() if one in ids}
-    wanted = RankingInputs(ideas, given.cut, started, known, labelled, outcomes, evidence=evidence)
-    with metrics_server(settings.metrics), ComparisonProgress(console) as bar:
+    started = {item: score for item, score in scores.items() if item in ids}
+    wanted = RankingInputs(ideas, options.cut, started, known, labelled, outcomes, evidence=evidence)
+    with metrics_server(settings.metrics), StepProgress("Comparisons") as bar:
         async with open_ranker(settings) as ranker:
             ranked = await ranker.rank(wanted, bar, RunRequest(blind=blind))
-    return _RankResult(ranked, remarks, [one.message for one in rejected], [*kept, *ranked.set_aside], names)
+    return _RankResult(ranked, remarks, [item.message for item in rejected], [*kept, *ranked.set_aside], names)
 
 
 def _some(messages: Sequence[str]) -> str:
@@ -215,26 +209,26 @@ def _some(messages: Sequence[str]) -> str:
 
 
 def _evidence(folder: Path, ideas: Sequence[Idea], chars: int, blind: bool) -> dict[IdeaId, str]:
-    """Of those ideas that have a report."""
+    """Return the evidence of the ideas that have a report."""
     read = read_evidence(folder, chars)
-    found = {one.id: read.by_idea[one.id] for one in ideas if one.id in read.by_idea}
-    if not found:
+    evidence = {idea.id: read.by_idea[idea.id] for idea in ideas if idea.id in read.by_idea}
+    if not evidence:
         raise InputError(f"No report in {folder} is of one of these {len(ideas)} ideas.", "Evaluate them first.")
     if blind:
         require_blind_evidence(ideas, read.blind)
-    return found
+    return evidence
 
 
-def _labelled(given: _RankOptions) -> "tuple[list[LabelledIdea], tuple[str, ...]]":
-    if given.labelled is None:
+def _labelled(options: _RankOptions) -> "tuple[list[LabelledIdea], tuple[str, ...]]":
+    if options.labelled is None:
         return [], ()
     from cluster.labelled_ideas import FieldNames, outcome_classes, read_labelled_ideas
 
-    ideas = read_labelled_ideas([given.labelled], FieldNames(label=given.label_field))
-    outcomes = outcome_classes(ideas, [one.strip() for one in given.classes.split(",") if one.strip()])
-    if not given.classes:
+    ideas = read_labelled_ideas([options.labelled], FieldNames(label=options.label_field))
+    outcomes = outcome_classes(ideas, comma_separated(options.classes))
+    if not options.classes:
         raise InputError(
-            f"{given.labelled} has the outcomes {', '.join(outcomes)}, but their order is not given.",
+            f"{options.labelled} has the outcomes {', '.join(outcomes)}, but their order is not given.",
             "Name them from worst to best with --classes.",
         )
     return ideas, outcomes
@@ -242,34 +236,36 @@ def _labelled(given: _RankOptions) -> "tuple[list[LabelledIdea], tuple[str, ...]
 
 def _write(made: _RankResult, out: Path, formats: Sequence[RankingFormat] | None) -> list[Path]:
     pages = write_formats(out / "ranking", made.ranked, _RENDER, formats)
-    names = made.names | {one.id: one.reference for one in made.ranked.ranking.ideas if one.reference}
+    names = made.names | {idea.id: idea.reference for idea in made.ranked.ranking.ideas if idea.reference}
     comparisons = comparisons_to_jsonl([*made.ranked.comparisons, *made.kept], names)
     return [*pages, *write_files({out / _COMPARISONS: comparisons})]
 
 
-def _show(console: Console, ranking: Ranking, files: Sequence[Path]) -> None:
+def _show(ranking: Ranking, files: Sequence[Path]) -> None:
     page = RankingPage(ranking, ())
     if page.blindness:
-        console.print(f"{page.blindness[0].upper()}{page.blindness[1:]}.", soft_wrap=True)
+        say(f"{page.blindness[0].upper()}{page.blindness[1:]}.")
     for caution in page.cautions:
-        console.print(f"[yellow]![/] {caution.title}: {escape(caution.text)}", soft_wrap=True)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("Rank", "Between", *(["In"] if ranking.cut else []), "Idea"):
-        table.add_column(heading, overflow="fold", justify="left" if heading == "Idea" else "right")
-    for idea in ranking.ideas[:_SHOWN]:
-        chance = [] if idea.chance_in is None else [f"{100 * idea.chance_in:.0f} %"]
-        between = f"{idea.ranks.low:.0f}–{idea.ranks.high:.0f}"
-        table.add_row(str(idea.rank), between, *chance, escape(idea.title))
-    console.print(table)
+        say(f"[yellow]![/] {caution.title}: {escape(caution.text)}")
+    figures = ("Rank", "Between", *(["In"] if ranking.cut else []))
+    rows = [
+        (
+            str(idea.rank),
+            f"{idea.ranks.low:.0f}–{idea.ranks.high:.0f}",
+            *([] if idea.chance_in is None else [f"{100 * idea.chance_in:.0f} %"]),
+            idea.title,
+        )
+        for idea in ranking.ideas[:_SHOWN]
+    ]
+    show_table((*figures, "Idea"), rows, figures)
     if len(ranking.ideas) > _SHOWN:
-        console.print(f"… and {len(ranking.ideas) - _SHOWN:,} more.")
+        say(f"… and {len(ranking.ideas) - _SHOWN:,} more.")
     if ranking.cut is not None:
-        console.print("; ".join(f"{one.title}: {len(one.ideas):,}" for one in page.groups) + ".", soft_wrap=True)
+        say("; ".join(f"{group.title}: {len(group.ideas):,}" for group in page.groups) + ".")
     judge = ranking.judge
-    console.print(
+    say(
         f"{judge.comparisons:,} comparisons, {judge.failed:,} without a usable answer, {judge.ties:,} ties; "
         f"{judge.contradictions} of {judge.asked_both_ways} pairs judged differently in the other order; "
-        f"{judge.cycles} of {judge.triangles} triples are circular (25% by chance).",
-        soft_wrap=True,
+        f"{judge.cycles} of {judge.triangles} triples are circular (25% by chance)."
     )
-    console.print(escape(f"Written: {', '.join(map(str, files))}"), soft_wrap=True)
+    say(escape(f"Written: {', '.join(map(str, files))}"))

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from assayer.errors import InputError
 from assayer.models import Idea, PaperId
-from cluster.cli.options import WithProfile, day
-from cluster.cli.terminal import SafeConsole, print_error
+from cluster.cli.idea_inputs import read_idea_inputs
+from cluster.cli.options import IdeaPaths, WithProfile, day
+from cluster.cli.terminal import print_error, say
 from cluster.settings import PROFILES, Settings
 from cluster.settings_loading import load_settings
 
@@ -26,10 +26,7 @@ __all__ = ["references"]
 
 
 def references(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(help="Ideas (.txt .md .json .jsonl .pdf .docx .odt .xlsx), or folders of them."),
-    ],
+    paths: IdeaPaths,
     limit: Annotated[int, typer.Option(min=1, max=100, help="References for one idea, at most.")] = 10,
     cutoff: Annotated[
         str | None, typer.Option(help="YYYY-MM-DD: ignore papers published later. An idea's own cutoff still applies.")
@@ -40,25 +37,22 @@ def references(
     """List papers of the corpus that an idea does not name; no language model is needed."""
     last_day = day(cutoff, "cutoff")
     settings = load_settings(profile)
-    console = SafeConsole(highlight=False)
-    ideas, failures = asyncio.run(_read(paths))
+    ideas, failures = asyncio.run(_read(paths, settings))
     if ideas:
-        for found in asyncio.run(_missed(ideas, limit, last_day, settings)):
+        for suggestion in asyncio.run(_missed(ideas, limit, last_day, settings)):
             if as_lines:
-                _print_lines(found)
+                _print_lines(suggestion)
             else:
-                _show(found, console)
+                _show(suggestion)
     for source, message in failures:
         print_error("Not read:", f"{source}: {message}")
     if failures:
         raise typer.Exit(1 if ideas else 2)
 
 
-async def _read(paths: Sequence[Path]) -> tuple[list[Idea], list[tuple[str, str]]]:
-    from workers.documents.idea_reader import read_ideas
-
-    ideas, rejected = await read_ideas(paths, latest_cutoff=dt.datetime.now(dt.UTC).date())
-    return list(ideas), [(one.source, one.message) for one in rejected]
+async def _read(paths: Sequence[Path], settings: Settings) -> tuple[list[Idea], list[tuple[str, str]]]:
+    ideas, rejected = await read_idea_inputs(paths, settings)
+    return list(ideas), [(item.source, item.message) for item in rejected]
 
 
 async def _missed(
@@ -67,7 +61,7 @@ async def _missed(
     from assayer.methods.scicompanion.missed_references import missed_references
     from cluster.clock import SystemClock
     from cluster.corpus_source import open_corpus
-    from workers.embedding.local_embedder import local_embedder
+    from workers.embedding.embedder import local_embedder
 
     clock = SystemClock()
     if cutoff is not None and cutoff > clock.now().date():
@@ -77,46 +71,48 @@ async def _missed(
     options = settings.scicompanion.model_copy(update={"recommended": limit})
     found = []
     for idea in ideas:
-        days = [one for one in (idea.cutoff, cutoff) if one is not None]
+        days = [item for item in (idea.cutoff, cutoff) if item is not None]
         found.append(await missed_references(idea, corpus, min(days, default=None), clock, options))
     return found
 
 
-def _show(missed: "MissedReferences", console: Console) -> None:
-    console.print(f"[bold]{escape(missed.idea.title)}[/]", soft_wrap=True)
+def _show(missed: "MissedReferences") -> None:
+    say(f"[bold]{escape(missed.idea.title)}[/]")
     if missed.fit.level != "good":
         extent = "only in part" if missed.fit.level == "partial" else "poorly"
-        console.print(f"[yellow]The corpus covers this field {extent}.[/]", soft_wrap=True)
+        say(f"[yellow]The corpus covers this field {extent}.[/]")
     if not missed.references:
-        console.print("Nothing found that the idea does not name.")
-    for rank, one in enumerate(missed.references, start=1):
-        when = one.paper.publication_date.isoformat() if one.paper.publication_date else "no date"
-        mark = f" [red]({one.paper.retraction.kind})[/]" if one.paper.retraction else ""
-        console.print(f"[bold]{rank:>3}. {escape(one.paper.title)}[/] ({when}){mark}", soft_wrap=True)
-        console.print(f"     {escape(_how(one.found))}  {escape(one.paper.id)}", soft_wrap=True)
+        say("Nothing found that the idea does not name.")
+    for rank, reference in enumerate(missed.references, start=1):
+        when = reference.paper.publication_date.isoformat() if reference.paper.publication_date else "no date"
+        mark = f" [red]({reference.paper.retraction.kind})[/]" if reference.paper.retraction else ""
+        say(f"[bold]{rank:>3}. {escape(reference.paper.title)}[/] ({when}){mark}")
+        say(f"     {escape(_how(reference.found))}  {escape(reference.paper.id)}")
 
 
-def _how(found: "Sequence[WayFound]") -> str:
-    """By what it was reached, and how often."""
-    by_words = any(one.kind == "dense" for one in found)
-    walked = sum(one.from_paper is not None for one in found)
+def _how(ways: "Sequence[WayFound]") -> str:
+    """Return in words how a reference was reached, and how often."""
+    by_words = any(item.kind == "dense" for item in ways)
+    walked = sum(item.from_paper is not None for item in ways)
     along = f"{walked} citation{'' if walked == 1 else 's'} lead to it" if walked else ""
     return "; ".join(filter(None, ["near the idea's words" if by_words else "", along]))
 
 
 def _print_lines(missed: "MissedReferences") -> None:
-    for rank, one in enumerate(missed.references, start=1):
+    for rank, reference in enumerate(missed.references, start=1):
         sources: list[dict[str, PaperId | str | None]] = [
-            {"kind": why.kind, "from": why.from_paper.id if why.from_paper else None} for why in one.found
+            {"kind": why.kind, "from": why.from_paper.id if why.from_paper else None} for why in reference.found
         ]
         line = {
             "idea": missed.idea.source,
             "rank": rank,
-            "id": one.paper.id,
-            "title": one.paper.title,
-            "url": one.paper.url,
-            "publication_date": one.paper.publication_date.isoformat() if one.paper.publication_date else None,
-            "retraction": one.paper.retraction.model_dump(mode="json") if one.paper.retraction else None,
+            "id": reference.paper.id,
+            "title": reference.paper.title,
+            "url": reference.paper.url,
+            "publication_date": reference.paper.publication_date.isoformat()
+            if reference.paper.publication_date
+            else None,
+            "retraction": reference.paper.retraction.model_dump(mode="json") if reference.paper.retraction else None,
             "found": sources,
         }
         sys.stdout.write(f"{json.dumps(line, ensure_ascii=False)}\n")

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cluster.cli.job_wording import state_in_words
 from cluster.cli.options import WithProfile
 from cluster.cli.service_client import kind_of, service
 from cluster.cli.terminal import remark
@@ -21,20 +20,20 @@ def retry(
     profile: WithProfile = PROFILES[0],
 ) -> None:
     """Evaluate again what failed, was given up or was cancelled, under the same id."""
-    for one in ids:
-        kind_of(one, "evaluation", "batch")
+    for item in ids:
+        kind_of(item, "evaluation", "batch")
     with service(profile) as client:
-        for one in ids:
-            remark(f"{one}: {_retried(client, one)}.")
+        for item in ids:
+            remark(f"{item}: {_retried(client, item)}.")
 
 
-def _retried(client: "Client", one: str) -> str:
-    if kind_of(one, "evaluation", "batch") == "evaluation":
-        return state_in_words(client.retry(one).state)
-    found = client.retry_batch(one)
+def _retried(client: "Client", text: str) -> str:
+    if kind_of(text, "evaluation", "batch") == "evaluation":
+        return client.evaluations.retry(text).state
+    retried = client.batches.retry(text)
     left = ""
-    if found.unreadable == 1:
+    if retried.unreadable == 1:
         left = "; 1 stays as it is, as its document is kept no longer"
-    elif found.unreadable:
-        left = f"; {found.unreadable:,} stay as they are, as their documents are kept no longer"
-    return f"{found.retried:,} of {found.batch.rows:,} rows wait again{left}"
+    elif retried.unreadable:
+        left = f"; {retried.unreadable:,} stay as they are, as their documents are kept no longer"
+    return f"{retried.retried:,} of {retried.batch.rows:,} rows wait again{left}"

@@ -1,28 +1,23 @@
 """`assayer reward`: rewards for ideas against reference abstracts, judged here, without a service."""
 
-import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 from pydantic import ValidationError
-from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from assayer.errors import InputError
 from assayer.models import Absent
-from cluster.cli.options import WithProfile
-from cluster.cli.output import distinct_names, make_folder, prepare_file, safe_name, wide_console, write_files
-from cluster.cli.terminal import StageProgress, print_error
+from cluster.cli.options import WithLocalModel, WithModel, WithProfile
+from cluster.cli.output import distinct_names, make_folder, prepare_file, safe_name, write_files
+from cluster.cli.terminal import StageProgress, run_resumable, say, show_table
+from cluster.local_model import chosen_model
 from cluster.settings import PROFILES, Settings
-from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
-    from assayer.ports import ProgressEvent
     from orchestrator.jobs.requests import NamedRewardItem
     from orchestrator.jobs.results import RewardOutcome, RewardsResult
 
@@ -39,7 +34,7 @@ class _Rewarded(NamedTuple):
     outcomes: "Sequence[RewardOutcome]"
     result: "RewardsResult"
     pages: "Mapping[int, Path]"
-    """By the item's place; an item that ended in a problem has none."""
+    """Report pages by the item's place; an item that ended in a problem has none."""
 
     def lines(self) -> Iterator[str]:
         """One JSON object an item, with its page where there is one."""
@@ -59,23 +54,20 @@ def reward(
         Path | None, typer.Option(help="Folder for one HTML page an item: the debate, vote by vote. None: no pages.")
     ] = None,
     profile: WithProfile = PROFILES[0],
+    model: WithModel = None,
+    local_model: WithLocalModel = None,
 ) -> None:
     """Reward ideas that match the methodology of a reference abstract, by debate. Exit code 1: some have no reward."""
-    settings = load_settings(profile)
     items = read_reward_items(file)
-    console = wide_console()
     prepare_file(out)
     if pages is not None:
         make_folder(pages, "The pages", "--pages")
-    try:
-        rewarded = asyncio.run(_judge(settings, items, judge, console))
-    except KeyboardInterrupt:
-        print_error("Interrupted.", "Answers so far are saved: run the same command to continue.")
-        raise
+    with chosen_model(profile, model, local_model) as chosen:
+        rewarded = run_resumable(_judge(chosen.settings, items, judge))
     if pages is not None:
         rewarded = rewarded._replace(pages=_write_pages(pages, rewarded))
     write_files({out: "".join(f"{line}\n" for line in rewarded.lines())})
-    _show(console, rewarded, out)
+    _show(rewarded, out)
     if rewarded.result.absent or rewarded.result.problem:
         raise typer.Exit(1)
 
@@ -111,22 +103,10 @@ def _item(line: str, where: str) -> "NamedRewardItem":
     return item
 
 
-@dataclass(frozen=True)
-class _Bars:
-    """Implements the Progress port."""
-
-    stages: StageProgress
-
-    def report(self, event: "ProgressEvent") -> None:
-        self.stages(event.stage, event.done, event.total)
-
-
-async def _judge(
-    settings: Settings, items: "Sequence[NamedRewardItem]", judge: str | None, console: Console
-) -> _Rewarded:
+async def _judge(settings: Settings, items: "Sequence[NamedRewardItem]", judge: str | None) -> _Rewarded:
     from cluster.item_batch import do_items
     from cluster.reward_jobs import reward_work
-    from cluster.reward_judge import open_reward_judge
+    from cluster.reward_judge import open_reward_judge, usable_judge
     from cluster.telemetry import metrics_server
     from orchestrator.jobs.results import RewardOutcome, RewardsResult
 
@@ -135,10 +115,10 @@ async def _judge(
     async def keep(found: Sequence[RewardOutcome]) -> None:
         outcomes.extend(found)
 
-    with metrics_server(settings.metrics), StageProgress(console) as stages:
+    with metrics_server(settings.metrics), StageProgress() as stages:
         async with open_reward_judge(settings, judge) as judging:
-            chosen = judging.chosen(judge)
-            run = judging.new_run(items, chosen, _Bars(stages))
+            chosen = usable_judge(settings, judge)
+            run = await judging.start_run(items, chosen, stages)
             work = reward_work(judging, chosen, chosen.name)
             await do_items(items, work, run, settings.rewards.concurrency, keep, {})
     outcomes.sort(key=lambda found: found.item)
@@ -158,28 +138,28 @@ def _write_pages(folder: Path, rewarded: _Rewarded) -> dict[int, Path]:
     return pages
 
 
-def _show(console: Console, rewarded: _Rewarded, out: Path) -> None:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    headings = ("Item", "Reward", "Why", "Page") if rewarded.pages else ("Item", "Reward", "Why")
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
-    for outcome in rewarded.outcomes[:_SHOWN]:
-        name = outcome.id or str(outcome.item + 1)
-        page = rewarded.pages.get(outcome.item, "–")
-        cells = (name, _value(outcome), _reason(outcome), str(page))
-        table.add_row(*(escape(cell) for cell in cells[: len(headings)]))
-    console.print(table)
+def _show(rewarded: _Rewarded, out: Path) -> None:
+    headings = ("Item", "Reward", "Why", *(["Page"] if rewarded.pages else []))
+    rows = [
+        (
+            outcome.id or str(outcome.item + 1),
+            _value(outcome),
+            _reason(outcome),
+            str(rewarded.pages.get(outcome.item, "–")),
+        )[: len(headings)]
+        for outcome in rewarded.outcomes[:_SHOWN]
+    ]
+    show_table(headings, rows)
     if len(rewarded.outcomes) > _SHOWN:
-        console.print(f"… and {len(rewarded.outcomes) - _SHOWN:,} more.")
+        say(f"… and {len(rewarded.outcomes) - _SHOWN:,} more.")
     result = rewarded.result
     cost = "at no known price" if isinstance(result.cost_usd, Absent) else f"{result.cost_usd:,.4f} USD"
-    console.print(
+    say(
         f"{result.judge}: {result.match:,} match, {result.no_match:,} do not, {result.guard:,} stopped before "
         f"any call, {result.absent + result.problem:,} without a reward; {result.repeated:,} had the words of an "
-        f"earlier one. {result.calls:,} calls, {cost}.",
-        soft_wrap=True,
+        f"earlier one. {result.calls:,} calls, {cost}."
     )
-    console.print(escape(f"Written: {out}"), soft_wrap=True)
+    say(escape(f"Written: {out}"))
 
 
 def _value(outcome: "RewardOutcome") -> str:

@@ -1,22 +1,19 @@
 """`assayer score`: ideas in, single scores out: novelty, feasibility and effectiveness from 1 to 5."""
 
 import asyncio
-import datetime as dt
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
-from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from assayer.errors import InputError
 from assayer.models import Absent, judged_blind
 from assayer.models.curation import IdeaScores
-from cluster.cli.curation_output import show_work, write_lines
-from cluster.cli.options import WithBlind, WithProfile
-from cluster.cli.output import prepare_file, wide_console
-from cluster.cli.terminal import StepProgress, print_error
+from cluster.cli.curation_output import curating, end_curation, write_lines
+from cluster.cli.idea_inputs import read_idea_inputs
+from cluster.cli.options import IdeaPaths, WithBlind, WithProfile, with_section
+from cluster.cli.terminal import run_resumable, say, show_table
 from cluster.settings import PROFILES, Settings
 from cluster.settings_loading import load_settings
 
@@ -28,23 +25,13 @@ __all__ = ["score"]
 _SHOWN = 20
 
 
-class _ScoreOptions(NamedTuple):
-    paths: list[Path]
-    question: str | None
-    out: Path
-    blind: bool | None
-
-
 class _Scored(NamedTuple):
     work: "CurationWork[IdeaScores]"
     rejected: list[str]
 
 
 def score(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(help="Ideas (.txt .md .json .jsonl .pdf .docx .odt .xlsx), or folders of them."),
-    ],
+    paths: IdeaPaths,
     question: Annotated[str | None, typer.Option(help="The research question that all of them answer.")] = None,
     dimensions: Annotated[
         Path | None,
@@ -57,67 +44,47 @@ def score(
     blind: WithBlind = None,
 ) -> None:
     """Score ideas one by one, from 1 to 5 on novelty, feasibility and effectiveness."""
-    settings = _with_dimensions(load_settings(profile), dimensions)
-    console = wide_console()
-    try:
-        made = asyncio.run(_score(_ScoreOptions(paths, question, out, blind), settings, console))
-    except KeyboardInterrupt:
-        print_error("Interrupted.", "Answers so far are saved: run the same command to continue.")
-        raise
-    _show(console, made.work.results)
-    show_work(console, made.work, out)
-    for message in made.rejected:
-        print_error("Not scored:", message)
-    if made.rejected or any(isinstance(one.mean, Absent) for one in made.work.results):
-        raise typer.Exit(1)
+    settings = with_section(load_settings(profile), "curation", {"score_dimensions": dimensions})
+    work, rejected = run_resumable(_score(paths, question, out, blind, settings))
+    _show(work.results)
+    complete = not any(isinstance(result.mean, Absent) for result in work.results)
+    end_curation(work, out, "Not scored:", rejected, complete=complete)
 
 
-def _with_dimensions(settings: Settings, dimensions: Path | None) -> Settings:
-    if dimensions is None:
-        return settings
-    curation = settings.curation.model_copy(update={"score_dimensions": dimensions})
-    return settings.model_copy(update={"curation": curation})
-
-
-async def _score(given: _ScoreOptions, settings: Settings, console: Console) -> _Scored:
+async def _score(paths: list[Path], asked: str | None, out: Path, blind: bool | None, settings: Settings) -> _Scored:
     from assayer.curation.dimensions import score_dimensions
     from assayer.curation.records import question_of_text
     from assayer.ranking.judged_texts import masked_idea
-    from cluster.curator import open_curator, require_llm_for_curation
-    from cluster.telemetry import metrics_server
-    from workers.documents.idea_reader import given_together, read_ideas
+    from cluster.language_model import require_llm
+    from workers.documents.idea_reader import given_together
 
-    require_llm_for_curation(settings)
+    require_llm(settings, "Scoring ideas")
     score_dimensions(settings.curation.score_dimensions)
-    question = None if given.question is None else question_of_text(given.question, "The question").text
-    read = await read_ideas(given.paths, latest_cutoff=dt.datetime.now(dt.UTC).date())
+    question = None if asked is None else question_of_text(asked, "The question").text
+    read = await read_idea_inputs(paths, settings)
     ideas, rejected = read
     if not ideas:
-        raise InputError("There is no idea to score.", " ".join(one.message for one in rejected[:3]))
-    if judged_blind(given.blind, settings.evaluation.blind, several=given_together(given.paths, read)):
-        ideas = await asyncio.to_thread(lambda: [masked_idea(one) for one in ideas])
-    prepare_file(given.out)
-    with metrics_server(settings.metrics), StepProgress(console, "Ideas") as bar:
-        async with open_curator(settings) as curator:
-            work = await curator.score(ideas, question, bar)
-    write_lines(given.out, work.results)
-    return _Scored(work, [one.message for one in rejected])
+        raise InputError("There is no idea to score.", " ".join(item.message for item in rejected[:3]))
+    if judged_blind(blind, settings.evaluation.blind, several=given_together(paths, read)):
+        ideas = await asyncio.to_thread(lambda: [masked_idea(idea) for idea in ideas])
+    async with curating(settings, out, "Ideas") as (curator, bar):
+        work = await curator.score(ideas, question, bar)
+    write_lines(out, work.results)
+    return _Scored(work, [item.message for item in rejected])
 
 
-def _show(console: Console, scored: list[IdeaScores]) -> None:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("Idea", overflow="fold")
-    for one in scored[0].scores:
-        table.add_column(one.dimension.capitalize(), justify="right")
-    for idea in scored[:_SHOWN]:
-        given = ["absent" if isinstance(one.score, Absent) else f"{one.score:g}" for one in idea.scores]
-        table.add_row(escape(idea.title), *given)
-    console.print(table)
+def _show(scored: list[IdeaScores]) -> None:
+    figures = [item.dimension.capitalize() for item in scored[0].scores]
+    rows = [
+        (idea.title, *("absent" if isinstance(item.score, Absent) else f"{item.score:g}" for item in idea.scores))
+        for idea in scored[:_SHOWN]
+    ]
+    show_table(("Idea", *figures), rows, figures)
     if len(scored) > _SHOWN:
-        console.print(f"… and {len(scored) - _SHOWN:,} more.")
+        say(f"… and {len(scored) - _SHOWN:,} more.")
     for idea in scored:
-        missing = [one for one in idea.scores if isinstance(one.score, Absent)]
+        missing = [item for item in idea.scores if isinstance(item.score, Absent)]
         if missing and isinstance(missing[0].score, Absent):
-            names = ", ".join(one.dimension for one in missing)
+            names = ", ".join(item.dimension for item in missing)
             text = f"{idea.source}, {names}: {missing[0].score.reason}"
-            console.print(f"[yellow]![/] {escape(text)}", soft_wrap=True)
+            say(f"[yellow]![/] {escape(text)}")

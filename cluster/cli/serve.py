@@ -1,14 +1,19 @@
 """`assayer serve`: the service, until it is told to stop."""
 
 import asyncio
+import os
+import sys
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from assayer.errors import InputError
+from cluster.cli.options import WithProfile
 from cluster.cli.serve_on_ray import RayPlace, serve_on_ray
 from cluster.cli.terminal import remark
-from cluster.settings import PROFILES, Profile, Settings
+from cluster.settings import PROFILES, Settings
 from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
@@ -29,14 +34,14 @@ def serve(
     address: Annotated[
         str | None, typer.Option(help="Address of a running Ray cluster, on which it is to run instead.")
     ] = None,
-    profile: Annotated[Profile, typer.Option(help="Named set of settings.")] = PROFILES[0],
+    profile: WithProfile = PROFILES[0],
 ) -> None:
     """Serve evaluations, comparisons and rankings over HTTP."""
     if ray is False and address is not None:
         raise InputError("--no-ray and --address contradict each other.", "Leave one of them out.")
     settings = load_settings(profile)
     if ray or address is not None:
-        serve_on_ray(settings, profile, RayPlace(host, port, address), _show_key, _show_address)
+        serve_on_ray(settings, profile, RayPlace(host, port, address), partial(_show_key, settings.home), _show_address)
         return
     try:
         asyncio.run(_serve_alone(settings, host, port))
@@ -44,9 +49,18 @@ def serve(
         raise typer.Exit(130) from None
 
 
-def _show_key(key: str | None) -> None:
-    if key is not None:
+def _show_key(home: Path, key: str | None) -> None:
+    """Print the first key to a terminal. Anything else may be a log that others read, so it goes to a file for the
+    service's user alone."""
+    if key is None:
+        return
+    if sys.stdout.isatty():
         typer.echo(f"The first tenant is `default`. Its key, which is not shown again: {key}")
+        return
+    path = home / "first-key"
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        file.write(f"{key}\n")
+    typer.echo(f"The first tenant is `default`. Its key is in {path}")
 
 
 def _show_address(host: str, port: int) -> None:
@@ -62,7 +76,7 @@ async def _serve_alone(settings: Settings, host: str, port: int) -> None:
     configure_log(settings.log)
     with listening_socket(host, port) as listening, metrics_server(settings.metrics):
         async with open_service(settings) as service:
-            _show_key(await create_first_key(service.database))
+            _show_key(settings.home, await create_first_key(service.database))
             address, taken, *_ = listening.getsockname()
             _show_address(address, taken)
             await serve_http(
@@ -74,6 +88,6 @@ async def _let_end(service: "Service", seconds: float) -> None:
     if running := service.evaluator.in_hand:
         remark(
             f"Letting {running} that {'runs' if running == 1 else 'run'} end, for {seconds:g} s at most; the rest goes "
-            "back to the queue. Once more (Ctrl-C) stops at once."
+            "back to the queue. Press Ctrl-C again to stop immediately."
         )
     await service.drain(seconds)

@@ -21,7 +21,7 @@ class RayPlace(NamedTuple):
     host: str
     port: int
     address: str | None
-    """Of a Ray that runs already; None: one of its own."""
+    """Address of a running Ray; None: start a private one."""
 
 
 def serve_on_ray(

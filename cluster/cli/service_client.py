@@ -1,8 +1,8 @@
-"""What the commands that talk to a running service share: its client, and what an id names."""
+"""Shared code of the commands that use a running service: its client, and the kind of thing an id names."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from assayer.errors import AssayerError, InputError
 from cluster.settings import PROFILES, Profile
@@ -10,9 +10,30 @@ from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
     from assayer_client import Client
-    from assayer_client.item_jobs import ItemJobs
+    from assayer_client.resources import Event, JobState, Problem
 
-__all__ = ["KINDS", "Kind", "item_jobs", "kind_of", "service"]
+__all__ = ["KINDS", "JobResource", "Kind", "WatchedJob", "job_resource", "kind_of", "service"]
+
+
+class WatchedJob(Protocol):
+    """Fields that jobs of all kinds have."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def state(self) -> "JobState": ...
+    @property
+    def flags(self) -> tuple[str, ...]: ...
+    @property
+    def problem(self) -> "Problem | None": ...
+
+
+class JobResource(Protocol):
+    """Operations that the client has for jobs of all kinds."""
+
+    def get(self, id: str, /) -> WatchedJob: ...
+    def events(self, id: str, /) -> "Iterator[Event]": ...
+    def cancel(self, id: str, /) -> WatchedJob: ...
 
 
 Kind = Literal["evaluation", "batch", "ranking", "comparison", "rewards", "curation", "proposal", "score"]
@@ -29,19 +50,23 @@ _KINDS: dict[str, Kind] = {
 }
 
 KINDS: tuple[Kind, ...] = tuple(_KINDS.values())
-"""Of all that has an id."""
+"""Kinds of all things that have an id."""
 
 
 @contextmanager
 def service(profile: Profile = PROFILES[0]) -> "Iterator[Client]":
     """A client of the service that the settings name (ASSAYER_API_URL, ASSAYER_API_KEY)."""
-    from assayer_client import Client, ClientError
+    from pydantic import ValidationError
+
+    from assayer_client import Client, ClientError, InvalidRequest
 
     settings = load_settings(profile)
     key = settings.api_key.get_secret_value() if settings.api_key else None
     try:
         with Client(settings.api_url, key) as client:
             yield client
+    except ValidationError as error:  # of a body: the limits of the service are known before anything is sent
+        raise InputError(str(InvalidRequest.of(error)), "See --help.") from error
     except ClientError as error:
         raise AssayerError(error.message, error.hint) from error
 
@@ -55,16 +80,15 @@ def kind_of(identifier: str, *accepted: Kind) -> Kind:
     return kind
 
 
-def item_jobs(
-    client: "Client", kind: Literal["rewards", "curation", "proposal", "score"]
-) -> "ItemJobs[Any, Any, Any, Any]":
-    """What the client offers of jobs of many items."""
-    match kind:
-        case "rewards":
-            return client.rewards
-        case "curation":
-            return client.curations
-        case "proposal":
-            return client.proposals
-        case "score":
-            return client.scores
+def job_resource(client: "Client", kind: Kind) -> "JobResource":
+    """Return the client's API for jobs of a kind other than a batch."""
+    resources: dict[Kind, JobResource] = {
+        "evaluation": client.evaluations,
+        "ranking": client.rankings,
+        "comparison": client.comparisons,
+        "rewards": client.rewards,
+        "curation": client.curations,
+        "proposal": client.proposals,
+        "score": client.scores,
+    }
+    return resources[kind]

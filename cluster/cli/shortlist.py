@@ -47,21 +47,21 @@ def shortlist(
     kind_of(batch, "batch")
     if earlier is not None:
         kind_of(earlier, "ranking")
-    asked = RankingBody(batch=batch, cut=cut, calls_per_idea=calls_per_idea, earlier=earlier, blind=blind)
     with service(profile) as client:
-        accepted = client.rank(asked)
+        asked = RankingBody(batch=batch, cut=cut, calls_per_idea=calls_per_idea, earlier=earlier, blind=blind)
+        accepted = client.rankings.create(asked)
         _report_accepted(accepted)
         typer.echo(accepted.id)
         if not wait:
             return
         if not watch_all(client, [accepted.id]):
             raise typer.Exit(1)
-        _report_bands(accepted.id, client.ranking_report(accepted.id))
+        _report_bands(accepted.id, client.rankings.report(accepted.id))
 
 
 def _report_accepted(accepted: "AcceptedRanking") -> None:
-    for one in accepted.left_out[:_NAMED]:
-        remark(f"Left out: {one.source or one.evaluation} (row {one.row}): {one.reason}")
+    for item in accepted.left_out[:_NAMED]:
+        remark(f"Left out: {item.source or item.evaluation} (row {item.row}): {item.reason}")
     if len(accepted.left_out) > _NAMED:
         remark(f"{len(accepted.left_out) - _NAMED:,} more are left out.")
     remark(f"{accepted.ideas:,} ideas will be compared; {accepted.seeded:,} of them start from their score.")
@@ -70,8 +70,8 @@ def _report_accepted(accepted: "AcceptedRanking") -> None:
 
 
 def _report_bands(job: str, ranking: "Ranking") -> None:
-    """What the order is worth, in a line."""
-    counts = Counter(one.band for one in ranking.ideas if one.band is not None)
-    told = ", ".join(f"{counts[band]:,} {words}" for band, words in _BANDS.items())
+    """Print in one line how reliable the order is."""
+    counts = Counter(idea.band for idea in ranking.ideas if idea.band is not None)
+    bands = ", ".join(f"{counts[band]:,} {words}" for band, words in _BANDS.items())
     if counts:
-        remark(f"Of {len(ranking.ideas):,}: {told}. The whole ranking: `assayer fetch {job}`.")
+        remark(f"Of {len(ranking.ideas):,}: {bands}. The whole ranking: `assayer fetch {job}`.")

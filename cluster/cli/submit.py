@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assayer.errors import InputError
+from assayer.methods.criteria_file import criteria_of
+from assayer.methods.toml_files import read_text_file
 from cluster.cli.estimate import duplicate_in_words, estimated, show_estimate
-from cluster.cli.options import WithBlind, WithProfile, day
+from cluster.cli.options import WithBlind, WithBoard, WithBoardModels, WithCriteria, WithProfile, comma_separated, day
 from cluster.cli.service_client import service
 from cluster.cli.terminal import remark
 from cluster.cli.watch import watch_all
@@ -23,10 +25,10 @@ __all__ = ["MOST_BYTES", "files_to_upload", "submit", "upload_batches"]
 
 
 MOST_BYTES = 48_000_000
-"""Of the files of one request; the service takes 64 MB by default, wrapping included."""
-_READ = (*IDEA_FILE_SUFFIXES, ".csv", ".zip")
+"""Maximum bytes of the files of one request; the service accepts 64 MB by default, including the multipart framing."""
+_READ = (*IDEA_FILE_SUFFIXES, ".zip")
 _NOT_AN_IDEA = "cutoff.txt"
-"""As in `assayer evaluate`: it lies beside ideas and holds only a date."""
+"""File name skipped as in `assayer evaluate`: it is stored beside ideas and contains only a date."""
 
 
 def files_to_upload(paths: Sequence[Path]) -> list[Path]:
@@ -41,11 +43,11 @@ def _files(path: Path) -> list[Path]:
             if not path.is_file():
                 raise InputError(f"{path} is not a file or folder.")
             return [path]
-        found = [one for one in sorted(path.iterdir()) if one.suffix.lower() in _READ and one.is_file()]
+        found = [item for item in sorted(path.iterdir()) if item.suffix.lower() in _READ and item.is_file()]
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from None
-    seen = [one for one in found if one.name != _NOT_AN_IDEA and not one.name.startswith(".")]
-    files = [one for one in seen if not _is_left_out(one, path)]
+    seen = [item for item in found if item.name != _NOT_AN_IDEA and not item.name.startswith(".")]
+    files = [item for item in seen if not _is_left_out(item, path)]
     if not files:
         raise InputError(f"The folder {path} holds no {', '.join(_READ)} file; folders inside it are not searched.")
     return files
@@ -60,7 +62,8 @@ def _is_left_out(file: Path, folder: Path) -> bool:
 
 
 def upload_batches(files: Sequence[Path], most: int = MOST_BYTES) -> Iterator[list[Path]]:
-    """In order, each of at most so many bytes; a larger file goes alone, and the service says what it thinks."""
+    """Yield batches of files in order, each of at most `most` bytes; a larger file forms a batch of its own, and
+    the service decides whether to accept it."""
     bundle: list[Path] = []
     size = 0
     for file in files:
@@ -108,21 +111,14 @@ def submit(
     max_usd: Annotated[
         float | None, typer.Option(min=0.0001, help="What each evaluation may cost, at most; then it ends incomplete.")
     ] = None,
-    board: Annotated[
-        int | None,
-        typer.Option(min=0, max=100, help="InnoEval: number of reviewers; 0 is the control without personas."),
-    ] = None,
-    board_models: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B,...", help="InnoEval: models among which the reviewers are dealt, if the service permits them."
-        ),
-    ] = None,
+    board: WithBoard = None,
+    board_models: WithBoardModels = None,
+    criteria: WithCriteria = None,
 ) -> None:
     """Submit ideas to the service; prints the id of each evaluation or batch."""
     last_day = day(cutoff, "cutoff")
     files = files_to_upload(paths)
-    said = {
+    options = {
         "method": method,
         "cutoff": last_day,
         "blind": blind,
@@ -130,18 +126,26 @@ def submit(
         "max_usd": max_usd,
         "board": board,
         "board_models": board_models,
+        "criteria": checked_criteria(criteria) if criteria else None,
     }
     with service(profile) as client:
         if estimate:
-            show_estimate(estimated(client, upload_batches(files), said))
+            show_estimate(estimated(client, upload_batches(files), options))
             return
         ids = []
         labels = {"name": name, "tags": ",".join(tag or ())}
-        for identifier in _submit_files(client, files, said, labels, from_folder=files != paths):
+        for identifier in _submit_files(client, files, options, labels, from_folder=files != paths):
             typer.echo(identifier)
             ids.append(identifier)
         if wait and not _watch_to_the_end(client, ids):
             raise typer.Exit(1)
+
+
+def checked_criteria(path: Path) -> str:
+    """Return the text of a file of criteria. Raises InputError if the service would refuse it."""
+    text = read_text_file(path)
+    criteria_of(text, path.name)
+    return text
 
 
 def _watch_to_the_end(client: "Client", ids: Sequence[str]) -> bool:
@@ -162,26 +166,31 @@ def _submit_files(
     *,
     from_folder: bool,
 ) -> Iterator[str]:
-    """One text is an evaluation; anything else is a batch, in several parts when it is too much for one request. So is
-    a folder, however few ideas it holds."""
+    """One text is an evaluation, unless it is TeX; anything else is a batch, in several parts when it is too much for
+    one request. So is a folder, however few ideas it holds."""
+    from assayer.text.decoding import decode_text
+    from assayer.text.tex import looks_like_tex
+
     options = {key: value for key, value in said.items() if value is not None}
     if len(files) == 1 and not from_folder and files[0].suffix.lower() in _ONE_IDEA:
-        yield _one(client, files[0], options)
-        return
+        text = decode_text(files[0].read_bytes(), str(files[0]))
+        if not looks_like_tex(text):
+            yield _one(client, files[0].name, text, options)
+            return
     yield _batch(client, files, options, labels)
 
 
-def _one(client: "Client", file: Path, options: Mapping[str, object]) -> str:
-    from assayer.text.decoding import decode_text
+def _one(client: "Client", name: str, text: str, options: Mapping[str, object]) -> str:
     from assayer_client import EvaluationBody, IdeaBody
 
-    text = decode_text(file.read_bytes(), str(file))
     limits = {"max_usd": options["max_usd"]} if "max_usd" in options else {}
     others = {key: value for key, value in options.items() if key != "max_usd"}
     if isinstance(models := others.get("board_models"), str):
-        others["board_models"] = tuple(one for one in map(str.strip, models.split(",")) if one)
-    body = {"idea": IdeaBody(text=text), "source": file.name[:200], "limits": limits, **others}
-    return client.submit(EvaluationBody.model_validate(body)).id
+        others["board_models"] = comma_separated(models)
+    if isinstance(criteria := others.get("criteria"), str):
+        others["criteria"] = [item.model_dump(mode="json") for item in criteria_of(criteria, "The file of criteria")]
+    body = {"idea": IdeaBody(text=text), "source": name[:200], "limits": limits, **others}
+    return client.evaluations.create(EvaluationBody.model_validate(body)).id
 
 
 def _batch(client: "Client", files: Sequence[Path], options: Mapping[str, object], labels: Mapping[str, str]) -> str:
@@ -189,13 +198,17 @@ def _batch(client: "Client", files: Sequence[Path], options: Mapping[str, object
 
     first, *others = [[Upload(file.name, file) for file in bundle] for bundle in upload_batches(files)]
     named = {key: value for key, value in labels.items() if value}
-    accepted = client.submit_files(first, BatchQuery.model_validate({**options, **named, "open": bool(others)}))
+    accepted = client.batches.create(
+        files=first, options=BatchQuery.model_validate({**options, **named, "open": bool(others)})
+    )
     arrived = [accepted]
     try:
         _report_accepted(accepted)
         while others:
             place = {"first": accepted.next_row, "open": len(others) > 1}
-            accepted = client.add_files(accepted.id, others[0], MoreRowsQuery.model_validate({**options, **place}))
+            accepted = client.batches.add_rows(
+                accepted.id, MoreRowsQuery.model_validate({**options, **place}), files=others[0]
+            )
             arrived.append(accepted)
             del others[0]
             _report_accepted(accepted)
@@ -219,7 +232,7 @@ def _report_accepted(accepted: "AcceptedBatch") -> None:
         remark(f"Refused: {row.detail if row.source in row.detail else f'{row.source}: {row.detail}'}")
     for notice in accepted.notices:
         remark(notice)
-    for one in accepted.duplicates[:_NAMED]:
-        remark(f"{duplicate_in_words(one)}: both are evaluated, their answers paid for once.")
+    for duplicate in accepted.duplicates[:_NAMED]:
+        remark(f"{duplicate_in_words(duplicate)}: both are evaluated, their answers paid for once.")
     if len(accepted.duplicates) > _NAMED:
         remark(f"{len(accepted.duplicates) - _NAMED:,} more rows have the words of earlier ones.")

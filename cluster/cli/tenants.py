@@ -7,7 +7,7 @@ import typer
 
 from assayer.errors import InputError
 from cluster.cli.options import WithProfile, validated
-from cluster.cli.terminal import console, show_table
+from cluster.cli.terminal import say, show_table
 from cluster.database import with_database
 from cluster.settings import PROFILES
 
@@ -49,7 +49,7 @@ def create_tenant(
     made = with_database(profile, lambda database: PgTenants(database).create(TenantId(tenant), plan))
     if made is None:
         raise InputError(f"There is already a tenant {tenant}.", f"Change it with: assayer tenants set {tenant} …")
-    console().print(f"Created the tenant {tenant}. Create a key with: assayer keys create NAME --tenant {tenant}")
+    say(f"Created the tenant {tenant}. Create a key with: assayer keys create NAME --tenant {tenant}")
 
 
 @app.command("set")
@@ -92,10 +92,10 @@ def list_tenants(profile: WithProfile = PROFILES[0]) -> None:
 async def _all_tenants(database: "Database") -> "list[Tenant]":
     from orchestrator.store import PgTenants
 
-    found: list[Tenant] = []
-    while page := await PgTenants(database).list(after=found[-1].id if found else None):
-        found += page
-    return found
+    tenants: list[Tenant] = []
+    while page := await PgTenants(database).list(after=tenants[-1].id if tenants else None):
+        tenants += page
+    return tenants
 
 
 def _agreed(
@@ -106,18 +106,18 @@ def _agreed(
     monthly_usd: float | None,
     retention_days: int | None,
 ) -> dict[str, Any]:
-    """What was given; 0 takes a limit away where there need be none."""
+    """Return the specified limits; 0 removes a limit where none is required."""
     needed = {"name": name, "weight": weight, "max_queued": max_queued}
     limits = {"max_running": max_running, "monthly_usd": monthly_usd, "retention_days": retention_days}
-    return {one: value for one, value in needed.items() if value is not None} | {
-        one: value or None for one, value in limits.items() if value is not None
+    return {item: value for item, value in needed.items() if value is not None} | {
+        item: value or None for item, value in limits.items() if value is not None
     }
 
 
 def _check_id(tenant: str) -> None:
     from pydantic import TypeAdapter, ValidationError
 
-    from orchestrator.jobs.models import TenantName
+    from assayer_client.resources import TenantName
 
     try:
         TypeAdapter(TenantName).validate_python(tenant)
@@ -125,15 +125,15 @@ def _check_id(tenant: str) -> None:
         raise InputError(f"The id cannot be used: {error.errors()[0]['msg']}.", "See --help.") from None
 
 
-def _show_tenants(found: "Sequence[Tenant]") -> None:
+def _show_tenants(tenants: "Sequence[Tenant]") -> None:
     headings = ("Id", "Name", "Weight", "Running", "Queued", "Month", "Kept")
-    show_table(headings, ((one.id, one.name, f"{one.weight:g}", *_limits(one)) for one in found))
+    show_table(headings, ((item.id, item.name, f"{item.weight:g}", *_limits(item)) for item in tenants))
 
 
-def _limits(one: "Tenant") -> tuple[str, str, str, str]:
+def _limits(tenant: "Tenant") -> tuple[str, str, str, str]:
     return (
-        "any" if one.max_running is None else f"{one.max_running:,}",
-        f"{one.max_queued:,}",
-        "any" if one.monthly_usd is None else f"${one.monthly_usd:,.2f}",
-        "forever" if one.retention_days is None else f"{one.retention_days} days",
+        "any" if tenant.max_running is None else f"{tenant.max_running:,}",
+        f"{tenant.max_queued:,}",
+        "any" if tenant.monthly_usd is None else f"${tenant.monthly_usd:,.2f}",
+        "forever" if tenant.retention_days is None else f"{tenant.retention_days} days",
     )

@@ -1,14 +1,16 @@
-"""How commands write to the terminal: tables, sizes, remarks, progress bars."""
+"""Terminal output of commands: tables, sizes, remarks, progress bars."""
 
+import asyncio
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Coroutine, Iterable, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from rich.console import Console, ConsoleOptions, RenderableType
+from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.segment import Segment
+from rich.status import Status
 from rich.table import Table
 
 from assayer.reports.escaping import printable
@@ -17,18 +19,20 @@ if TYPE_CHECKING:
     from assayer.ports import ProgressEvent
 
 __all__ = [
-    "ComparisonProgress",
     "EvaluationProgress",
-    "FetchProgress",
     "SafeConsole",
     "StageProgress",
     "StepProgress",
-    "console",
     "print_error",
     "readable_size",
     "remark",
+    "run_resumable",
+    "say",
     "show_table",
+    "status",
 ]
+
+Out = TypeVar("Out")
 
 _WIDEST = 10_000
 """Columns; a table takes what it needs."""
@@ -45,33 +49,51 @@ class SafeConsole(Console):
 
 
 def readable_size(count: float) -> str:
-    """With one decimal: 1.2 GB; below a thousand, 12 B."""
+    """Format a size with one decimal: 1.2 GB; below a thousand, 12 B."""
     unit = next(((each, name) for each, name in _UNITS if count >= each), None)
     return f"{count / unit[0]:,.1f} {unit[1]}" if unit else f"{count:.0f} B"
 
 
-def console() -> Console:
-    """Standard output; no line is broken."""
-    return SafeConsole(highlight=False, soft_wrap=True)
+def say(markup: str) -> None:
+    """Print markup on standard output; no line is broken."""
+    SafeConsole(highlight=False).print(markup, soft_wrap=True)
 
 
-def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """The first column, ids and the like, is never broken: it is there to be copied. In a file or a pipe nothing is."""
+def status(text: str) -> Status:
+    """Show a spinner with the text until the context ends."""
+    return SafeConsole(highlight=False).status(text)
+
+
+def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]], figures: Collection[str] = ()) -> None:
+    """Print a table, aligning the columns named in `figures` to the right. The first column, ids and the like, is
+    never broken, so that it can be copied; in a file or a pipe no column is."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for place, heading in enumerate(headings):
-        table.add_column(heading, overflow="fold", no_wrap=place == 0)
+        side: JustifyMethod = "right" if heading in figures else "left"
+        table.add_column(heading, overflow="fold", no_wrap=place == 0, justify=side)
     for row in rows:
         table.add_row(*map(escape, row))
     SafeConsole(highlight=False, width=None if sys.stdout.isatty() else _WIDEST).print(table)
 
 
+def run_resumable(work: Coroutine[Any, Any, Out]) -> Out:
+    """Run work whose answers are kept, and say so if it is interrupted."""
+    try:
+        return asyncio.run(work)
+    except KeyboardInterrupt:
+        print_error("Interrupted.", "Answers so far are saved: run the same command to continue.")
+        raise
+
+
 def remark(text: str) -> None:
-    """For people, on standard error; standard output is for other programs to read."""
+    """Print a remark for people on standard error; standard output is for other programs to read."""
     SafeConsole(stderr=True, highlight=False).print(escape(_encodable(text)), soft_wrap=True)
 
 
-def print_error(what: str, text: str) -> None:
-    SafeConsole(stderr=True, highlight=False).print(f"[bold red]{what}[/] {escape(_encodable(text))}", soft_wrap=True)
+def print_error(message: str, text: str) -> None:
+    SafeConsole(stderr=True, highlight=False).print(
+        f"[bold red]{message}[/] {escape(_encodable(text))}", soft_wrap=True
+    )
 
 
 def _encodable(text: str) -> str:
@@ -79,10 +101,11 @@ def _encodable(text: str) -> str:
     return text.encode(errors="backslashreplace").decode()
 
 
-class _Progress:
-    """Bars of tasks, drawn only where a person watches. Use as a context manager."""
+class _Bars:
+    """Progress bars, drawn only on a terminal. Use as a context manager."""
 
-    def __init__(self, console: Console, *columns: SpinnerColumn | TextColumn) -> None:
+    def __init__(self, *columns: SpinnerColumn | TextColumn, stderr: bool = False) -> None:
+        console = SafeConsole(stderr=stderr, highlight=False)
         self._progress = Progress(
             *columns,
             BarColumn(),
@@ -102,29 +125,40 @@ class _Progress:
         self._progress.stop()
 
 
-class StageProgress(_Progress):
-    """One bar per stage, added when the stage is first reported."""
+class StageProgress(_Bars):
+    """One bar per stage, added when the stage is first reported. Implements the Progress port."""
 
-    def __init__(self, console: Console) -> None:
-        super().__init__(console, TextColumn("{task.description}"))
+    def __init__(self) -> None:
+        super().__init__(TextColumn("{task.description}"))
         self._stages: dict[str, TaskID] = {}
 
-    def __call__(self, stage: str, done: int, total: int) -> None:
+    def __call__(self, stage: str, done: int, total: int | None) -> None:
         if stage not in self._stages:
             self._stages[stage] = self._progress.add_task(stage, total=total)
         self._progress.update(self._stages[stage], completed=done, total=total)
 
+    def report(self, event: "ProgressEvent") -> None:
+        self(event.stage, event.done, event.total)
 
-class EvaluationProgress(_Progress):
+
+class EvaluationProgress(_Bars):
     """One bar over all ideas, one over the steps of those in progress. Implements the Progress port."""
 
-    def __init__(self, console: Console, ideas: int) -> None:
-        super().__init__(console, SpinnerColumn(), TextColumn("{task.description}"))
+    def __init__(self, ideas: int) -> None:
+        super().__init__(SpinnerColumn(), TextColumn("{task.description}"))
         self._ideas = self._progress.add_task("Ideas", total=ideas)
         self._steps = self._progress.add_task("Steps", total=None)
         self._stages: dict[tuple[str, str], tuple[int, int]] = {}
-        """Of stages in progress, by run and name: steps done, and steps in all."""
+        """Steps done and total steps of stages in progress, by run and name."""
         self._done = self._total = 0
+        self._model: TaskID | None = None
+
+    def show_model(self, read: int, written: int) -> None:
+        """Show the tokens that a local model has read and written for its answers in progress."""
+        text = f"Model: {read:,} tokens read, {written:,} written"
+        if self._model is None:
+            self._model = self._progress.add_task(text, total=None)
+        self._progress.update(self._model, description=text)
 
     def report(self, event: "ProgressEvent") -> None:
         done, total = self._stages.get((event.run_id, event.stage), (0, 0))
@@ -139,36 +173,17 @@ class EvaluationProgress(_Progress):
         self._progress.advance(self._ideas)
 
 
-class ComparisonProgress(_Progress):
-    """Comparisons done. Implements the Progress port."""
+class StepProgress(_Bars):
+    """One bar that counts steps. Implements the Progress port, of which it shows one stage, or all events."""
 
-    def __init__(self, console: Console) -> None:
-        super().__init__(console, SpinnerColumn(), TextColumn("Comparisons"))
-        self._task = self._progress.add_task("comparisons", total=None)
-
-    def report(self, event: "ProgressEvent") -> None:
-        self._progress.update(self._task, completed=event.done, total=event.total)
-
-
-class StepProgress(_Progress):
-    """Of one kind of step, those done: comparisons inside a step are not. Implements the Progress port."""
-
-    def __init__(self, console: Console, steps: str) -> None:
-        super().__init__(console, SpinnerColumn(), TextColumn(steps))
-        self._stage = steps.lower()
-        self._task = self._progress.add_task(self._stage, total=None)
+    def __init__(self, steps: str, total: int | None = None, stage: str | None = None, stderr: bool = False) -> None:
+        super().__init__(SpinnerColumn(), TextColumn(steps), stderr=stderr)
+        self._stage = stage
+        self._task = self._progress.add_task(steps, total=total)
 
     def report(self, event: "ProgressEvent") -> None:
-        if event.stage == self._stage:
+        if self._stage in (None, event.stage):
             self._progress.update(self._task, completed=event.done, total=event.total)
 
-
-class FetchProgress(_Progress):
-    """Reports fetched."""
-
-    def __init__(self, console: Console, reports: int) -> None:
-        super().__init__(console, SpinnerColumn(), TextColumn("Reports"))
-        self._task = self._progress.add_task("reports", total=reports)
-
-    def report_done(self) -> None:
+    def step_done(self) -> None:
         self._progress.advance(self._task)

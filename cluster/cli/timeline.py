@@ -1,20 +1,16 @@
-"""`assayer timeline`: when an evaluation did what, drawn in the terminal and as a page."""
+"""`assayer timeline`: when an evaluation did what, drawn in the terminal."""
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
-from cluster.cli.job_wording import state_in_words
 from cluster.cli.options import WithProfile
-from cluster.cli.output import prepare_file
 from cluster.cli.service_client import kind_of, service
 from cluster.cli.terminal import SafeConsole
 from cluster.settings import PROFILES
-from cluster.whole_files import write_whole
 
 if TYPE_CHECKING:
     from assayer.reports.timeline_chart import ConcurrencyStep, TimelineChart, TimelineRow
@@ -30,39 +26,32 @@ _LOOKS = {"wait": "yellow", "stage": "bright_black", "call": "cyan"}
 
 def timeline(
     job: Annotated[str, typer.Argument(metavar="ID", help="Id of an evaluation.")],
-    html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also save it as a web page that lists every call.")
-    ] = None,
     profile: WithProfile = PROFILES[0],
 ) -> None:
     """Draw the timeline of an evaluation: queue time, stages, and language model calls."""
     from assayer.models.timeline import Timeline
     from assayer.reports.timeline_chart import chart_of
-    from assayer.reports.timeline_page import as_timeline_html
 
     kind_of(job, "evaluation")
-    if html is not None:
-        prepare_file(html, "--html")
     with service(profile) as client:
-        found = Timeline.model_validate(client.timeline(job).model_dump())
+        chart_data = Timeline.model_validate(client.evaluations.timeline(job).model_dump())
     console = SafeConsole(highlight=False, width=None if sys.stdout.isatty() else _WIDTH)
-    for line in draw_chart(chart_of(found), console.width):
+    for line in draw_chart(chart_of(chart_data), console.width):
         console.print(line, no_wrap=True, crop=False)
-    if html is not None:
-        write_whole(html, as_timeline_html(found))
 
 
 def draw_chart(chart: "TimelineChart", width: int) -> Iterator[Text]:
     """A line a row; the height of a block is how many calls ran at once, against the most of all tasks."""
+    from assayer.reports.timeline_chart import longest_chain, most_at_once
+
     columns = max(10, width - _LABEL - _FIGURES)
     most = max((row.most for row in chart.rows if row.kind == "call"), default=1)
     found = chart.timeline
     yield Text(found.title, style="bold")
     yield Text(
-        f"{state_in_words(found.state)}, {chart.seconds:.1f} s, {chart.waited_seconds:.1f} s in the queue; "
-        f"{len(chart.calls)} calls, "
-        f"{len(chart.calls) - len(chart.asked)} from the cache, at most {chart.most} at once, "
-        f"at most {chart.depth} one after another",
+        f"{found.state}, {chart.seconds:.1f} s, {chart.waited_seconds:.1f} s in the queue; "
+        f"{chart.calls} calls, {chart.calls - len(chart.asked)} from the cache, "
+        f"at most {most_at_once(chart.asked)} at once, at most {longest_chain(chart.asked)} one after another",
         style="dim",
     )
     for row in chart.rows:
@@ -84,10 +73,10 @@ def _line(row: "TimelineRow", seconds: float, columns: int, most: int) -> Text:
 
 def peak_concurrency(steps: "tuple[ConcurrencyStep, ...]", seconds: float, columns: int) -> list[int]:
     """The most that ran at once in each of so many equal stretches of time."""
-    found = [0] * columns
+    running = [0] * columns
     place = [min(columns - 1, int(step.at / seconds * columns)) for step in steps]
     for index, step in enumerate(steps):
         last = place[index + 1] if index + 1 < len(steps) else place[index]
         for column in range(place[index], last + 1):
-            found[column] = max(found[column], step.running)
-    return found
+            running[column] = max(running[column], step.running)
+    return running

@@ -2,15 +2,15 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import TYPE_CHECKING
 
 import typer
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from cluster.cli.job_wording import counts_in_words, score_in_words, standing_in_words, state_in_words
-from cluster.cli.options import WithProfile
-from cluster.cli.service_client import KINDS, item_jobs, kind_of, service
+from cluster.cli.job_wording import counts_in_words, score_in_words, standing_in_words
+from cluster.cli.options import JobIds, WithProfile
+from cluster.cli.service_client import KINDS, WatchedJob, job_resource, kind_of, service
 from cluster.cli.terminal import SafeConsole, remark
 from cluster.settings import PROFILES
 from orchestrator.jobs.outcome_wording import not_covered_in_words
@@ -18,22 +18,19 @@ from orchestrator.jobs.outcome_wording import not_covered_in_words
 if TYPE_CHECKING:
     from assayer_client import Client
     from assayer_client.batches import BatchResource, BatchSummary
-    from assayer_client.resources import Event, JobState, Problem
+    from assayer_client.resources import Event, JobState
 
 __all__ = ["watch", "watch_all"]
 
-_TOLD = {"queued": "waiting", "started": "under way"}
-_WITHOUT_RESULT: "tuple[JobState, ...]" = ("failed", "dead", "cancelled")
+_TOLD = {"queued": "queued", "started": "running"}
+_WITHOUT_RESULT: "tuple[JobState, ...]" = ("failed", "cancelled")
 _NAMED = 20
 """Rows of a state that are named when a batch has ended."""
 _LONGEST_TITLE = 60
 
 
 def watch(
-    ids: Annotated[
-        list[str],
-        typer.Argument(help="Ids: ev_…, bt_…, rk_…, cp_…, rw_…, cu_…, pr_… or sc_…."),
-    ],
+    ids: JobIds,
     profile: WithProfile = PROFILES[0],
 ) -> None:
     """Follow progress until everything has finished; reconnects by itself. Exit code 1: some have no result."""
@@ -44,43 +41,25 @@ def watch(
 
 def watch_all(client: "Client", ids: Sequence[str]) -> bool:
     """One after the other; whether everything has a result."""
-    for one in ids:
-        kind_of(one, *KINDS)
-    ended = [_watch_one(client, one) for one in ids]
+    for item in ids:
+        kind_of(item, *KINDS)
+    ended = [_watch_one(client, item) for item in ids]
     return all(ended)
 
 
-def _watch_one(client: "Client", one: str) -> bool:
-    match kind_of(one, *KINDS):
-        case "evaluation":
-            ended = _job(one, lambda: client.evaluation(one), client.events(one))
-            if (scores := client.evaluation(one).scores) is not None:
-                lacking = f": {scores.reason}" if scores.score is None and scores.reason else "."
-                remark(f"Score: {score_in_words(scores)}{lacking}")
-            return ended
-        case "batch":
-            return _batch(client, one)
-        case "ranking":
-            return _job(one, lambda: client.ranking(one), client.ranking_events(one))
-        case "comparison":
-            return _job(one, lambda: client.comparison(one), client.comparison_events(one))
-        case "rewards" | "curation" | "proposal" | "score" as kind:
-            jobs = item_jobs(client, kind)
-            return _job(one, lambda: jobs.get(one), jobs.events(one))
+def _watch_one(client: "Client", text: str) -> bool:
+    kind = kind_of(text, *KINDS)
+    if kind == "batch":
+        return _batch(client, text)
+    jobs = job_resource(client, kind)
+    ended = _job(text, lambda: jobs.get(text), jobs.events(text))
+    if kind == "evaluation" and (scores := client.evaluations.get(text).scores) is not None:
+        lacking = f": {scores.reason}" if scores.score is None and scores.reason else "."
+        remark(f"Score: {score_in_words(scores)}{lacking}")
+    return ended
 
 
-class _Watched(Protocol):
-    @property
-    def title(self) -> str: ...
-    @property
-    def state(self) -> "JobState": ...
-    @property
-    def flags(self) -> tuple[str, ...]: ...
-    @property
-    def problem(self) -> "Problem | None": ...
-
-
-def _job(identifier: str, look: Callable[[], _Watched], events: Iterable["Event"]) -> bool:
+def _job(identifier: str, look: Callable[[], WatchedJob], events: Iterable["Event"]) -> bool:
     """`events` end with its verdict; those of one that ended earlier are told again."""
     title = look().title
     with _progress() as progress:
@@ -95,51 +74,51 @@ def _job(identifier: str, look: Callable[[], _Watched], events: Iterable["Event"
     remark(f"{identifier} ({ended.title}) {standing_in_words(ended.state)}{why}")
     if ended.flags:
         remark(f"Look at its text: {', '.join(ended.flags).replace('_', ' ')}.")
-    return ended.state == "done"
+    return ended.state == "succeeded"
 
 
 def _show(progress: Progress, whole: TaskID, title: str, stages: dict[str, TaskID], event: "Event") -> None:
     if event.kind != "progress":
         progress.update(whole, description=f"{escape(title)} [dim]{event.kind}[/]")
         return
-    for told in event.data.get("stages", ()):
-        name = str(told["stage"])
+    for stage in event.data.get("stages", ()):
+        name = str(stage["stage"])
         if name not in stages:
             stages[name] = progress.add_task(f"  {escape(name)}", total=None)
-        progress.update(stages[name], completed=told["done"], total=told["total"])
+        progress.update(stages[name], completed=stage["done"], total=stage["total"])
 
 
 def _batch(client: "Client", batch: str) -> bool:
-    told, waits = -1, ""
+    shown_tenth, waits = -1, ""
     with _progress() as progress:
         bar = progress.add_task(batch, total=None)
-        for summary in client.batch_events(batch):
+        for summary in client.batches.events(batch):
             of = summary.rows - summary.rejected
             progress.update(bar, description=escape(_line(summary)), completed=_ended(summary), total=of)
             if (now := _waiting(client, summary)) and now != waits:
                 waits = now
                 remark(f"{batch}: nothing is under way yet. The next one: {waits}")
-            if progress.disable and (tenth := 10 * _ended(summary) // max(of, 1)) > told and tenth < 10:
-                told = tenth
+            if progress.disable and (tenth := 10 * _ended(summary) // max(of, 1)) > shown_tenth and tenth < 10:
+                shown_tenth = tenth
                 remark(f"{batch}: {_line(summary)}")
-    found = client.batch(batch)
-    remark(f"{batch}: {_line(found)}.")
-    _tell_outcomes(found)
-    _name_those_without_result(client, found)
-    return found.rejected == 0 and found.states.get("done", 0) == found.rows
+    batch_now = client.batches.get(batch)
+    remark(f"{batch}: {_line(batch_now)}.")
+    _tell_outcomes(batch_now)
+    _name_those_without_result(client, batch_now)
+    return batch_now.rejected == 0 and batch_now.states.get("succeeded", 0) == batch_now.rows
 
 
 def _tell_outcomes(batch: "BatchResource") -> None:
-    """What the reports of a batch that has ended are worth: done is not yet scored."""
+    """Print the outcomes of a finished batch: an evaluation that is done may still have no score."""
     scored = {
         "full": "scored in full",
         "part": "scored in part",
         "unscored": "evaluated without a score, which is not a low score",
     }
     counts = batch.outcomes or {}
-    told = [f"{counts[outcome]:,} {words}" for outcome, words in scored.items() if outcome in counts]
-    if told:
-        remark(f"{batch.id}: {', '.join(told)}.")
+    phrases = [f"{counts[outcome]:,} {words}" for outcome, words in scored.items() if outcome in counts]
+    if phrases:
+        remark(f"{batch.id}: {', '.join(phrases)}.")
     if batch.poorly_covered:
         lacking = not_covered_in_words(batch.poorly_covered)
         remark(f"{lacking}. `assayer list {batch.id}` shows every score, and why there is none.")
@@ -148,12 +127,12 @@ def _tell_outcomes(batch: "BatchResource") -> None:
 def _name_those_without_result(client: "Client", batch: "BatchResource") -> None:
     for state in _WITHOUT_RESULT:
         count = batch.states.get(state, 0)
-        listed = client.each(client.evaluations, state=state, batch=batch.id, limit=_NAMED) if count else iter(())
-        for job in sorted(islice(listed, _NAMED), key=lambda one: one.row or 0):
+        listed = client.each(client.evaluations.list, state=state, batch=batch.id, limit=_NAMED) if count else iter(())
+        for job in sorted(islice(listed, _NAMED), key=lambda item: item.row or 0):
             why = f": {job.problem.title}" if job.problem else ""
             remark(f"Row {job.row} ({_short(job.title)}, {job.id}) {standing_in_words(state)}{why}")
         if count > _NAMED:
-            more = f"{count - _NAMED:,} more are {state_in_words(state)}"
+            more = f"{count - _NAMED:,} more are {state}"
             remark(f"{more}: `assayer fetch {batch.id} --format csv` lists all.")
 
 
@@ -165,7 +144,7 @@ def _waiting(client: "Client", summary: "BatchSummary") -> str | None:
     """Why nothing of it runs; None when something does."""
     if "queued" not in summary.states or "running" in summary.states:
         return None
-    return client.batch(summary.id).waiting
+    return client.batches.get(summary.id).waiting
 
 
 def _ended(summary: "BatchSummary") -> int:
@@ -176,12 +155,12 @@ def _ended(summary: "BatchSummary") -> int:
 
 def _line(summary: "BatchSummary") -> str:
     refused = [f"{summary.rejected:,} refused"] if summary.rejected else []
-    told = [summary.name or f"{summary.rows:,} rows", *counts_in_words(summary.states.items()), *refused]
+    phrases = [summary.name or f"{summary.rows:,} rows", *counts_in_words(summary.states.items()), *refused]
     if summary.finish_expected_at and summary.ideas_per_hour:
-        told.append(
+        phrases.append(
             f"{summary.ideas_per_hour:,.0f} an hour, end expected {summary.finish_expected_at:%Y-%m-%d %H:%M} UTC"
         )
-    return ", ".join(told)
+    return ", ".join(phrases)
 
 
 def _progress() -> Progress:

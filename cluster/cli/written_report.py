@@ -1,4 +1,4 @@
-"""An idea evaluated and its report written: what `assayer evaluate` has done for it, here or in another process."""
+"""Work of `assayer evaluate`: one idea evaluated and its report written, in this process or another."""
 
 import datetime as dt
 from collections.abc import Callable, Sequence
@@ -36,17 +36,22 @@ class WrittenReport(NamedTuple):
 
 @dataclass(frozen=True)
 class WriteReport:
-    """With an idea and where to write, work for an engine."""
+    """Work for an engine: evaluate one idea and write its report."""
 
+    idea: Idea
+    stem: Path
+    """Path of the files, without their endings."""
     method: str
     cutoff: dt.date | None
     run_request: "RunRequest"
     formats: Sequence[PageFormat] | None
     kept: bool
+    """Whether the report itself is returned too."""
 
-    async def __call__(self, idea: Idea, stem: Path, engine: "Engine", progress: "Progress") -> WrittenReport:
-        """Raises AssayerError."""
-        report = (await engine.evaluate(idea, self.method, self.cutoff, progress, self.run_request)).report
+    async def __call__(self, engine: "Engine", progress: "Progress") -> WrittenReport:
+        """Evaluate and write. Raises AssayerError."""
+        stem = self.stem
+        report = (await engine.evaluate(self.idea, self.method, self.cutoff, progress, self.run_request)).report
         files = write_formats(stem, report, _RENDER, self.formats)
         if report.graph is not None:  # of a method that builds one
             files += write_files({stem.with_name(f"{stem.name}.graphml"): as_graphml(report, report.graph)})

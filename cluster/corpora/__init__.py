@@ -1,1 +1,1 @@
-"""Work on the paper corpus that is spread over a Ray cluster."""
+"""Work on the paper corpus that is distributed over a Ray cluster."""

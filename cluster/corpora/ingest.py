@@ -1,4 +1,4 @@
-"""Ingest as the operator asks for it, composed from the settings: one run for each origin, and fetching its changes."""
+"""Ingest commands for operators, composed from the settings: a run for each origin, and fetching of changes."""
 
 import datetime as dt
 import os
@@ -34,21 +34,23 @@ from index.ingest.semantic_scholar_datasets import S2File
 from index.ingest.source_files import S2_KINDS, SourceKind
 from index.ingest.storage_path import StoragePath
 from index.versions.manifest import RejectionCount
-from workers.fetching.resumable_downloads import RequestPace, ResumableDownloader
+from workers.fetching.resumable_downloads import ResumableDownloader
+from workers.outbound.pace import Pacer
 
 __all__ = ["fetch_changes", "ingest_arxiv", "ingest_jsonl", "ingest_openalex", "ingest_s2_files", "ingest_s2_release"]
 
 
 _S2 = "https://api.semanticscholar.org"
 _S2_DATASETS = ("papers", "abstracts", "citations")
-"""Of a new folder, if nobody says otherwise."""
+"""Datasets of a new folder, if none are specified."""
 _DAY = dt.timedelta(days=1)
 
 
 async def ingest_s2_files(
     to: str, files: str, release: str, settings: Settings, report: ReportProgress
 ) -> IngestSummary:
-    """`release` is that of the files, from which diffs may lead on; empty when nobody knows."""
+    """Ingest Semantic Scholar files; `release` is the release of the files, from which diffs may continue, or empty
+    if unknown."""
     with _exclusive(to):
         return await _ingest(to, "s2", settings, report).run(
             s2_dataset_files(files), StoredFiles(), release, complete=True
@@ -58,8 +60,8 @@ async def ingest_s2_files(
 async def ingest_s2_release(
     to: str, release: str, datasets: Sequence[str], settings: Settings, report: ReportProgress
 ) -> IngestSummary:
-    """A full release into a new folder, diffs into one that has a release. Datasets that the folder has are kept up to
-    date in any case."""
+    """Ingest a full release into a new folder, or diffs into a folder that has a release. Datasets already in the
+    folder are always updated."""
     if datasets:
         _kinds(datasets)
     key = settings.s2.api_key.get_secret_value()
@@ -79,7 +81,8 @@ async def ingest_s2_release(
 
 
 async def _s2_links(service: S2Datasets, ingest: Ingest, kinds: Sequence[SourceKind], wanted: str) -> dict[S2File, str]:
-    """Whole datasets of the release that is there, or is begun now, and what leads from it to the one wanted."""
+    """Return links to whole datasets of the folder's current or newly started release, and to the diffs from it to
+    the wanted release."""
     if not ingest.state.until:
         if ingest.state.built:
             raise InputError(
@@ -104,7 +107,7 @@ async def ingest_arxiv(
     settings: Settings,
     report: ReportProgress,
 ) -> IngestSummary:
-    """Days that are over, from the last that is in. `subjects` as `Ingest.bind_subjects` takes them."""
+    """Ingest past days, starting from the last day already ingested. `subjects` are as in `Ingest.bind_subjects`."""
     yesterday = dt.datetime.now(dt.UTC).date() - _DAY
     last = min(until or yesterday, yesterday)
     async with (
@@ -123,7 +126,8 @@ async def ingest_arxiv(
 async def ingest_openalex(
     to: str, manifest: str | None, merged: Sequence[str], settings: Settings, report: ReportProgress
 ) -> IngestSummary:
-    """Without a manifest that of the last time. Merged ids stay gone in runs that do not name them again."""
+    """Ingest OpenAlex; without a manifest, use the manifest of the last run. Merged ids stay removed in runs that
+    do not name them again."""
     async with _transfers(settings, 0.0) as transfers:
         with _exclusive(to):
             ingest = _ingest(to, "openalex", settings, report)
@@ -132,7 +136,7 @@ async def ingest_openalex(
                 supply = OpenAlexFiles(address, transfers, folder)
                 works = await supply.sources()
                 gone = StoredFiles.sources(merged, "openalex", layer=1, deleted=True) if merged else []
-                named = {one.name: one for one in (*ingest.deletions("openalex"), *gone)}
+                named = {deletion.name: deletion for deletion in (*ingest.deletions("openalex"), *gone)}
                 ingest.remember_manifest(address)
                 return await ingest.run([*works, *named.values()], supply, supply.date, complete=True)
 
@@ -141,17 +145,17 @@ async def ingest_jsonl(to: str, files: Sequence[str], settings: Settings, report
     with _exclusive(to):
         ingest = _ingest(to, "jsonl", settings, report)
         sources = enumerate(StoredFiles.sources(files, "jsonl"), start=ingest.next_layer)
-        return await ingest.run([one.model_copy(update={"layer": layer}) for layer, one in sources], StoredFiles())
+        return await ingest.run([item.model_copy(update={"layer": layer}) for layer, item in sources], StoredFiles())
 
 
 def _ingest(to: str, origin: str, settings: Settings, report: ReportProgress) -> Ingest:
-    given = settings.ingest
-    limits = JoinLimits(memory_mb=given.memory_mb, threads=given.threads, vector_model=given.vector_model)
-    return Ingest(to, origin, IngestOptions(partitions=given.partitions, jobs=given.jobs, join=limits), report)
+    options = settings.ingest
+    limits = JoinLimits(memory_mb=options.memory_mb, threads=options.threads, vector_model=options.vector_model)
+    return Ingest(to, origin, IngestOptions(partitions=options.partitions, jobs=options.jobs, join=limits), report)
 
 
 def _kinds(datasets: Sequence[str]) -> list[SourceKind]:
-    unknown = [one for one in datasets if one not in S2_KINDS]
+    unknown = [dataset for dataset in datasets if dataset not in S2_KINDS]
     if unknown or "papers" not in datasets:
         raise InputError(
             f"Datasets cannot be {', '.join(datasets)}.", f"`papers` is needed; there are: {', '.join(S2_KINDS)}."
@@ -161,7 +165,7 @@ def _kinds(datasets: Sequence[str]) -> list[SourceKind]:
 
 @contextmanager
 def _download_folder(ingest: Ingest) -> Iterator[Path]:
-    """Where files lie while they are fetched. What a run that failed has left there is gone on with by the next."""
+    """Yield the folder for downloads; the next run resumes files that a failed run left there."""
     folder = (
         ingest.root.local / ".incoming"
         if ingest.root.local
@@ -172,7 +176,8 @@ def _download_folder(ingest: Ingest) -> Iterator[Path]:
 
 
 def _private_folder(name: str) -> Path:
-    """In the temporary directory, where others may write too. Raises InputError if they have made it before us."""
+    """Return a private folder in the temporary directory, which other users may write to as well. Raises InputError
+    if another user created it first."""
     folder = Path(gettempdir()) / f"assayer-incoming-{name}"
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.is_symlink() or folder.stat().st_uid != os.geteuid():
@@ -182,7 +187,7 @@ def _private_folder(name: str) -> Path:
 
 @asynccontextmanager
 async def _transfers(
-    settings: Settings, spacing: float, pace: RequestPace | None = None
+    settings: Settings, spacing: float, pace: Pacer | None = None
 ) -> AsyncIterator[ResumableDownloader]:
     limits = settings.ingest.transfers.model_copy(update={"spacing": max(settings.ingest.transfers.spacing, spacing)})
     async with ResumableDownloader(settings.fetching, limits, SystemClock(), pace=pace) as transfers:
@@ -190,7 +195,8 @@ async def _transfers(
 
 
 def _exclusive(to: str) -> AbstractContextManager[None]:
-    """On this machine. An address elsewhere is the caller's to keep to one run."""
+    """Return a lock on the destination, on this machine. For a remote address, the caller must ensure that only one
+    run uses it."""
     folder = StoragePath.parse(to).local
     if folder is None:
         return nullcontext()
@@ -202,8 +208,9 @@ def _exclusive(to: str) -> AbstractContextManager[None]:
 
 
 async def fetch_changes(folder: Path, settings: Settings) -> tuple[RejectionCount, ...]:
-    """Of the datasets, the set or the manifest that the folder was made from; nobody is asked for papers that came from
-    files. Tells what was set aside. Raises InputError for a folder that ingest did not make, or not to its end."""
+    """Fetch changes of the datasets, the set or the manifest from which the folder was made; no source is queried
+    for papers that came from files. Returns what was set aside. Raises InputError for a folder that ingest did not
+    create, or did not complete."""
     holding = _read_state(folder)
     if not holding.built:
         raise InputError(f"The first ingest into {folder} has not ended.", "Run assayer corpus ingest again.")
@@ -235,4 +242,4 @@ def _read_state(folder: Path) -> IngestState:
 
 
 def _no_progress(stage: str, done: int, total: int) -> None:
-    """Nobody watches at night; the report tells how long it took."""
+    """Report no progress, because nightly runs are not watched, and the report states their duration."""

@@ -34,7 +34,7 @@ from index.records.record_sources import RecordReader, source_files
 from index.segments.gpus import Device, open_gpus
 from index.shards.build import build_shards
 from index.versions.manifest import RejectionCount
-from workers.embedding.local_embedder import local_embedder
+from workers.embedding.embedder import local_embedder
 from workers.embedding.settings import EmbedderSettings
 
 __all__ = [
@@ -49,50 +49,52 @@ __all__ = [
 
 
 class EmbeddingResources(Frozen):
-    """What each embedding process takes."""
+    """Resources of each embedding process."""
 
     processes: int | None = Field(default=None, ge=1)
-    """None: as many as the cluster has GPUs, or processors but one where it has none."""
+    """Number of embedding processes; None for the number of GPUs in the cluster, or one less than its processors
+    without GPUs."""
     cpus: float = Field(default=1.0, gt=0)
     gpus: float | None = Field(default=None, ge=0)
-    """None: one where the cluster has any."""
+    """GPUs for each process; None for 1 if the cluster has any."""
     texts: int = Field(default=2048, ge=1)
-    """Embedded and stored together: what a process that dies has to do again."""
+    """Number of texts embedded and stored together, which is the work repeated if a process dies."""
 
 
 class RayBuildPlan(Frozen):
     sources: tuple[Path, ...]
-    """On a disk that every node has."""
+    """Source files, on a disk that every node can access."""
     directory: Path
-    """Of the corpus; such a disk too."""
+    """Directory of the corpus, on a disk that every node can access."""
     vectors: str
-    """An fsspec address that every node can write to."""
+    """Address (fsspec) to which every node can write vectors."""
     embedder: EmbedderSettings
     share: EmbeddingResources = EmbeddingResources()
     shards: int | None = Field(default=None, ge=1)
-    """None: a corpus that is one."""
+    """Number of shards; None for an unsharded corpus."""
     embed_anew: bool = False
     device: Device = "cpu"
-    """Which trains large indexes: with `cuda` each shard's task has a GPU of its own."""
+    """Device that trains large indexes; with `cuda` each shard's task has its own GPU."""
 
 
 _READER_CPUS = 0.1
-"""A reader waits for its pool most of the time."""
+"""CPUs reserved for a reader, which mostly waits for its pool."""
 _BLOCK_BYTES = 4096
-"""Fewer than any portion's texts."""
+"""Target block size in bytes, smaller than the texts of any portion."""
 
 
 class EmbeddingResult(NamedTuple):
     keys: list[str]
-    """Of all portions, those of earlier runs included."""
+    """Keys of all portions, including those of earlier runs."""
     embedded: int
-    """Texts that were embedded now."""
+    """Number of texts that were embedded in this run."""
     found: int
-    """Texts whose vectors an earlier run had stored."""
+    """Number of texts whose vectors an earlier run had stored."""
 
 
 def embed_on_ray(wanted: RayBuildPlan, progress: Callable[[int], None]) -> EmbeddingResult:
-    """Within a cluster. Tells how many texts are done. Raises what reading and embedding raise."""
+    """Embed the texts on a Ray cluster, reporting the number of finished texts. Raises what reading and embedding
+    raise."""
     _configure()
     files = [str(file) for source in wanted.sources for file in source_files(source)]
     share = _resolved(wanted.share)
@@ -142,7 +144,7 @@ def _resolved(share: EmbeddingResources) -> EmbeddingResources:
 
 
 def _read_portions(paths: pa.Table, wanted: RayBuildPlan) -> Iterator[pa.Table]:
-    """Of the files' texts; without the texts where their vectors are stored."""
+    """Yield portions of the files' texts; without the texts if their vectors are stored."""
     store, size = VectorStore(wanted.vectors), wanted.share.texts
     embedder = local_embedder(wanted.embedder)
     lexical = isinstance(embedder, LexicalEmbedder)
@@ -159,7 +161,7 @@ def _portion(key: str, texts: Sequence[str], count: int) -> pa.Table:
 
 
 class _Embedding:
-    """One model, for one portion at a time."""
+    """Embedding worker with one model, for one portion at a time."""
 
     def __init__(self, wanted: RayBuildPlan) -> None:
         self._embedder = local_embedder(wanted.embedder)
@@ -186,7 +188,7 @@ def _rows(portions: pa.Table) -> Iterable[tuple[str, list[str]]]:
 
 
 def original_error(error: BaseException) -> BaseException:
-    """What was raised over there, in its own type."""
+    """Return the error raised on the remote node, with its own type."""
     cause: Any = getattr(error, "cause", None) or error.__cause__
     return error if cause is None else original_error(cause)
 
@@ -200,7 +202,8 @@ class RayBuildResult(NamedTuple):
 
 
 async def build_on_ray(wanted: RayBuildPlan, progress: Callable[[int], None]) -> RayBuildResult:
-    """Within a cluster. The version is the one that a build in one process publishes. Raises as that does."""
+    """Build the corpus on a Ray cluster; the version is the same as that of a build in a single process. Raises the
+    same errors as that build."""
     await _find_gpus(wanted)  # refused now, and not when all is embedded
     stored = await asyncio.to_thread(embed_on_ray, wanted, progress)
     options = BuildOptions(embed_anew=wanted.embed_anew, device=wanted.device)
@@ -208,9 +211,9 @@ async def build_on_ray(wanted: RayBuildPlan, progress: Callable[[int], None]) ->
         if wanted.shards is None:
             known = await asyncio.to_thread(_stored_vectors, wanted, stored.keys, wanted.directory)
             embedder = lookup_embedder(model, known)
-            one = await build_corpus(wanted.sources, wanted.directory, embedder, None, options)
-            manifest = one.manifest
-            return RayBuildResult(manifest.version, manifest.papers, stored, manifest.rejected, one.already_built)
+            built = await build_corpus(wanted.sources, wanted.directory, embedder, None, options)
+            manifest = built.manifest
+            return RayBuildResult(manifest.version, manifest.papers, stored, manifest.rejected, built.already_built)
         each = _ShardTasks(wanted, stored.keys).build
         many = await build_shards(wanted.sources, wanted.shards, wanted.directory, model, None, options, each)
     whole = many.manifest
@@ -218,7 +221,7 @@ async def build_on_ray(wanted: RayBuildPlan, progress: Callable[[int], None]) ->
 
 
 async def _find_gpus(wanted: RayBuildPlan) -> None:
-    """Where indexes will be trained. Raises ConfigurationError."""
+    """Check that there are GPUs where indexes will be trained. Raises ConfigurationError."""
     if wanted.shards is None:
         open_gpus(wanted.device)
     elif wanted.device == "cuda":
@@ -239,7 +242,7 @@ def _look_for_gpus(device: Device) -> None:
 
 
 class _ShardTasks(NamedTuple):
-    """One for each shard, as many at once as the cluster has room for."""
+    """Tasks that build shards, one for each, with as many at once as the cluster has resources for."""
 
     wanted: RayBuildPlan
     keys: Sequence[str]
@@ -248,7 +251,7 @@ class _ShardTasks(NamedTuple):
         self, parts: Sequence[Path | None], places: Sequence[Path], options: BuildOptions
     ) -> Sequence[BuildSummary]:
         build = _build_shard.options(num_gpus=1 if self.wanted.device == "cuda" else 0)
-        begun = [build.remote(self.wanted, self.keys, *one, options) for one in zip(parts, places, strict=True)]
+        begun = [build.remote(self.wanted, self.keys, *item, options) for item in zip(parts, places, strict=True)]
         try:
             return await asyncio.gather(*begun)
         except RayTaskError as error:
@@ -270,7 +273,7 @@ def _build_shard(
 
 
 def _stored_vectors(wanted: RayBuildPlan, keys: Sequence[str], place: Path, own: Hashes | None = None) -> KnownVectors:
-    """Copied to the disk of the corpus that is built, for as long as it is. Raises CorpusError."""
+    """Return the stored vectors, copied to the disk of the corpus for the duration of the build. Raises CorpusError."""
     with explained_disk_errors(place):
         place.mkdir(parents=True, exist_ok=True)
         return VectorStore(wanted.vectors).known(keys, place, own)

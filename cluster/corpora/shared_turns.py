@@ -1,4 +1,5 @@
-"""Harvests take turns with the service: it asks Semantic Scholar and arXiv too, whose limits hold for both together."""
+"""Rate limits shared by harvests and the service, which also queries Semantic Scholar and arXiv; their limits apply to
+both together."""
 
 import logging
 from collections.abc import AsyncIterator
@@ -6,20 +7,16 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Literal
 
 from assayer.errors import StorageError
-from cluster.clock import SystemClock
 from cluster.database import open_database
 from cluster.postgres import postmaster
 from cluster.settings import Settings
-from orchestrator.store import Database, PgRateLimits
-from workers.remote.rate_limit import RateLimits, SharedRateLimit
-from workers.remote.shared_pace import SharedPace
-from workers.remote.transport import SourceEndpoint
+from orchestrator.store import Database, PgSharedState
+from workers.outbound.pace import PaceLimits, Pacer
+from workers.outbound.source_client import SourceAddress
 
 __all__ = ["SERVICE_ADDRESSES", "SharedSource", "open_shared_turns"]
 
 _LOG = logging.getLogger(__name__)
-
-_SEND_WITHIN = 10.0
 
 SharedSource = Literal["semantic_scholar", "arxiv"]
 
@@ -27,26 +24,32 @@ SERVICE_ADDRESSES: dict[SharedSource, str] = {
     "semantic_scholar": "https://api.semanticscholar.org",
     "arxiv": "https://export.arxiv.org",
 }
-"""Where the service asks, by which its limits are named: arXiv's hold for all of its addresses together."""
+"""Addresses that the service queries, which name its rate limits; the arXiv limit applies to all of its addresses
+together."""
 
 
 @asynccontextmanager
-async def open_shared_turns(settings: Settings, source: SharedSource) -> AsyncIterator[SharedPace | None]:
-    """In the database that is configured, or that runs in the data directory; None where there is neither, and where it
-    cannot be reached, which is logged."""
+async def open_shared_turns(settings: Settings, source: SharedSource) -> AsyncIterator[Pacer | None]:
+    """Open the shared rate limit in the configured database, or in the one that runs in the data directory; None if
+    there is neither, or if it is unreachable, which is logged."""
     async with AsyncExitStack() as stack:
         try:
             database = await _database(settings, stack)
             if database is not None:
-                await PgRateLimits(database).read(source)  # tables that are not there are found out now
+                await PgSharedState(database).change(source, lambda text, _: (text, None))  # are the tables there?
         except StorageError as error:
             _LOG.warning("this harvest keeps its pace by itself, and the service its own: %s", error)
             database = None
-        yield None if database is None else _pace(settings, source, database)
+        if database is None:
+            yield None
+            return
+        pacer = _pacer(settings, source, database)
+        stack.push_async_callback(pacer.aclose)
+        yield pacer
 
 
 async def _database(settings: Settings, stack: AsyncExitStack) -> Database | None:
-    """Tables are made and migrated by who keeps something in them."""
+    """Open the database without creating or migrating tables, which is done by the processes that store data in it."""
     if settings.database.url:
         return await stack.enter_async_context(Database(settings.database))
     if postmaster.find(settings.home / "postgres" / "pgdata") is None:
@@ -54,17 +57,10 @@ async def _database(settings: Settings, stack: AsyncExitStack) -> Database | Non
     return await stack.enter_async_context(open_database(settings))
 
 
-def _pace(settings: Settings, source: SharedSource, database: Database) -> SharedPace:
-    """In the bucket from which the service takes its turns."""
-    asked, clock = settings.sources[source], SystemClock()
-    transfers = settings.ingest.transfers
-    limits = RateLimits(
-        spacing=max(asked.spacing_seconds, transfers.spacing),
-        transit=asked.transit_seconds,
-        connections=1,
-        daily_budget=None,
-        send_within=_SEND_WITHIN,
-        answer_within=transfers.answer_seconds + 1.0,
-    )
-    endpoint = SourceEndpoint(source, asked, asked.base_url or SERVICE_ADDRESSES[source])
-    return SharedPace(SharedRateLimit(PgRateLimits(database), endpoint.bucket, limits, clock), clock)
+def _pacer(settings: Settings, source: SharedSource, database: Database) -> Pacer:
+    """Return a pacer that uses the same shared state as the service."""
+    own, transfers = settings.sources[source], settings.ingest.transfers
+    spacing = max(own.spacing_seconds, transfers.spacing)
+    limits = PaceLimits(spacing, connections=1, answer_within=transfers.answer_seconds + 1.0)
+    address = SourceAddress(source, own, own.base_url or SERVICE_ADDRESSES[source])
+    return Pacer(PgSharedState(database), address.pace_key, limits)

@@ -1,4 +1,4 @@
-"""Papers that GROBID has read as records for a corpus: full texts whose passages carry what they cite."""
+"""Conversion of papers parsed by GROBID into corpus records: full texts whose passages include their citations."""
 
 import datetime as dt
 import re
@@ -28,24 +28,24 @@ _SOURCE = "./t:teiHeader/t:fileDesc/t:sourceDesc/t:biblStruct"
 class TeiRecords(NamedTuple):
     written: int
     works: int
-    """Entries of lists of references."""
+    """Number of entries in reference lists."""
     places: int
-    """Where texts cite one of them."""
+    """Number of places in texts that cite such an entry."""
     refused: tuple[str, ...]
-    """Files that are no paper, with the reason."""
+    """Files that are not papers, with the reason."""
 
 
 def tei_files(folder: Path) -> list[Path]:
-    """Raises InputError for a folder without any."""
-    found = sorted(path for path in folder.rglob("*.xml") if path.is_file())
-    if not found:
+    """Return the TEI files in a folder. Raises InputError if there are none."""
+    files = sorted(path for path in folder.rglob("*.xml") if path.is_file())
+    if not files:
         raise InputError(f"{folder} holds no TEI.", "Give a folder of GROBID's answers: NAME.tei.xml.")
-    return found
+    return files
 
 
 def write_tei_records(files: Sequence[Path], to: Path) -> TeiRecords:
-    """One JSON line a paper; what is no paper is told and left out. Where nothing is a paper `to` stays as it is.
-    Raises InputError where it cannot be written."""
+    """Write a JSON line for each paper; files that are not papers are reported and skipped. If no file is a paper,
+    `to` is unchanged. Raises InputError if it cannot be written."""
     refused: list[str] = []
     written = works = places = 0
     with suppress(_NoPaper), whole_file(to) as lines:
@@ -64,7 +64,7 @@ def write_tei_records(files: Sequence[Path], to: Path) -> TeiRecords:
 
 
 class _NoPaper(Exception):
-    """There is nothing to write."""
+    """Raised when there is nothing to write."""
 
 
 def _record_or_reason(path: Path) -> PaperRecord | str:
@@ -77,7 +77,8 @@ def _record_or_reason(path: Path) -> PaperRecord | str:
 
 
 def record_of_tei(tei: bytes, paper: str) -> PaperRecord:
-    """`paper` is its id in the corpus. Raises Unreadable, and ValidationError for what lacks a title or an abstract."""
+    """Return the record of a TEI document; `paper` is its id in the corpus. Raises Unreadable, and ValidationError
+    if the title or abstract is missing."""
     root = read_tei(tei, paper)
     citing = read_citing_paper(tei, paper)
     sections = citing.paper.sections
@@ -90,15 +91,21 @@ def record_of_tei(tei: bytes, paper: str) -> PaperRecord:
             "authors": list(_authors(root)),
             "publication_date": _day(root),
             **_identifiers(root),
-            "sections": [{"title": one.title, "text": clean_text(one.text)} for one in sections[first:]],
+            "sections": [{"title": section.title, "text": clean_text(section.text)} for section in sections[first:]],
             "cited_in_text": [_cited(work, first) for work in citing.cited],
         }
     )
 
 
-def _cited(one: WorkCited, first: int) -> dict[str, Any]:
-    at = [(place.section - first, place.character) for place in one.at if place.section >= first]
-    return {"doi": one.work.doi, "arxiv": one.work.arxiv, "title": one.work.title, "year": one.work.year, "at": at}
+def _cited(work_cited: WorkCited, first: int) -> dict[str, Any]:
+    at = [(place.section - first, place.character) for place in work_cited.at if place.section >= first]
+    return {
+        "doi": work_cited.work.doi,
+        "arxiv": work_cited.work.arxiv,
+        "title": work_cited.work.title,
+        "year": work_cited.work.year,
+        "at": at,
+    }
 
 
 def _authors(root: etree._Element) -> Iterator[str]:
@@ -113,15 +120,15 @@ def _text(element: etree._Element) -> str:
 
 
 def _day(root: etree._Element) -> str | None:
-    """As GROBID found it; None where that is no day."""
+    """Return the day as GROBID detected it; None if it is not a date."""
     date = root.find("./t:teiHeader/t:fileDesc/t:publicationStmt/t:date", _TEI)
-    said = "" if date is None else date.get("when", "")
+    text = "" if date is None else date.get("when", "")
     try:
-        return dt.date.fromisoformat(said).isoformat()
+        return dt.date.fromisoformat(text).isoformat()
     except ValueError:
-        return said if re.fullmatch(r"\d{4}(?:-\d{2})?", said) else None
+        return text if re.fullmatch(r"\d{4}(?:-\d{2})?", text) else None
 
 
 def _identifiers(root: etree._Element) -> dict[str, str]:
-    said = {one.get("type", "").casefold(): _text(one) for one in root.iterfind(f"{_SOURCE}/t:idno", _TEI)}
-    return {"doi": doi(said.get("doi", "")), "arxiv": arxiv_id(said.get("arxiv", ""))}
+    values = {item.get("type", "").casefold(): _text(item) for item in root.iterfind(f"{_SOURCE}/t:idno", _TEI)}
+    return {"doi": doi(values.get("doi", "")), "arxiv": arxiv_id(values.get("arxiv", ""))}

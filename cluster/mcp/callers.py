@@ -1,19 +1,21 @@
-"""Whose key a call uses, and the service's refusals as errors of the tool.
+"""API key of a tool call, and the service's refusals as errors of the tool.
 
-Over stdio the key is the operator's, who started the process; over HTTP it is the caller's own, of each request anew.
-No client outlives its call, so nothing of one caller is there for the next.
-"""
+Over stdio the key is that of the operator who started the process; over HTTP it is the caller's own, taken from each
+request. No client outlives its call, so no data of one caller is available to the next."""
 
+import time
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, TypeAlias
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import ValidationError
 
-from assayer_client import ApiProblem, AsyncClient, ClientError, RetryPolicy
+from assayer_client import ApiProblem, AsyncClient, ClientError, InvalidRequest, RetryPolicy
 
-__all__ = ["ClientOpener", "ToolContext", "bearer_key", "with_callers_key", "with_own_key"]
+__all__ = ["AcceptedKeys", "ClientOpener", "ToolContext", "bearer_key", "with_callers_key", "with_own_key"]
 
 ToolContext: TypeAlias = Context[Any, Any]
 ClientOpener = Callable[[ToolContext], AbstractAsyncContextManager[AsyncClient]]
@@ -21,6 +23,9 @@ ClientOpener = Callable[[ToolContext], AbstractAsyncContextManager[AsyncClient]]
 _RETRIES = RetryPolicy(attempts=3, seconds=15.0, longest_pause=5.0)
 """A model waits for the answer: better an error that says so than minutes of silence."""
 _SCHEME = "bearer"
+_UNAUTHENTICATED = 401
+_ACCEPTED_SECONDS = 60.0
+_MOST_ACCEPTED = 10_000
 
 
 def bearer_key(header: str | None) -> str | None:
@@ -30,7 +35,7 @@ def bearer_key(header: str | None) -> str | None:
 
 
 def with_own_key(url: str | None, key: str) -> ClientOpener:
-    """For stdio: whoever started this process is the caller."""
+    """Return a client opener for stdio: the user who started this process is the caller."""
 
     def opened(_: ToolContext) -> AbstractAsyncContextManager[AsyncClient]:
         return _client(url, key)
@@ -39,7 +44,7 @@ def with_own_key(url: str | None, key: str) -> ClientOpener:
 
 
 def with_callers_key(url: str | None) -> ClientOpener:
-    """For HTTP: the key of the request that carries the call."""
+    """Return a client opener for HTTP: uses the key of the request that carries the call."""
 
     def opened(context: ToolContext) -> AbstractAsyncContextManager[AsyncClient]:
         key = bearer_key((context.headers or {}).get("authorization"))
@@ -50,12 +55,43 @@ def with_callers_key(url: str | None) -> ClientOpener:
     return opened
 
 
+class AcceptedKeys:
+    """Keys that the service accepted within the last minute."""
+
+    def __init__(self, url: str | None) -> None:
+        self._url = url
+        self._until: OrderedDict[str, float] = OrderedDict()
+
+    async def has(self, key: str, digest: str) -> bool:
+        """Return whether the service accepts the key; True if it cannot be asked, as each tool asks it again."""
+        now = time.monotonic()
+        if self._until.get(digest, 0.0) > now:
+            return True
+        try:
+            async with AsyncClient(self._url, key, retries=RetryPolicy(attempts=1)) as client:
+                await client.methods.list()
+        except InvalidRequest:
+            return False
+        except ApiProblem as problem:
+            if problem.status == _UNAUTHENTICATED:
+                return False
+        except ClientError:
+            return True
+        self._until[digest] = now + _ACCEPTED_SECONDS
+        self._until.move_to_end(digest)
+        if len(self._until) > _MOST_ACCEPTED:
+            self._until.popitem(last=False)
+        return True
+
+
 @asynccontextmanager
 async def _client(url: str | None, key: str) -> AsyncIterator[AsyncClient]:
     """Raises ToolError in the service's own words."""
     try:
         async with AsyncClient(url, key, retries=_RETRIES) as client:
             yield client
+    except ValidationError as error:  # of a body
+        raise ToolError(str(InvalidRequest.of(error))) from error
     except ClientError as error:
         raise ToolError(_said(error)) from error
 

@@ -37,5 +37,6 @@ RequestKey = Annotated[
 
 
 def job_limits(max_usd: float | None) -> dict[str, Limits]:
-    """As a member of a request's body; nothing where nothing was said, so that the service's own limits hold."""
+    """Return the limits as a member of a request body; empty if none were specified, so that the service's own
+    limits apply."""
     return {} if max_usd is None else {"limits": Limits(max_usd=max_usd)}

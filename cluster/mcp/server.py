@@ -18,7 +18,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from assayer.errors import ConfigurationError
-from cluster.mcp.callers import ClientOpener, bearer_key, with_callers_key
+from cluster.mcp.callers import AcceptedKeys, ClientOpener, bearer_key, with_callers_key
 from cluster.mcp.reward_tools import RewardTools
 from cluster.mcp.tools import AssayerTools
 from cluster.mcp.waiting import ServerState
@@ -38,7 +38,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 def mcp_server(service: ClientOpener, state: ServerState) -> MCPServer[Any]:
-    """With every tool, each of whose calls asks the service as `service` opens it."""
+    """Return a server with every tool; each tool call uses the client that `service` opens."""
     server: MCPServer[Any] = MCPServer(
         "assayer", title="assayer", instructions=_INSTRUCTIONS, version=version("assayer"), log_level="WARNING"
     )
@@ -83,7 +83,7 @@ def http_app(url: str | None, host: str, names: Sequence[str], state: ServerStat
     app = mcp_server(with_callers_key(url), state).streamable_http_app(
         streamable_http_path=PATH, transport_security=allowed, host=host
     )
-    app.add_middleware(_KeyRequired)
+    app.add_middleware(_KeyRequired, accepted=AcceptedKeys(url))
     return app
 
 
@@ -95,11 +95,11 @@ def _is_loopback(host: str) -> bool:
 
 
 class _KeyRequired:
-    """Refuses requests without a key, and ties each session to the key that opened it. Whether a key is good, the
-    service says."""
+    """Middleware that refuses requests without a key that the service accepts, and ties each session to its key."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, accepted: AcceptedKeys) -> None:
         self._app = app
+        self._accepted = accepted
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -110,6 +110,9 @@ class _KeyRequired:
             await _refusal()(scope, receive, send)
             return
         digest = hashlib.sha256(key.encode()).hexdigest()
+        if not await self._accepted.has(key, digest):
+            await _refusal()(scope, receive, send)
+            return
         holder = AuthenticatedUser(AccessToken(token=digest, client_id=digest, scopes=[]))
         await self._app({**scope, "user": holder}, receive, send)
 
@@ -117,8 +120,8 @@ class _KeyRequired:
 def _refusal() -> JSONResponse:
     problem = {
         "type": "about:blank",
-        "title": "An API key is needed",
+        "title": "A valid API key is needed",
         "status": 401,
-        "detail": "Send your assayer API key with every request: `Authorization: Bearer ak_…`.",
+        "detail": "Send a valid assayer API key with every request: `Authorization: Bearer ak_…`.",
     }
     return JSONResponse(problem, 401, {"WWW-Authenticate": "Bearer"}, media_type="application/problem+json")

@@ -33,15 +33,15 @@ class ServerState:
 async def wait_for_job(look: Callable[[], Awaitable[J]], seconds: float, context: ToolContext) -> J:
     """The job as it is when it has ended, or after so many seconds. Progress is told in seconds of the wait."""
     began = time.monotonic()
-    while (found := await look()).state not in TERMINAL:
+    while (job := await look()).state not in TERMINAL:
         elapsed = time.monotonic() - began
         try:
             pause = next_poll(elapsed, seconds)
         except TimeoutError:
-            return found
-        await context.report_progress(round(elapsed, 1), seconds, f"The job is {found.state}.")
+            return job
+        await context.report_progress(round(elapsed, 1), seconds, f"The job is {job.state}.")
         await anyio.sleep(pause)
-    return found
+    return job
 
 
 @asynccontextmanager

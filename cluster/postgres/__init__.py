@@ -1,4 +1,4 @@
-"""A PostgreSQL that comes with the installation and runs in a directory of its own."""
+"""Embedded PostgreSQL that is installed with the package and runs in its own directory."""
 
 from cluster.postgres.embedded import EmbeddedPostgres
 

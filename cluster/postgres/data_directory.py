@@ -23,15 +23,15 @@ from cluster.postgres.programs import OWN_SERVER_HINT, PostgresPrograms
 __all__ = ["PostgresDataDirectory"]
 
 _PORT = 5432
-"""Only part of the socket's name; no network port is opened."""
+"""Port number that is only part of the socket's name; no network port is opened."""
 _SOCKET = f".s.PGSQL.{_PORT}"
 _LONGEST_SOCKET = 103
-"""Bytes of a socket's path that every system takes (macOS 103, Linux 107)."""
+"""Maximum length in bytes of a socket path that every system accepts (macOS 103, Linux 107)."""
 
 
 class PostgresDataDirectory:
     def __init__(self, home: Path, programs: PostgresPrograms, seconds: float, durable: bool) -> None:
-        """The cluster is `home`/pgdata; `seconds` bounds every wait."""
+        """Use the cluster in `home`/pgdata; `seconds` limits every wait."""
         self._home = home
         self._cluster = home / "pgdata"
         self._programs = programs
@@ -39,7 +39,7 @@ class PostgresDataDirectory:
         self._durable = durable
 
     def serve(self) -> str:
-        """The URL of a running server. Raises ConfigurationError, StorageError or OSError."""
+        """Start the server if needed and return its URL. Raises ConfigurationError, StorageError or OSError."""
         self._refuse_foreign()
         sockets = self._socket_dir()
         if not self._cluster.exists():
@@ -87,7 +87,8 @@ class PostgresDataDirectory:
             )
 
     def _create(self) -> None:
-        """Beside its place, then moved there in one step: a kill in the middle leaves no half-made database."""
+        """Create the cluster in a temporary directory and move it into place in one step, so that a kill leaves
+        no partial database."""
         for old in self._home.glob("new-*"):
             shutil.rmtree(old, ignore_errors=True)
         new = Path(tempfile.mkdtemp(prefix="new-", dir=self._home))
@@ -116,7 +117,8 @@ class PostgresDataDirectory:
             raise self._trouble(f"did not start: {self._log_end() or output[-500:]}")
 
     def _await_ready(self) -> None:
-        """Also for a server that another process, killed since, was starting."""
+        """Wait until the server is ready, including one that was being started by another process that has
+        since been killed."""
         waiting = Retrying(
             retry=retry_if_result(lambda server: server is not None and not server.ready),
             wait=wait_fixed(0.02),
@@ -130,7 +132,8 @@ class PostgresDataDirectory:
             raise self._trouble(f"stopped while it started: {self._log_end()}")
 
     def _socket_dir(self) -> Path:
-        """The cluster itself, which nobody else may enter; elsewhere only when its path is too long."""
+        """Return the socket directory: the cluster directory, which other users cannot enter, or a temporary
+        one if its path is too long."""
         digest = hashlib.sha256(os.fsencode(self._cluster)).hexdigest()[:12]
         elsewhere = Path(tempfile.gettempdir()) / f"assayer-{digest}"
         for candidate in (self._cluster, elsewhere):
@@ -142,12 +145,13 @@ class PostgresDataDirectory:
         )
 
     def _make_private(self, sockets: Path) -> None:
-        """In a directory that all may write to, somebody else may have been there first."""
+        """Create a private directory for the sockets. Another user may have created it first if its parent is
+        world-writable."""
         with suppress(FileExistsError):
             sockets.mkdir(mode=0o700)
             self._programs.give(sockets)
-        found = sockets.lstat()
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != self._programs.uid or found.st_mode & 0o077:
+        status = sockets.lstat()
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != self._programs.uid or status.st_mode & 0o077:
             raise ConfigurationError(
                 f"{sockets} belongs to somebody else; the database's socket cannot safely be put there.",
                 f"Set ASSAYER_HOME to a shorter path. {OWN_SERVER_HINT}",

@@ -25,11 +25,12 @@ __all__ = ["EmbeddedPostgres"]
 
 
 class EmbeddedPostgres:
-    """Shared by all processes that name the same directory. The server stops when its last user leaves."""
+    """PostgreSQL server shared by all processes that name the same directory; it stops when its last user leaves."""
 
     def __init__(self, data_dir: Path, start_seconds: float = 60.0, durable: bool = True) -> None:
-        """The directory is made when it is needed; `start_seconds` bounds each wait for the server. Not `durable`:
-        a power cut may cost the whole database, a killed process still nothing; for directories thrown away soon."""
+        """Use a directory, created when needed; `start_seconds` limits each wait for the server. If not
+        `durable`, a power failure may destroy the whole database, but a killed process loses nothing; meant for
+        short-lived directories."""
         self._home = data_dir.expanduser().absolute()
         self._seconds = start_seconds
         self._durable = durable
@@ -62,7 +63,7 @@ class EmbeddedPostgres:
         return await asyncio.to_thread(self._ensure, self._directory)
 
     async def close(self) -> None:
-        """Leaves; the last user stops the server. A process that exits in the normal way leaves by itself."""
+        """Release the server; the last user stops it. A process that exits normally does this automatically."""
         await asyncio.to_thread(self._leave)
 
     def _ensure(self, directory: PostgresDataDirectory) -> str:

@@ -21,11 +21,11 @@ class Postmaster:
 
     pid: int
     ready: bool
-    """Accepts connections, by its own account."""
+    """Whether the server reports that it accepts connections."""
 
 
 def find(cluster: Path) -> Postmaster | None:
-    """The server of a PostgreSQL data directory; None when nothing alive serves it."""
+    """Return the running server of a PostgreSQL data directory, or None if none is alive."""
     try:
         lines = (cluster / "postmaster.pid").read_text().splitlines()
     except FileNotFoundError:
@@ -59,7 +59,7 @@ def clear_remains(cluster: Path, sockets: Path, seconds: float) -> None:
 
 def _children(cluster: Path) -> list[psutil.Process]:
     processes = psutil.process_iter(["name"])
-    return [one for one in processes if one.info["name"] == "postgres" and _works_in(one.pid, cluster)]
+    return [process for process in processes if process.info["name"] == "postgres" and _works_in(process.pid, cluster)]
 
 
 def _works_in(pid: int, cluster: Path) -> bool:

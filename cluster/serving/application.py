@@ -1,4 +1,4 @@
-"""The Serve application: which pools there are, and which of them asks which."""
+"""Ray Serve application: its pools and which pool calls which."""
 
 from typing import Any
 
@@ -25,18 +25,19 @@ __all__ = ["EVALUATOR_POOLS", "NAME", "build", "build_without_api"]
 NAME = "assayer"
 EVALUATOR_POOLS = {"evaluator", "batch_evaluator"}
 _RETRY_SECONDS = 5
-"""`Retry-After` of what Serve itself refuses."""
+"""`Retry-After` value, in seconds, for requests that Serve itself refuses."""
 _GIVING_BACK_SECONDS = 15.0
-"""After a drain an evaluator gives back what it could not finish."""
+"""Seconds that an evaluator has after a drain to return the jobs it could not finish."""
 _ROUTING_SECONDS = 1.0
-"""Between two looks which shards a process has open."""
+"""Seconds between two checks of which shards a process has open."""
 _BUSY = 0.6
-"""Of the calls (or jobs) that a process may have in work: above it a pool grows. Jobs wait in the database and not
-before the evaluators, whose places are all that tells how much there is to do, and of which one is kept free."""
+"""Target share of slots in use per process, above which a pool grows. Jobs wait in the database and not in front of the
+evaluators, so the slots in use are the only measure of demand; one slot is kept free."""
 
 
 def build(args: ReplicaConfig) -> Application:
-    """For `serve deploy` and KubeRay: `import_path: cluster.serving.application:build`. Raises ConfigurationError."""
+    """Build the application for `serve deploy` and KubeRay: `import_path: cluster.serving.application:build`.
+    Raises ConfigurationError."""
     settings, config = _checked(args)
     serving = settings.serving
     pools = _pools(settings, config)
@@ -49,7 +50,8 @@ def build(args: ReplicaConfig) -> Application:
 
 
 def build_without_api(args: ReplicaConfig) -> Application:
-    """All but the ingress, for a process that answers requests by itself. Raises ConfigurationError."""
+    """Build the application without the ingress, for a process that answers requests itself. Raises
+    ConfigurationError."""
     settings, config = _checked(args)
     pools = _pools(settings, config)
     batch = _batch_evaluator(settings, config, pools)
@@ -76,7 +78,8 @@ def _batch_evaluator(
 
 
 def _check_gpus_of_search(settings: Settings) -> None:
-    """A process of a pool that asks for no GPU sees none. Raises ConfigurationError."""
+    """Check that search pools request a GPU if they need one: a process of a pool without a GPU request sees none.
+    Raises ConfigurationError."""
     serving = settings.serving
     if settings.corpus.device == "cpu":
         return
@@ -96,7 +99,8 @@ def _check_gpus_of_search(settings: Settings) -> None:
 
 
 def _evaluators(name: str, settings: Settings, config: ReplicaConfig) -> Deployment:
-    """Of a pool that grows with the queue: the one without interactive jobs where there is one, else all jobs."""
+    """Return the deployment of an evaluator pool that grows with the queue. The batch pool counts only batch jobs;
+    the other pool counts interactive jobs, and batch jobs too if there is no batch pool."""
     serving = settings.serving
     batch_only = name == "batch_evaluator"
     policy = {
@@ -124,7 +128,7 @@ def _evaluators(name: str, settings: Settings, config: ReplicaConfig) -> Deploym
 
 
 def _pools(settings: Settings, config: ReplicaConfig) -> dict[str, Application | list[Application]]:
-    """By the name under which evaluators are given them; what is not configured needs none."""
+    """Return the pools keyed by the parameter names of the evaluators; a part that is not configured needs no pool."""
     serving = settings.serving
     pools: dict[str, Application | list[Application]] = {}
     if serving.embedder.replicas:
@@ -141,8 +145,8 @@ def _pools(settings: Settings, config: ReplicaConfig) -> dict[str, Application |
 
 
 def _index(settings: Settings, config: ReplicaConfig) -> list[Application]:
-    """For each shard of the corpus as it is now, the first where there is none yet: a pool of its own, or the one that
-    all share."""
+    """Return a deployment for each current shard of the corpus, or one deployment if there is no corpus yet. Each
+    shard has its own pool, or all shards share one."""
     serving = settings.serving
     shards = serving.index_shards if serving.index_shards is not None else _shard_count(settings)
     if serving.index_copies is not None:
@@ -174,7 +178,8 @@ def _deployed(
     growth: dict[str, Any] | None = None,
     stop_seconds: float = 0.0,
 ) -> Deployment:
-    """`growth` where it is not Serve's own; `stop_seconds` that a process takes to stop after its drain."""
+    """Return a deployment of a pool; `growth` replaces Serve's own scaling, and `stop_seconds` is the time that a
+    process needs to stop after its drain."""
     if pool.most is None:
         size: dict[str, Any] = {"num_replicas": pool.replicas}
     else:

@@ -1,4 +1,4 @@
-"""Evaluators as a pool: each leases as many jobs as it has places for, and shares costly parts with the others."""
+"""Evaluator pool: each evaluator leases as many jobs as it has slots for and shares expensive parts with the others."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -20,8 +20,8 @@ from cluster.serving.pool_client import PoolClient
 from cluster.serving.queue_scaling import JOBS_IN_HAND
 from cluster.serving.replica import BackgroundContext, Replica, ReplicaConfig, background_task, ensure_running
 from cluster.settings import Settings
-from orchestrator.api.common_schemas import Check
 from orchestrator.event_loop_lag import watch_event_loop
+from orchestrator.problems import Check
 from orchestrator.store import Database, NotificationListener
 
 __all__ = ["EvaluatorReplica"]
@@ -47,7 +47,7 @@ class EvaluatorReplica(Replica):
         batch_only: bool = False,
         batch_evaluator: "DeploymentHandle[EvaluatorReplica] | None" = None,
     ) -> None:
-        """`batch_evaluator` is asked nothing: it is given so that Serve knows of it."""
+        """Start the evaluator; `batch_evaluator` is never called and is passed only so that Serve deploys it."""
         settings = _with_concurrency(self.begin(config), batch_only)
         serving = settings.serving
         shared = (serving.call_seconds, serving.patience_seconds)
@@ -55,22 +55,22 @@ class EvaluatorReplica(Replica):
         parts = SharedParts(
             embedder=await PooledEmbedder.open(PoolClient(embedder, *shared)) if embedder else None,
             reranker=await PooledReranker.open(PoolClient(reranker, *shared)) if reranker else None,
-            corpora=pooled_corpora([PoolClient(one, *shared) for one in index], settings) if index else None,
+            corpora=pooled_corpora([PoolClient(item, *shared) for item in index], settings) if index else None,
             remote=PooledSourceGateway(PoolClient(literature, *patient)) if literature else None,
             documents=PooledDocuments(PoolClient(full_texts, *patient)) if full_texts else None,
         )
         self._context = await BackgroundContext.open(_open_evaluator(settings, parts, batch_only))
 
     async def drain(self, seconds: float) -> None:
-        """Leases nothing more, waits that long for what is in hand, and gives the rest back into the queue."""
+        """Stop leasing, wait up to that many seconds for running jobs, and return the rest to the queue."""
         await self._context.value.evaluator.drain(seconds)
 
     async def record_autoscaling_stats(self) -> dict[str, float]:
-        """What `QueueScaling` decides by, beside the queue; Serve asks for it now and then."""
+        """Return the statistics that `QueueScaling` uses in addition to the queue; Serve requests them regularly."""
         return {JOBS_IN_HAND: float(self._context.value.evaluator.worker.in_hand)}
 
     async def examine(self) -> list[Check]:
-        """What evaluations need, as this process sees it."""
+        """Check the requirements of evaluations, as seen by this process."""
         context = self._context.value
         return await check_readiness(context.database, context.engine)
 

@@ -1,4 +1,4 @@
-"""How many evaluators there should be: as many as the jobs in hand and those that have waited too long give work."""
+"""Target number of evaluators: enough for the running jobs and for those that have waited too long."""
 
 from typing import NamedTuple
 
@@ -8,20 +8,21 @@ __all__ = ["EvaluatorLoad", "wanted_evaluators"]
 
 
 class EvaluatorLoad(NamedTuple):
-    """Of one pool."""
+    """Load of one pool."""
 
     replicas: int
     in_hand: tuple[float, ...]
-    """Jobs that run in each evaluator that has told."""
+    """Number of running jobs in each evaluator that has reported."""
     queue: QueueDepth | None
-    """None: it could not be looked at."""
+    """Queue depth, or None if it could not be read."""
 
 
 def wanted_evaluators(
     load: EvaluatorLoad, jobs_a_replica: float, patience_seconds: float, takes_interactive: bool, takes_batch: bool
 ) -> float:
-    """Before Serve applies its delays and limits. Interactive jobs count at once, batch jobs once the first of them has
-    waited for `patience_seconds`: a handful that free places take up by themselves starts no process."""
+    """Return the wanted number of evaluators before Serve applies its delays and limits. Interactive jobs count
+    immediately; batch jobs count once the first has waited for `patience_seconds`, so that a few jobs that free
+    slots can absorb start no process."""
     if load.replicas and not load.in_hand:
         in_hand = load.replicas * jobs_a_replica  # just begun, and not heard of yet: it stays as it is
     else:

@@ -1,5 +1,5 @@
-"""The local corpus as pools: one for each shard, or one that shares all shards. Every process answers for the version
-that whoever asks began with."""
+"""Local corpus as pools: one per shard, or one that shares all shards. Every process answers for the version that the
+caller started with."""
 
 import asyncio
 import datetime as dt
@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 
 from assayer.errors import AssayerError, CorpusError, PartUnavailable
 from assayer.ports import Embedder
-from assayer.run.structured_concurrency import together
+from assayer.run.concurrency import gather_all
 from cluster.corpus_source import bucket_origin, followed_bucket
 from cluster.serving.pool_client import PoolClient
 from cluster.serving.replica import Replica, ReplicaConfig
@@ -35,28 +35,28 @@ Out = TypeVar("Out")
 
 _LOG = logging.getLogger(__name__)
 _CURRENT_VERSION_SECONDS = 0.5
-"""How long a pool's word on which version is the current one is believed, so that not every search asks twice."""
+"""Seconds for which a pool's report of the current version is trusted, so that not every search asks twice."""
 _AGAIN_SECONDS = 30.0
 _LATE_SECONDS = 600.0
-"""For which a process may tell of the version before, after another had the next one open."""
+"""Seconds for which a process may report the previous version, after another process has opened the next."""
 
 
 class VersionGone(PartUnavailable):
-    """The version with which somebody began is not there any more: to get an answer it has to begin anew."""
+    """Error for a corpus version that is no longer available; the caller has to start over with the current version."""
 
 
 class VersionDetails(NamedTuple):
-    """What a pool tells of a version."""
+    """Description of a version, as reported by a pool."""
 
     whole: CorpusInfo
     days: tuple[dt.date, ...]
-    """On which the papers of its part were published."""
+    """Publication days of the papers in this part."""
 
 
 class IndexReplica(Replica):
     def __init__(self, config: ReplicaConfig, number: int = 0, sharing: ShardSharing | None = None) -> None:
-        """Of the shard with that number, or of the whole where there are no shards. With `sharing`, of the shards that
-        fall to this process among the processes of the pool."""
+        """Open the shard with this number, or the whole corpus if there are no shards. With `sharing`, open the
+        shards assigned to this process among the processes of the pool."""
         self._settings = self.begin(config)
         self._verified = VerificationCache(self._settings.verified_path)
         self._bucket = followed_bucket(self._settings)
@@ -66,19 +66,19 @@ class IndexReplica(Replica):
             self._versions(number)
 
     async def current(self, number: int) -> str:
-        """Name of the newest version of which the shard is open here. Raises CorpusError when there is none: a service
-        without a corpus has methods that need none."""
+        """Return the newest version whose shard is open here. Raises CorpusError if there is none: a service
+        without a corpus still offers methods that do not need one."""
         return (await self._asked(number).current()).whole.version
 
     async def tell(self, number: int, version: str) -> VersionDetails:
-        """Raises CorpusError when it is not there."""
+        """Return the details of a version. Raises CorpusError if it is not available."""
         part = await self._asked(number).at(version)
         return VersionDetails(part.whole, part.days)
 
     async def ask(
         self, number: int, version: str, question: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> Any:
-        """Raises VersionGone when it was there, and is not any more."""
+        """Run a query on a version. Raises VersionGone if the version existed but is no longer available."""
         versions = self._asked(number)
         try:
             part = await versions.at(version)
@@ -88,19 +88,19 @@ class IndexReplica(Replica):
         return await part.call(question, *args, **kwargs)
 
     async def held(self) -> tuple[str, list[int]]:
-        """This process's name in its pool, and the shards that it has open."""
+        """Return this process's name in its pool, and the shards that it has open."""
         return (self._shared.name if self._shared else ""), self._opened()
 
     async def process_id(self) -> int:
         return os.getpid()
 
     def record_routing_stats(self) -> dict[str, Any]:
-        """For `ShardRouter`."""
+        """Return the routing statistics for `ShardRouter`."""
         return {OPEN_SHARDS: self._opened()}
 
     async def check_health(self) -> None:
-        """Also looks whether there is a new version, if nobody asks, and opens and closes shards as processes come and
-        go."""
+        """Check the process's health, look for a new version even without queries, and open and close shards as
+        processes join and leave."""
         if self._shared is not None:
             for number in await self._shared.mine():
                 self._versions(number)
@@ -117,7 +117,7 @@ class IndexReplica(Replica):
         return sorted(number for number, versions in self._shards.items() if versions.is_current_open())
 
     def _asked(self, number: int) -> VersionCache[CorpusPart]:
-        """Of a shard that somebody asks for."""
+        """Return the versions of a requested shard and record the request."""
         if self._shared is not None:
             self._shared.note_asked(number)
         return self._versions(number)
@@ -144,7 +144,7 @@ class IndexReplica(Replica):
 
 
 class _PooledShard:
-    """Implements index.search.corpus_queries.ReaderHandle: a part of one version, in a pool."""
+    """Part of one corpus version in a pool. Implements index.search.local_reader.ReaderHandle."""
 
     def __init__(self, pool: PoolClient[IndexReplica], number: int, version: str) -> None:
         self._pool = pool
@@ -159,8 +159,9 @@ class _PooledShard:
 
 
 class PooledCorpora:
-    """Implements cluster.engine_parts.CorpusVersions over pools of all shards, in their order. While the parts of a new
-    version are being opened, which may take as long as pulling them does, everybody gets the one before."""
+    """Corpus versions over the pools of all shards, in order. Implements cluster.engine_parts.CorpusVersions. While
+    the parts of a new version are being opened, which may take as long as pulling them, callers get the previous
+    version."""
 
     def __init__(
         self,
@@ -169,8 +170,8 @@ class PooledCorpora:
         embedder: Embedder,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`pools` may be one and the same for several shards; `directory` is only told to people; `clock` tells seconds
-        from any moment on."""
+        """Create the corpora over the pools of all shards. `pools` may repeat the same pool for several shards;
+        `directory` is only shown in messages; `clock` returns seconds from an arbitrary start."""
         self.pools = pools
         self._directory = directory
         self._embedder = embedder
@@ -178,11 +179,11 @@ class PooledCorpora:
         self._open: WeakValueDictionary[str, Corpus] = WeakValueDictionary()
         self._latest: Corpus | None = None
         self._asked = 0.0
-        """When the pool was asked last which version is the current one."""
+        """Time at which the pool was last asked for the current version."""
         self._before: tuple[str, float] = ("", 0.0)
-        """The version before the latest, and until when a process that still has it is not believed."""
+        """Version before the latest, and the time until which reports from processes that still have it are ignored."""
         self._refused: tuple[str, float] = ("", 0.0)
-        """A version of which a part could not be opened, and until when it is not tried again."""
+        """Version with a part that could not be opened, and the time before which it is not tried again."""
         self._moving: asyncio.Task[None] | None = None
 
     async def current(self) -> Corpus:
@@ -202,7 +203,7 @@ class PooledCorpora:
             self._moving = asyncio.create_task(self._move(version))
 
     def _passed_over(self, version: str) -> bool:
-        return any(version == one and self._clock() < until for one, until in (self._before, self._refused))
+        return any(version == item and self._clock() < until for item, until in (self._before, self._refused))
 
     async def _move(self, version: str) -> None:
         try:
@@ -217,14 +218,16 @@ class PooledCorpora:
             self._moving = None
 
     async def at(self, version: str) -> Corpus:
-        found = self._open.get(version)
-        if found is None:
-            found = self._open[version] = await self._opened(version)
-        return found
+        opened = self._open.get(version)
+        if opened is None:
+            opened = self._open[version] = await self._opened(version)
+        return opened
 
     async def _opened(self, version: str) -> Corpus:
-        told = await together(pool.ask(IndexReplica.tell, number, version) for number, pool in enumerate(self.pools))
-        whole = told[0].whole
+        details = await gather_all(
+            pool.ask(IndexReplica.tell, number, version) for number, pool in enumerate(self.pools)
+        )
+        whole = details[0].whole
         check_embedder(whole, self._embedder, self._directory)
         if whole.part_count != len(self.pools):
             raise CorpusError(
@@ -233,7 +236,7 @@ class PooledCorpora:
                 "Deploy the service again.",
             )
         parts = [_PooledShard(pool, number, version) for number, pool in enumerate(self.pools)]
-        return Corpus(whole, (day for one in told for day in one.days), parts, self._embedder)
+        return Corpus(whole, (day for item in details for day in item.days), parts, self._embedder)
 
 
 def pooled_corpora(

@@ -1,7 +1,8 @@
-"""The API as a pool: any number of processes answer requests; what they know is in the database."""
+"""API as a pool: any number of processes answer requests; all state is in the database."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
+from typing import Any
 
 from fastapi import FastAPI
 from ray.serve.handle import DeploymentHandle
@@ -17,12 +18,12 @@ from cluster.serving.model_pools import EmbedderReplica, PooledEmbedder
 from cluster.serving.pool_client import PoolClient
 from cluster.serving.replica import BackgroundContext, Replica, ReplicaConfig, background_task, ensure_running
 from cluster.settings import Settings
-from orchestrator.api.application import create_app
-from orchestrator.api.common_schemas import Check
-from orchestrator.api.searchable_corpus import SearchableCorpora
+from orchestrator.application import create_app
 from orchestrator.event_loop_lag import watch_event_loop
+from orchestrator.problems import Check
 from orchestrator.store import Database, NotificationListener
-from workers.embedding.local_embedder import LocalEmbedder, local_embedder
+from orchestrator.web.searchable_corpus import SearchableCorpora
+from workers.embedding.embedder import LocalEmbedder, local_embedder
 
 __all__ = ["IngressReplica", "open_api"]
 
@@ -38,14 +39,14 @@ class IngressReplica(Replica):
         embedder: DeploymentHandle[EmbedderReplica] | None = None,
         batch_evaluator: DeploymentHandle[EvaluatorReplica] | None = None,
     ) -> None:
-        """`batch_evaluator` is asked nothing: it is given so that Serve knows of it."""
+        """Start the API process; `batch_evaluator` is never called and is passed only so that Serve deploys it."""
         settings = self.begin(config)
         serving = settings.serving
         shared = (serving.call_seconds, serving.patience_seconds)
         corpora = None
         if index:
             asking = await PooledEmbedder.open(PoolClient(embedder, *shared)) if embedder else _own_embedder(settings)
-            corpora = pooled_corpora([PoolClient(one, *shared) for one in index], settings)(asking)
+            corpora = pooled_corpora([PoolClient(item, *shared) for item in index], settings)(asking)
         self._app = await BackgroundContext.open(_open_alone(settings, evaluator, corpora))
 
     def __serve_build_asgi_app__(self) -> FastAPI:
@@ -73,8 +74,8 @@ async def open_api(
     evaluator: DeploymentHandle[EvaluatorReplica],
     corpora: SearchableCorpora | None = None,
 ) -> AsyncIterator[FastAPI]:
-    """The API of this process, which asks evaluators nothing but whether they are well. Without `corpora` it searches
-    the corpus by itself; its model is loaded when somebody does."""
+    """Open the API of this process, which calls evaluators only for their health. Without `corpora` it searches the
+    corpus itself and loads its model at the first search."""
     evaluators = PoolClient(evaluator, _READY_SECONDS, _READY_SECONDS)
     async with AsyncExitStack() as stack:
         listener = await stack.enter_async_context(NotificationListener(database))
@@ -93,8 +94,9 @@ async def open_api(
         yield create_app(api_services(settings, database, listener, SystemClock(), corpora, ready))
 
 
-def _own_embedder(settings: Settings) -> LocalEmbedder:
-    """Its model is loaded when somebody searches, and takes one thread: evaluators compute on the same machine."""
+def _own_embedder(settings: Settings) -> LocalEmbedder[Any]:
+    """Return an embedder whose model is loaded at the first search and uses one thread, because evaluators compute
+    on the same machine."""
     embedder = local_embedder(settings.embedder)
     embedder.share_processors(lambda: False)
     return embedder

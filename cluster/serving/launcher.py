@@ -34,12 +34,12 @@ class ListenAddress(NamedTuple):
 
 
 _STARTING_SECONDS = 1.0
-"""Between two looks at what has come up."""
+"""Seconds between two checks for newly started pools."""
 _LOOK_SECONDS = 15.0
-"""Between two looks whether the service still stands. Each has the controller describe everything that it knows, which
-once a second took it and its asker a twentieth of a core."""
+"""Seconds between two checks that the service is still running. Each check makes the controller describe its whole
+state; once a second, this took the controller and the caller 5% of a core."""
 _MARGIN_SECONDS = 15.0
-"""For the last answers after the drain."""
+"""Seconds allowed for the last answers after the drain."""
 _DRAINING = "Letting what runs come to its end; interrupt again to stop at once."
 
 
@@ -50,12 +50,12 @@ def run_until_stopped(
     listening: Callable[[], None],
     say: Callable[[str], None],
 ) -> None:
-    """Within a cluster, with an ingress. `listening` is called once requests are answered; `say` hears how far the
-    start and the end have come. The first SIGTERM or SIGINT drains, the second ends at once. Raises ConfigurationError,
-    and Defect when the service does not start or falls apart."""
-    with _running(build(config), door, say) as told:
+    """Run the service with an ingress inside a cluster until stopped. `listening` is called once requests are
+    answered; `say` receives progress messages. The first SIGTERM or SIGINT drains, the second stops immediately.
+    Raises ConfigurationError, and Defect if the service does not start or fails."""
+    with _running(build(config), door, say) as stopping:
         listening()
-        while not told.wait(_LOOK_SECONDS):
+        while not stopping.wait(_LOOK_SECONDS):
             _check()
         say(_DRAINING)
         asyncio.run(_drain(drain_seconds))
@@ -69,8 +69,8 @@ def run_with_own_api(
     listening: Callable[[], None],
     say: Callable[[str], None],
 ) -> None:
-    """The same without an ingress: requests are answered on the runner's event loop, which is the database's too.
-    Raises CancelledError, too, when it is told to stop at once."""
+    """Run the service without an ingress: requests are answered on the runner's event loop, which the database also
+    uses. Raises the same errors, and CancelledError on an immediate stop."""
     settings = Replica.begin(config)
 
     async def drain() -> None:
@@ -82,17 +82,17 @@ def run_with_own_api(
             listening()
             await serve_http(app, door, _keep_looking, drain)
 
-    with _running(build_without_api(config), None, say) as told:
-        runner.run(drain() if told.is_set() else answer())
+    with _running(build_without_api(config), None, say) as stopping:
+        runner.run(drain() if stopping.is_set() else answer())
 
 
 @contextmanager
 def _running(
     application: Application, door: ListenAddress | None, say: Callable[[str], None]
 ) -> Iterator[threading.Event]:
-    """The pools, with Serve's proxy if they have a door; an event that the first signal sets meanwhile."""
+    """Run the pools, with Serve's proxy if there is a listen address; yield an event that the first signal sets."""
     logging.getLogger("ray.serve").setLevel(logging.WARNING)
-    with _stop_event() as told, ExitStack() as stack:
+    with _stop_event() as stopping, ExitStack() as stack:
         serve.start(
             proxy_location="HeadOnly" if door else "Disabled",
             http_options={"host": door.host, "port": door.port, "request_timeout_s": None} if door else None,
@@ -101,7 +101,7 @@ def _running(
         stack.callback(serve.delete, NAME)
         with _start_narrated(say):
             serve.run(application, name=NAME, route_prefix="/" if door else None)
-        yield told
+        yield stopping
 
 
 def _check() -> None:
@@ -130,17 +130,17 @@ async def _drain(seconds: float) -> None:
 
 @contextmanager
 def _start_narrated(say: Callable[[str], None]) -> Iterator[None]:
-    """Tells of every pool that has come up: meanwhile, and of the last at the end."""
+    """Report every pool that has started, as it starts; the last ones are reported at the end."""
     ended = threading.Event()
-    told: set[str] = set()
+    announced: set[str] = set()
 
     def tell() -> None:
         with suppress(Exception):  # it is told on the way, and the start itself tells what is wrong
             pools = serve.status().applications[NAME].deployments
-            running = {name for name, one in pools.items() if one.status.value == "HEALTHY"}
-            if running > told:
+            running = {name for name, pool in pools.items() if pool.status.value == "HEALTHY"}
+            if running > announced:
                 say(f"Starting the service: {', '.join(sorted(running))} ({len(running)} of {len(pools)}).")
-                told.update(running)
+                announced.update(running)
 
     def narrate() -> None:
         while not ended.wait(_STARTING_SECONDS):
@@ -158,17 +158,17 @@ def _start_narrated(say: Callable[[str], None]) -> Iterator[None]:
 
 @contextmanager
 def _stop_event() -> Iterator[threading.Event]:
-    """Set by the first signal; the second interrupts whatever is going on."""
-    told = threading.Event()
+    """Yield an event set by the first signal; the second signal interrupts the running code."""
+    stopping = threading.Event()
 
     def tell(_: int, __: FrameType | None) -> None:
-        if told.is_set():
+        if stopping.is_set():
             raise KeyboardInterrupt
-        told.set()
+        stopping.set()
 
     before = {number: signal.signal(number, tell) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
-        yield told
+        yield stopping
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -1,4 +1,4 @@
-"""Pools that fetch from the internet: requests to remote literature sources, and copies of papers."""
+"""Pools that access the internet: requests to remote literature sources, and copies of papers."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -9,14 +9,14 @@ from cluster.evidence_sources import document_store_url
 from cluster.serving.pool_client import PoolClient
 from cluster.serving.replica import BackgroundContext, Replica, ReplicaConfig
 from cluster.settings import Settings
-from orchestrator.store import PgClaims, PgRateLimits, PgResponseCache
+from orchestrator.store import PgClaims, PgResponseCache, PgSharedState
 from workers.fetching.downloader import Downloader
 from workers.full_texts.document_store import DocumentStore, open_document_store
 from workers.full_texts.parsed_paper import ParsedPaper
 from workers.full_texts.pdf_fetcher import ArchivedPdf
 from workers.full_texts.pdf_locations import PdfLocation
-from workers.remote.gateway import SourceGateway
-from workers.remote.request import RequestContext, SourceRequest, SourceResponse
+from workers.outbound.source_requests import RequestContext, SourceRequest, SourceResponse
+from workers.outbound.sources import SourceGateway
 
 __all__ = ["DocumentsReplica", "LiteratureReplica", "PooledDocuments", "PooledSourceGateway"]
 
@@ -33,7 +33,7 @@ class LiteratureReplica(Replica):
 
 
 class PooledSourceGateway:
-    """Implements workers.remote.request.SourceFetcher."""
+    """Source fetcher that uses the literature pool. Implements workers.outbound.source_requests.SourceFetcher."""
 
     def __init__(self, pool: PoolClient[LiteratureReplica]) -> None:
         self._pool = pool
@@ -57,7 +57,7 @@ class DocumentsReplica(Replica):
 
 
 class PooledDocuments:
-    """Implements cluster.engine_parts.SharedDocuments."""
+    """Shared documents from the full-text pool. Implements workers.full_texts.acquisition.Documents."""
 
     def __init__(self, pool: PoolClient[DocumentsReplica]) -> None:
         self._pool = pool
@@ -71,10 +71,10 @@ class PooledDocuments:
 
 @asynccontextmanager
 async def _open_gateway(settings: Settings) -> AsyncIterator[SourceGateway]:
-    on = {name: one for name, one in settings.sources.items() if one.on}
+    on = {name: source for name, source in settings.sources.items() if source.on}
     async with (
         open_database(settings) as database,
-        SourceGateway(on, PgResponseCache(database), PgRateLimits(database), SystemClock()) as gateway,
+        SourceGateway(on, PgResponseCache(database), PgSharedState(database), SystemClock()) as gateway,
     ):
         yield gateway
 
@@ -92,7 +92,7 @@ async def _open_documents(settings: Settings) -> AsyncIterator[DocumentStore]:
                 document_store_url(settings),
                 downloader,
                 clock,
-                PgRateLimits(database),
+                PgSharedState(database),
                 PgClaims(database),
             )
         )

@@ -1,4 +1,4 @@
-"""Embedding and reranking as pools: one model loaded for all, its passes shared by whoever asks at the time."""
+"""Embedding and reranking pools: one loaded model for all callers, whose concurrent requests share its passes."""
 
 import os
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from assayer.ports import LexicalEmbedder, Vectors, WeighedTexts
 from cluster.serving.pool_client import PoolClient
 from cluster.serving.replica import Replica, ReplicaConfig
 from cluster.serving.settings import PoolSettings
-from workers.embedding.local_embedder import local_embedder
+from workers.embedding.embedder import local_embedder
 from workers.reranking.reranker import LocalReranker
 
 __all__ = ["EmbedderReplica", "PooledEmbedder", "PooledLexicalEmbedder", "PooledReranker", "RerankerReplica"]
@@ -18,16 +18,17 @@ class EmbedderDescription(NamedTuple):
     name: str
     dimensions: int
     lexical: bool
-    """Whether its model also weighs tokens."""
+    """Whether the embedder's model also weights tokens."""
 
 
 def _threads(pool: PoolSettings) -> int | None:
-    """Ray lets a process that asks for less than a processor compute in one thread; ours share the machine instead."""
+    """Return the number of threads. Ray limits a process that requests less than one CPU to one thread; these
+    processes share all CPUs of the machine instead."""
     return None if pool.cpus >= 1 else os.cpu_count()
 
 
 class EmbedderReplica(Replica):
-    """What is asked at the same time is computed together by the embedder itself."""
+    """Process that embeds texts. Concurrent requests are batched by the embedder itself."""
 
     def __init__(self, config: ReplicaConfig) -> None:
         settings = self.begin(config)
@@ -43,7 +44,7 @@ class EmbedderReplica(Replica):
         return await self._embedder.embed(texts, kind)
 
     async def embed_with_weights(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> WeighedTexts:
-        """Asked only where `describe` tells that it is lexical."""
+        """Embed texts with token weights; called only if `describe` reports a lexical embedder."""
         if not isinstance(self._embedder, LexicalEmbedder):
             raise TypeError(f"{self._embedder.name} does not weigh tokens")
         return await self._embedder.embed_with_weights(texts, kind)
@@ -53,7 +54,7 @@ class EmbedderReplica(Replica):
 
 
 class PooledEmbedder:
-    """Implements assayer.ports.Embedder."""
+    """Embedder that uses the embedder pool. Implements assayer.ports.Embedder."""
 
     def __init__(self, pool: PoolClient[EmbedderReplica], described: EmbedderDescription) -> None:
         self._pool = pool
@@ -61,7 +62,7 @@ class PooledEmbedder:
 
     @classmethod
     async def open(cls, pool: PoolClient[EmbedderReplica]) -> "PooledEmbedder":
-        """A PooledLexicalEmbedder where the model weighs tokens."""
+        """Open the pool's embedder; returns a PooledLexicalEmbedder if the model weights tokens."""
         described = await pool.ask(EmbedderReplica.describe)
         return PooledLexicalEmbedder(pool, described) if described.lexical else PooledEmbedder(pool, described)
 
@@ -70,7 +71,8 @@ class PooledEmbedder:
 
 
 class PooledLexicalEmbedder(PooledEmbedder):
-    """Implements assayer.ports.LexicalEmbedder too: one question to the pool, one pass there."""
+    """Embedder with token weights, computed in one call and one pass of the pool. Also implements
+    assayer.ports.LexicalEmbedder."""
 
     async def embed_with_weights(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> WeighedTexts:
         return await self._pool.ask(EmbedderReplica.embed_with_weights, list(texts), kind)
@@ -93,7 +95,7 @@ class RerankerReplica(Replica):
 
 
 class PooledReranker:
-    """Implements assayer.ports.Reranker."""
+    """Reranker that uses the reranker pool. Implements assayer.ports.Reranker."""
 
     def __init__(self, pool: PoolClient[RerankerReplica], name: str) -> None:
         self._pool = pool

@@ -1,4 +1,4 @@
-"""Calls to a pool: typed, with a deadline, with the errors of whoever answers, and tried again when a process died."""
+"""Typed calls to a pool with a deadline and the callee's errors, retried if a process dies."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -24,32 +24,32 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
 
 
 class ReplicaLost(PartUnavailable):
-    """The process that had the call died, hung, or was stopped; whether it did its work is not known."""
+    """Error for a call whose process died, hung or was stopped; whether the work was done is unknown."""
 
 
 class PoolFull(PartUnavailable):
-    """The pool's queue is full: the call was never made."""
+    """Error for a call that was never made because the pool's queue is full."""
 
 
 @dataclass(frozen=True)
 class PoolClient(Generic[T]):
-    """Calls methods of the deployed class `T`: `await caller.ask(T.method, argument, …)`."""
+    """Client for the methods of the deployed class `T`: `await caller.ask(T.method, argument, …)`."""
 
     handle: DeploymentHandle[T]
     seconds: float
     """Deadline of one call."""
     patience: float
-    """How long a call is tried again while the pool has no process for it."""
+    """Seconds for which a call is retried while the pool has no process for it."""
     _methods: dict[str, DeploymentHandle[T]] = field(default_factory=dict, init=False)
-    """By name; made once each."""
+    """Handles of the methods by name, each created once."""
 
     def __post_init__(self) -> None:
-        """Ray asks the head when a handle is first used, and holds the event loop meanwhile: 40 s where the head is
-        away. While this process starts it is there."""
+        """Create a handle at startup: its first use queries Ray's head node and blocks the event loop, for 40 s
+        if the head is unreachable. The head is reachable while this process starts."""
         self._method(Replica.urgently.__name__)
 
     async def ask(self, method: Callable[Concatenate[T, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
-        """For what may be done twice. Raises what the method raises, and PartUnavailable."""
+        """Call a method that may safely be executed twice. Raises what the method raises, and PartUnavailable."""
         retrying = AsyncRetrying(
             retry=retry_if_exception_type((ReplicaLost, PoolFull)),
             wait=wait_random_exponential(multiplier=_FIRST_PAUSE, max=_LONGEST_PAUSE),
@@ -59,7 +59,8 @@ class PoolClient(Generic[T]):
         return await retrying(self.once, method, *args, **kwargs)
 
     async def once(self, method: Callable[Concatenate[T, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Raises what the method raises, Gone or Full. A caller who is cancelled takes the call along."""
+        """Call a method once, without retries. Raises what the method raises, ReplicaLost or PoolFull.
+        Cancelling the caller cancels the call."""
         try:
             async with asyncio.timeout(self.seconds):
                 response: Any = self._send(method.__name__, *args, **kwargs)
@@ -90,7 +91,8 @@ class PoolClient(Generic[T]):
 
 
 async def _answer(response: DeploymentResponse[Any]) -> Any:
-    """Serve does not tell a process that its caller was cancelled, unless it is told to."""
+    """Await a response. If the caller is cancelled, cancel the remote call too, which Serve does not do by itself.
+    Raises RayServeException if the process itself is stopping."""
     try:
         return await response
     except asyncio.CancelledError:
@@ -103,6 +105,6 @@ async def _answer(response: DeploymentResponse[Any]) -> Any:
 
 
 def _original_error(error: RayTaskError) -> Exception:
-    """As it was raised over there, in its own type and with all that it says."""
+    """Return the error as raised in the remote process, in its own type and with its full message."""
     cause = getattr(error, "cause", None)
     return cause if isinstance(cause, Exception) else error

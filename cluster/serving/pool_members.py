@@ -14,5 +14,5 @@ def note_pool_members(pool: str, names: list[str]) -> None:
 
 
 def pool_members(pool: str) -> tuple[str, ...]:
-    """Their names, in order; none before this process has called the pool."""
+    """Return the names of the pool's processes, in order; empty until this process has called the pool."""
     return _MEMBERS.get(pool, ())

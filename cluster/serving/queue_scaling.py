@@ -23,17 +23,17 @@ from orchestrator.store.queue_depth import PgQueueDepth, QueueDepth
 __all__ = ["JOBS_IN_HAND", "QueueScaling"]
 
 JOBS_IN_HAND = "jobs_in_hand"
-"""The name under which each evaluator tells how many jobs run in it."""
+"""Name of the statistic with the number of jobs running in an evaluator."""
 
 _LOG = logging.getLogger(__name__)
 _SECONDS = 2.0
-"""Between two looks into the queue."""
+"""Seconds between two queries of the queue depth."""
 _STALE_SECONDS = 30.0
-"""After which nobody knows what waits."""
+"""Seconds after which the last known queue depth is considered unknown."""
 
 
 class QueueScaling:
-    """Serve's controller makes one for each pool and calls it ten times a second."""
+    """Scaling policy of a pool. Serve's controller creates one per pool and calls it ten times a second."""
 
     def __init__(self, profile: Profile, patience_seconds: float, takes_interactive: bool, takes_batch: bool) -> None:
         self._profile = profile
@@ -41,18 +41,18 @@ class QueueScaling:
         self._takes_interactive, self._takes_batch = takes_interactive, takes_batch
 
     def __call__(self, context: AutoscalingContext) -> tuple[float, dict[str, Any]]:
-        told = (context.aggregated_metrics or {}).get(JOBS_IN_HAND, {})
+        in_hand = (context.aggregated_metrics or {}).get(JOBS_IN_HAND, {})
         if context.config is None:
             return context.target_num_replicas, {}
         queue = _watch(self._profile).latest()
-        load = EvaluatorLoad(context.current_num_replicas, tuple(told.values()), queue)
+        load = EvaluatorLoad(context.current_num_replicas, tuple(in_hand.values()), queue)
         target = context.config.get_target_ongoing_requests()
         which = self._takes_interactive, self._takes_batch
         return wanted_evaluators(load, target, self._patience_seconds, *which), {}
 
 
 class _QueueWatch:
-    """Looks into the queue from a thread of its own: the controller must not wait for a database."""
+    """Watcher that queries the queue from its own thread, because the controller must not wait for a database."""
 
     def __init__(self, profile: Profile) -> None:
         self._profile = profile
@@ -72,7 +72,7 @@ class _QueueWatch:
             time.sleep(_SECONDS)
 
     async def _look(self) -> None:
-        """Until the database is lost for longer than its patience."""
+        """Poll the queue depth until the database has been unavailable for longer than its timeout."""
         settings = load_settings(self._profile)
         small = settings.model_copy(update={"database": settings.database.model_copy(update={"max_connections": 1})})
         async with open_database(small) as database:
@@ -84,5 +84,5 @@ class _QueueWatch:
 
 @cache
 def _watch(profile: Profile) -> _QueueWatch:
-    """One for all pools of a controller."""
+    """Return the controller's queue watch, shared by all its pools."""
     return _QueueWatch(profile)

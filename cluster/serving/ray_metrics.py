@@ -17,14 +17,14 @@ from ray.util.metrics import Gauge
 __all__ = ["RayMetrics", "export_to_ray"]
 
 _SECONDS = 10.0
-"""As often as Ray itself tells its agent."""
+"""Seconds between exports: the interval at which Ray reports to its own agent."""
 _OURS = "assayer_"
 _SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 
 
 class RayMetrics:
-    """Every sample becomes a gauge of Ray's, also those of counters and histograms: Ray's own kinds can be added to and
-    not set, and Prometheus computes rates and quantiles from gauges as well."""
+    """Exporter of every sample as a Ray gauge, including counters and histograms. Ray's own counters can only be
+    incremented, not set, and Prometheus computes rates and quantiles from gauges as well."""
 
     def __init__(self) -> None:
         self._gauges: dict[str, Gauge] = {}
@@ -45,7 +45,7 @@ class RayMetrics:
 
 @cache
 def export_to_ray() -> None:
-    """Begins it, once in a process and for as long as that lives."""
+    """Start the export, once per process and for its lifetime."""
     if _SHARED_FOLDER not in os.environ:
         threading.Thread(target=_export_for_ever, name="metrics for Ray", daemon=True).start()
 

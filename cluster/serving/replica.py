@@ -1,4 +1,4 @@
-"""What every process of the pools is made of: its settings, the context it keeps open, work in the background."""
+"""Common parts of all pool processes: settings, open context and background work."""
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
@@ -18,14 +18,15 @@ __all__ = ["BackgroundContext", "Replica", "ReplicaConfig", "background_task", "
 
 
 class ReplicaConfig(Frozen):
-    """Of no secret: it is stored in the cluster and shown in its dashboard."""
+    """Configuration of a replica. It contains no secrets, because it is stored in the cluster and shown in its
+    dashboard."""
 
     profile: Profile = "laptop"
     serving: ServingSettings | None = None
-    """None: as the settings have it."""
+    """Serving settings; None uses those of the loaded settings."""
 
     def settings(self) -> Settings:
-        """Raises ConfigurationError."""
+        """Load the settings. Raises ConfigurationError."""
         settings = load_settings(self.profile)
         return settings if self.serving is None else settings.model_copy(update={"serving": self.serving})
 
@@ -34,7 +35,7 @@ T = TypeVar("T")
 
 
 class BackgroundContext(Generic[T]):
-    """Entered and left by one task, as task groups inside the context need it."""
+    """Context that is entered and left by the same task, as required by task groups inside it."""
 
     def __init__(self, context: AbstractAsyncContextManager[T]) -> None:
         self._opened: asyncio.Future[T] = asyncio.get_running_loop().create_future()
@@ -43,7 +44,7 @@ class BackgroundContext(Generic[T]):
 
     @classmethod
     async def open(cls, context: AbstractAsyncContextManager[T]) -> Self:
-        """Raises what entering the context raises."""
+        """Enter the context. Raises what entering the context raises."""
         holding = cls(context)
         either: set[asyncio.Future[Any]] = {holding._opened, holding._task}
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
@@ -57,11 +58,11 @@ class BackgroundContext(Generic[T]):
 
     @property
     def task(self) -> "asyncio.Task[None]":
-        """Goes on for as long as the context is open."""
+        """Task that runs as long as the context is open."""
         return self._task
 
     async def close(self) -> None:
-        """Leaves the context; raises what that raises."""
+        """Leave the context. Raises what leaving the context raises."""
         self._stop.set()
         await self._task
 
@@ -73,7 +74,8 @@ class BackgroundContext(Generic[T]):
 
 @asynccontextmanager
 async def background_task(work: Coroutine[Any, Any, None]) -> AsyncIterator["asyncio.Task[None]"]:
-    """Whoever holds it looks whether the task is still running; on the way out it is cancelled and waited for."""
+    """Run work in a background task. The caller checks whether it is still running; on exit the task is cancelled
+    and awaited."""
     task = asyncio.create_task(work)
     try:
         yield task
@@ -83,18 +85,18 @@ async def background_task(work: Coroutine[Any, Any, None]) -> AsyncIterator["asy
 
 
 def ensure_running(task: "asyncio.Task[None]", what: str) -> None:
-    """Raises Defect, saying why, when work that should go on has ended."""
+    """Raise Defect, with the reason, if work that should keep running has ended."""
     if task.done():
         why = "it was cancelled" if task.cancelled() else repr(task.exception())
         raise Defect(f"{what} has stopped: {why}.")
 
 
 class Replica:
-    """Holds a plain object and hands every call on to it."""
+    """Base class of pool processes, which pass every call on to a plain object."""
 
     @staticmethod
     def begin(config: ReplicaConfig) -> Settings:
-        """The settings of this process, which writes the service's log and tells its figures from now on. Raises
+        """Return the settings of this process, and start its service log and metrics export. Raises
         ConfigurationError."""
         settings = config.settings()
         # Standard error of a process of Ray ends up in Ray's own folder, which goes when a Ray of our own does.
@@ -103,9 +105,9 @@ class Replica:
         return settings
 
     async def urgently(self, method: str, *args: Any, **kwargs: Any) -> Any:
-        """The method, for somebody who waits for it."""
+        """Call the method with urgency, for a caller that is waiting for the answer."""
         with urgency(urgent=True):
             return await getattr(self, method)(*args, **kwargs)
 
     async def check_health(self) -> None:
-        """Serve replaces a process that does not come round to this in time, or in which it raises."""
+        """Report health to Serve, which replaces a process that does not answer in time or raises here."""

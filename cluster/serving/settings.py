@@ -1,4 +1,4 @@
-"""How many processes each pool has, what each may take, and how much may wait for it."""
+"""Process counts of each pool, the resources of each process, and the limits on waiting calls."""
 
 from typing import Self
 
@@ -11,16 +11,16 @@ __all__ = ["PoolSettings", "ServingSettings"]
 
 class PoolSettings(Frozen):
     replicas: int = Field(default=1, ge=0)
-    """Processes; with `most` the fewest. 0: no pool, the part lives in every evaluator."""
+    """Number of processes, or the minimum if `most` is set. 0: no pool; each evaluator has its own copy of the part."""
     most: int | None = Field(default=None, ge=1)
-    """Processes when there is much to do; None: always `replicas`."""
+    """Maximum number of processes under load; None keeps `replicas` constant."""
     cpus: float = Field(default=0.1, ge=0)
-    """Of each process, as Ray counts them."""
+    """CPUs of each process, as counted by Ray."""
     gpus: float = Field(default=0.0, ge=0)
     ongoing: int = Field(default=256, ge=1)
-    """Calls in work at once in one process."""
+    """Maximum number of concurrent calls in one process."""
     queued: int = Field(default=4096, ge=1)
-    """Calls that may wait in one caller for a process that has room; more are refused."""
+    """Maximum number of calls that may wait in one caller for a process with capacity; further calls are refused."""
 
     @model_validator(mode="after")
     def _grows(self) -> Self:
@@ -30,46 +30,49 @@ class PoolSettings(Frozen):
 
     @property
     def wanted(self) -> bool:
-        """Whether there is such a pool, be it empty now."""
+        """Whether the pool exists, even if it is currently empty."""
         return bool(self.replicas or self.most)
 
 
 class ServingSettings(Frozen):
-    """The defaults fit one machine: as few processes as do the work, as each takes memory, and each hop between two of
-    them processor time."""
+    """Settings of the pools. The defaults fit one machine: as few processes as possible, because each takes memory
+    and each hop between processes takes CPU time."""
 
     one_machine: bool = True
-    """Whether everything runs where the data directory is; otherwise the database and the stores must be servers."""
+    """Whether everything runs on the machine of the data directory; otherwise the database and the stores must be
+    servers."""
     ingress: PoolSettings = PoolSettings(replicas=0, ongoing=768, queued=256)
-    """0: `assayer serve --ray` answers requests by itself, without Serve's proxy. On a Ray that runs already, where the
-    pools outlive whoever began them, there is 1 all the same."""
+    """Pool that answers API requests. 0: `assayer serve --ray` answers them itself, without Serve's proxy. An
+    existing Ray cluster, where the pools outlive the command that started them, always gets 1."""
     evaluator: PoolSettings = PoolSettings(ongoing=16)
-    """`ongoing` is how many jobs one process works on. `replicas` of them always run, for whoever waits."""
+    """Pool of evaluators: `ongoing` is the number of jobs per process; `replicas` processes always run, for
+    interactive jobs."""
     batch_evaluator: PoolSettings = PoolSettings(replicas=0, ongoing=16)
-    """Evaluators that take no interactive jobs. With `most`, there are none while no batch waits."""
+    """Pool of evaluators that take no interactive jobs. If `most` is set, none run while no batch is waiting."""
     embedder: PoolSettings = PoolSettings(replicas=0)
     reranker: PoolSettings = PoolSettings(replicas=0)
     index: PoolSettings = PoolSettings(replicas=0)
-    """Of each shard, where the corpus has shards; with `index_copies` of all shards together."""
+    """Pool of each shard, if the corpus has shards; with `index_copies`, one pool of all shards together."""
     index_copies: int | None = Field(default=None, ge=1)
-    """How many of the processes of one pool hold each shard, by rendezvous hashing. None: a pool for each shard, all
-    processes of which hold it."""
+    """Number of processes that hold each shard in a single pool, assigned by rendezvous hashing. None: one pool per
+    shard, whose processes all hold that shard."""
     index_shards: int | None = Field(default=None, ge=0)
-    """None: as many as the corpus has where the service is deployed from; for who cannot see it there, 0 for none."""
+    """Number of shards; None uses the shard count of the corpus seen at deployment. If the corpus is not visible
+    there, set it; 0 means no shards."""
     literature: PoolSettings = PoolSettings(replicas=0, ongoing=2048)
     full_texts: PoolSettings = PoolSettings(replicas=0)
     patience_seconds: float = Field(default=60.0, gt=0)
-    """How long a caller looks for a pool whose processes died: longer than it takes to start one."""
+    """Seconds that a caller retries a pool whose processes died; must exceed the time to start a process."""
     call_seconds: float = Field(default=120.0, gt=0)
-    """The longest that one call of a pool may take; calls to the LLM and of full texts have deadlines of their own."""
+    """Maximum seconds for one call to a pool; LLM and full-text calls have their own deadlines."""
     health_seconds: float = Field(default=5.0, gt=0)
-    """Between two looks at each process's health; one that does not answer for as long is replaced."""
+    """Seconds between two health checks of each process; a process that does not answer for that long is replaced."""
     grow_seconds: float = Field(default=10.0, ge=0)
-    """How long batch jobs wait, and more evaluators are wanted, before there are more."""
+    """Seconds for which batch jobs must wait, and more evaluators be needed, before evaluators are added."""
     shrink_seconds: float = Field(default=300.0, ge=0)
-    """How long fewer evaluators are enough before there are fewer."""
+    """Seconds for which fewer evaluators must suffice before evaluators are removed."""
     drain_seconds: float = Field(default=30.0, ge=0)
-    """How long a process that is to stop may take for what it has begun."""
+    """Seconds that a stopping process has to finish work in progress."""
 
     @model_validator(mode="after")
     def _whole(self) -> Self:

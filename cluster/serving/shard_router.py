@@ -1,4 +1,5 @@
-"""Sends a call to a process that holds its shard: Serve asks this in every process that calls the pool of the index."""
+"""Router that sends each call to a process holding its shard; Serve runs it in every process that calls the index
+pool."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,19 +13,19 @@ from index.shards.rendezvous import rendezvous_order
 __all__ = ["OPEN_SHARDS", "ShardRouter", "shard_routing"]
 
 OPEN_SHARDS = "open_shards"
-"""In a process's routing statistics: the shards of which it has the newest version open."""
+"""Key in a process's routing statistics for the shards whose newest version it has open."""
 
 
 class ShardRouter(RequestRouter):
-    """The first argument of every call is the number of a shard. Among the processes that hold it, those that have it
-    open come first; the least busy of these is taken."""
+    """Router for calls whose first argument is a shard number. Among the processes that hold the shard, those with
+    it open come first; the least busy of these is chosen."""
 
     def initialize_state(self, copies: int = 1) -> None:  # type: ignore[override]  # of any keywords there
         self._copies = copies
 
     def update_replicas(self, replicas: list[RunningReplica]) -> None:
         super().update_replicas(replicas)
-        note_pool_members(self._deployment_id.name, [one.replica_id.unique_id for one in replicas])
+        note_pool_members(self._deployment_id.name, [replica.replica_id.unique_id for replica in replicas])
 
     async def choose_replicas(
         self, candidate_replicas: list[RunningReplica], pending_request: PendingRequest | None = None
@@ -32,15 +33,15 @@ class ShardRouter(RequestRouter):
         shard = _shard_asked(pending_request)
         if shard is None:
             return [candidate_replicas]
-        known = {one.replica_id.unique_id: one for one in candidate_replicas}
-        holding = [known[one] for one in rendezvous_order(shard, known)[: self._copies]]
-        opened = [one for one in holding if shard in one.routing_stats.get(OPEN_SHARDS, ())]
-        return [some for some in (opened, [one for one in holding if one not in opened]) if some]
+        known = {candidate_replica.replica_id.unique_id: candidate_replica for candidate_replica in candidate_replicas}
+        holding = [known[item] for item in rendezvous_order(shard, known)[: self._copies]]
+        opened = [item for item in holding if shard in item.routing_stats.get(OPEN_SHARDS, ())]
+        return [some for some in (opened, [item for item in holding if item not in opened]) if some]
 
 
 def shard_routing(copies: int, look_seconds: float) -> dict[str, Any]:
-    """`request_router_config` of a pool that shares all shards: so many processes hold each; Serve asks them as often
-    which they have open."""
+    """Return the `request_router_config` of a pool that shares all shards. Each shard is held by `copies`
+    processes, and Serve asks every `look_seconds` which shards they have open."""
     return {
         "request_router_class": ShardRouter,
         "request_router_kwargs": {"copies": copies},

@@ -1,4 +1,4 @@
-"""Which shards of the corpus fall to a process of a pool that shares all of them."""
+"""Assignment of corpus shards to the processes of a pool that shares all of them."""
 
 import asyncio
 import math
@@ -15,28 +15,28 @@ from index.shards.rendezvous import shards_of_process
 __all__ = ["ShardSharing", "SharedShards"]
 
 _STEADY_SECONDS = 5.0
-"""For which the same processes have to be there before shards are opened and closed for them."""
+"""Seconds for which the set of processes must be unchanged before shards are opened and closed for it."""
 _SHORT_SECONDS = 60.0
-"""The same while there are fewer than there should be: Serve is starting the missing ones, and who is left would pull
-shards that come to a new process."""
+"""Seconds of an unchanged set of processes that are required while processes are missing. Serve is starting the missing
+ones, and the others would pull shards that belong to a new process."""
 _LET_GO_SECONDS = 300.0
-"""After which a shard that fell to another process, and that nobody asks for here any more, is closed."""
+"""Seconds after which a shard that was reassigned to another process and is no longer requested here is closed."""
 
 
 class ShardSharing(NamedTuple):
-    """How a pool shares the shards of a corpus."""
+    """Distribution of the shards of a corpus over a pool."""
 
     shards: int
-    """Of the corpus."""
+    """Number of shards in the corpus."""
     copies: int
-    """Processes that hold each."""
+    """Number of processes that hold each shard."""
     processes: int
-    """The fewest that the pool has once all have started."""
+    """Minimum number of processes of the pool once all have started."""
 
 
 class SharedShards:
-    """Which shards fall to this process of a pool. It calls its own pool, so that it hears of the other processes as
-    everybody does who calls it."""
+    """Shards assigned to this process of a pool. It calls its own pool, so that it learns of the other processes as
+    any caller does."""
 
     def __init__(self, sharing: ShardSharing, clock: Callable[[], float] = time.monotonic) -> None:
         context = serve.get_replica_context()
@@ -49,8 +49,9 @@ class SharedShards:
         self._calling: DeploymentHandle[Any] | None = None
 
     async def mine(self) -> list[int]:
-        """Empty while it is not clear who the others are: they start one after the other, and the first would open all.
-        Who is asked for a shard opens it meanwhile."""
+        """Return the shards of this process, or an empty list while the set of processes is still changing.
+        Otherwise the first of several starting processes would open all shards. A shard requested in the
+        meantime is opened on demand."""
         if self._calling is None:
             self._calling = serve.get_deployment_handle(self._pool, self._application)
             self._first_call = asyncio.create_task(_called(self._calling))
@@ -60,19 +61,19 @@ class SharedShards:
         self._asked[number] = self._clock()
 
     def let_go(self, held: Iterable[int]) -> list[int]:
-        """Shards that are no more of this process, and that nobody has asked for in a while."""
+        """Return the open shards that no longer belong to this process and have not been requested for a while."""
         if not self._steady():
             return []
         mine = self._falling_here()
         last = self._clock() - _LET_GO_SECONDS
-        return [one for one in held if one not in mine and self._asked.get(one, -math.inf) < last]
+        return [item for item in held if item not in mine and self._asked.get(item, -math.inf) < last]
 
     def _falling_here(self) -> list[int]:
         processes = {self.name, *pool_members(self._pool)}
         return shards_of_process(self.name, self._sharing.shards, processes, self._sharing.copies)
 
     def _steady(self) -> bool:
-        """Whether the same processes have been there for a while."""
+        """Return whether the set of processes has been unchanged for a while."""
         known, now = pool_members(self._pool), self._clock()
         if known != self._known:
             self._known, self._since = known, now
@@ -81,5 +82,5 @@ class SharedShards:
 
 
 async def _called(pool: DeploymentHandle[Any]) -> None:
-    """A handle hears of the processes from its first call on."""
+    """Call the pool once, because a handle learns of the processes only from its first call on."""
     await pool.options(method_name="held").remote()

@@ -1,1 +1,2 @@
-"""Builds versions from records: anew or by an update, which vectors are reused, and checks before publishing."""
+"""Building of corpus versions from records, from scratch or as an update, with reused vectors and checks before
+publishing."""

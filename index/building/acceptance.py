@@ -10,34 +10,35 @@ import numpy as np
 from assayer.errors import CorpusError
 from assayer.models import PaperId
 from assayer.ports import Embedder, LexicalEmbedder
+from index.search.hybrid_ranking import candidate_depth, rank_candidates
 from index.search.hybrid_search import Query, WeighedQuery
 from index.search.version_reader import VersionReader
 from index.segments.row_filter import NO_FILTERS
 from index.versions.manifest import Manifest
 from index.versions.version_store import VersionStore
 
-__all__ = ["Accept", "Acceptance"]
-
 Accept: TypeAlias = Callable[[Path, Manifest], Awaitable[None]]
-"""Called with a corpus directory and a finished version in it; an exception keeps the version from becoming the current
-one."""
+"""Function called with a corpus directory and a finished version in it; an exception prevents the version from becoming
+current."""
 
 _SOUGHT = 20
-"""Papers that are searched for; half of them from the newest segment."""
+"""Number of papers searched for; half of them from the newest segment."""
 _MOST_MISSED = 0.1
-"""Share of them that may be missed. On 25,527 real papers all were found by their titles in the first ten."""
+"""Maximum share of these papers that may not be found. With 25,527 real papers, all were found by their titles among
+the first ten results."""
 _AMONG = 10
 _MOST_LOST = 0.1
-"""Share of the papers that one update may remove: a larger removal is more likely a broken diff."""
+"""Maximum share of papers that one update may remove. A larger removal is more likely caused by a broken diff."""
 
 
 @dataclass(frozen=True)
 class Acceptance:
-    """Few papers were removed, none of the removed ones is found, and papers are found by their titles."""
+    """Checks that few papers were removed, that no removed paper is found, and that papers are found by their
+    titles."""
 
     embedder: Embedder
     papers_before: int
-    """In the whole corpus."""
+    """Papers in the whole corpus before the update."""
     removed: Collection[PaperId] = ()
 
     async def __call__(self, directory: Path, manifest: Manifest) -> None:
@@ -46,7 +47,8 @@ class Acceptance:
         await self.check_answers(directory, manifest)
 
     def check_size(self, directory: Path, papers: int) -> None:
-        """Of the whole corpus: of a shard with few papers, one is soon more than a tenth. Raises CorpusError."""
+        """Check the size of the whole corpus. Shards are not checked, because in a small shard one paper can
+        exceed a tenth. Raises CorpusError."""
         if self.papers_before - papers > _MOST_LOST * self.papers_before:
             raise CorpusError(
                 f"The update would leave {papers:,} of {self.papers_before:,} papers in {directory}.",
@@ -54,7 +56,7 @@ class Acceptance:
             )
 
     async def check_answers(self, directory: Path, manifest: Manifest) -> None:
-        """Of a corpus in one piece, or of one shard. Raises CorpusError."""
+        """Check the answers of an unsharded corpus, or of one shard. Raises CorpusError."""
         reader = VersionReader.open(VersionStore(directory), manifest)
         if left := reader.units_of(self.removed):
             raise CorpusError(f"{len(left)} papers that were removed still answer, the first: {next(iter(left))}.")
@@ -71,11 +73,12 @@ class Acceptance:
             queries = list(map(WeighedQuery, titles, weights))
         else:
             vectors = await self.embedder.embed(titles, "query")
-        answers = reader.search(queries, vectors, _AMONG, NO_FILTERS)
+        candidates = reader.candidates(queries, vectors, candidate_depth(_AMONG), NO_FILTERS)
         missed = [
             title
-            for title, hits in zip(titles, answers, strict=True)
-            if title not in {hit.paper.title for hit in hits}  # many papers may be called the same
+            for title, item in zip(titles, candidates, strict=True)
+            # many papers may be called the same
+            if title not in {reader.paper(unit).title for unit, _ in rank_candidates(item, _AMONG)}
         ]
         if len(missed) > _MOST_MISSED * len(units):
             raise CorpusError(
@@ -85,7 +88,7 @@ class Acceptance:
 
 
 def _sample(reader: VersionReader) -> list[int]:
-    """Evenly spaced units that are not hidden, of the newest segment and of all."""
+    """Return evenly spaced visible units, from the newest segment and from all segments."""
     if not reader.segments:
         return []
     newest = len(reader) - len(reader.segments[-1])

@@ -1,4 +1,4 @@
-"""Builds a corpus anew: reads, embeds, indexes, measures and publishes."""
+"""Building of a corpus from scratch: read, embed, index, measure and publish."""
 
 import asyncio
 from collections.abc import Sequence
@@ -6,8 +6,9 @@ from pathlib import Path
 
 from assayer.models import Frozen
 from assayer.ports import Embedder, LexicalEmbedder
+from index.building.gathered_vectors import RecordVectors
 from index.building.segment_writer import sort_papers
-from index.building.text_embedding import OnProgress, RecordVectors, TextEmbedding, no_progress
+from index.building.text_embedding import OnProgress, TextEmbedding, no_progress
 from index.building.version_builder import BuildOptions, VersionBuilder, VersionPlan
 from index.disk_access import explained_disk_errors
 from index.records.record_sources import RecordReader, RecordSource, RejectedLine, describe_source
@@ -15,14 +16,12 @@ from index.segments.gpus import open_gpus
 from index.versions.manifest import Manifest
 from index.versions.version_store import VersionStore
 
-__all__ = ["BuildSummary", "build_corpus"]
-
 
 class BuildSummary(Frozen):
     directory: Path
     manifest: Manifest
     already_built: bool
-    """Same sources, model and options as the current version: nothing was done."""
+    """Whether nothing was done because sources, model and options equal those of the current version."""
     rejections: tuple[RejectedLine, ...] = ()
     """Lines rejected by this build; the manifest counts them in any case."""
 
@@ -64,13 +63,13 @@ async def build_corpus(
 
 
 def _built_from(manifest: Manifest, files: tuple[RecordSource, ...], embedder: Embedder, options: BuildOptions) -> bool:
-    """Whether it was built from these with the same outcome, and not updated since."""
+    """Return whether the version was built from these sources with the same outcome and has not been updated since."""
     built = (manifest.sources, manifest.embedder, manifest.exact_up_to, manifest.lexical, manifest.changes)
     return built == (files, embedder.name, options.exact_up_to, isinstance(embedder, LexicalEmbedder), None)
 
 
 async def _published(builder: VersionBuilder, plan: VersionPlan) -> Manifest:
-    """Built, unless a version that is still there is the same."""
+    """Publish the version, reusing an intact identical version if there is one."""
     manifest = await asyncio.to_thread(builder.versions.intact_manifest, builder.version_name(plan))
     if manifest is None:
         return await builder.publish(plan)

@@ -12,16 +12,14 @@ from index.records.paper_record import PaperRecord
 from index.segments.bm25_index import document_id
 from index.segments.segment import Segment, SegmentEntry
 
-__all__ = ["SegmentRevision", "SegmentRows", "SegmentSize", "revise_segments", "segments_to_rewrite"]
-
-
 _RATIO = 2.0
-"""A segment at most this many times as large as what is being written is merged with it: then the number of segments,
-and how often a paper is rewritten, grow with the logarithm of the papers."""
+"""Maximum size of a segment, relative to what is being written, at which it is merged with it. The number of segments,
+and of rewrites of a paper, thus grows with the logarithm of the number of papers."""
 _HIDDEN = 0.3
-"""Share of a segment's papers; one with more hidden papers is rewritten, as they cost every search."""
+"""Maximum share of hidden papers in a segment; above it the segment is rewritten, because hidden papers slow every
+search."""
 Rows = NDArray[np.int64]
-"""Of papers in one segment, ascending."""
+"""Rows of papers in one segment, in ascending order."""
 _NONE: Rows = np.empty(0, np.int64)
 
 
@@ -35,8 +33,8 @@ class SegmentSize(NamedTuple):
 
 
 def segments_to_rewrite(sizes: Sequence[SegmentSize], coming: int, most: int) -> list[int]:
-    """Indexes of the segments to rewrite, ascending. `sizes` from the oldest segment to the newest, `coming` the papers
-    of the update, `most` the papers of a segment."""
+    """Return the indexes of the segments to rewrite, ascending. `sizes` runs from the oldest segment to the newest,
+    `coming` is the number of papers in the update, `most` the maximum papers of a segment."""
     chosen = [place for place, size in enumerate(sizes) if not size.live or size.hidden > _HIDDEN * size.papers]
     writing = coming + sum(sizes[place].live for place in chosen)
     for place in reversed(range(len(sizes))):
@@ -58,7 +56,7 @@ class SegmentRows(NamedTuple):
 @dataclass(frozen=True)
 class SegmentRevision:
     segments: Sequence[Segment]
-    """Those of the previous version, the oldest first."""
+    """Segments of the previous version, oldest first."""
     leaving: Mapping[int, Rows]
     """Rows that this update hides, by the segment's index in the list."""
     rewritten_numbers: frozenset[int]
@@ -70,7 +68,7 @@ class SegmentRevision:
 
     @property
     def hidden_rows(self) -> dict[str, list[int]]:
-        """Of the segments that are kept, by name: rows that were hidden before and those that this update hides."""
+        """Hidden rows of the kept segments, by segment name: rows hidden before and rows that this update hides."""
         rows = {
             segment.entry.name: self._hidden(number).tolist()
             for number, segment in enumerate(self.segments)
@@ -80,12 +78,12 @@ class SegmentRevision:
 
     @property
     def rewritten_rows(self) -> list[SegmentRows]:
-        """The papers that remain, of the segments that are rewritten."""
+        """Remaining papers of the segments that are rewritten."""
         return [SegmentRows(self.segments[number], self._live(number)) for number in sorted(self.rewritten_numbers)]
 
     @property
     def reusable_rows(self) -> list[SegmentRows]:
-        """Papers whose texts may occur again: the hidden ones and the rewritten ones."""
+        """Papers whose texts may occur again: hidden papers and papers that are rewritten."""
         numbers = sorted({*self.leaving, *self.rewritten_numbers})
         return [SegmentRows(self.segments[number], self._dropped(number)) for number in numbers]
 
@@ -117,12 +115,15 @@ class SegmentRevision:
 def revise_segments(
     segments: Sequence[Segment], leaving: Iterable[tuple[int, int]], coming: int, most: int
 ) -> SegmentRevision:
-    """`leaving` are indexes of segments and rows in them, `coming` the papers that the update brings, `most` the papers
-    of a segment."""
+    """Plan a revision. `leaving` holds pairs of segment index and row, `coming` is the number of papers in the
+    update, `most` the maximum papers of a segment."""
     rows: dict[int, list[int]] = defaultdict(list)
     for number, row in leaving:
         rows[number].append(row)
-    sizes = [SegmentSize(len(one), len(one.hidden) + len(rows.get(number, ()))) for number, one in enumerate(segments)]
+    sizes = [
+        SegmentSize(len(segment), len(segment.hidden) + len(rows.get(number, ())))
+        for number, segment in enumerate(segments)
+    ]
     return SegmentRevision(
         segments,
         {number: np.unique(np.array(some, np.int64)) for number, some in rows.items()},

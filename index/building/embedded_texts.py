@@ -1,4 +1,4 @@
-"""The texts of which a build needs vectors, as far as they can be told from the records alone."""
+"""Texts for which a build needs vectors, as far as the records alone determine them."""
 
 from collections.abc import Iterator
 from itertools import chain, islice
@@ -12,13 +12,11 @@ from index.records.parquet_records import RecordWithVector
 from index.records.record_sources import RecordReader
 from index.segments.passages import ABSTRACT, paper_text, passage_text, passages_of
 
-__all__ = ["hashes_of_embedded_texts", "texts_to_embed"]
-
 _HASHED_AT_ONCE = 4096
 
 
 def texts_to_embed(filed: RecordWithVector) -> Iterator[str]:
-    """All that a corpus embeds of a paper, its own text only where it brings no vector."""
+    """Yield every text of a paper that a corpus embeds; the paper's own text only if the record has no vector."""
     record = filed.record
     if filed.vector is None:
         yield paper_text(record.title, record.abstract)
@@ -29,7 +27,8 @@ def texts_to_embed(filed: RecordWithVector) -> Iterator[str]:
 
 
 def hashes_of_embedded_texts(source: Path, embedder: Embedder | None) -> Hashes:
-    """Of all records of a source, in order and each once; `embedder` as in RecordReader."""
+    """Return the sorted, unique hashes of the embedded texts of all records of a source; `embedder` as in
+    RecordReader."""
     texts = chain.from_iterable(map(texts_to_embed, RecordReader([source], embedder)))
     hashes = [np.empty(0, np.uint64)]
     while some := list(islice(texts, _HASHED_AT_ONCE)):

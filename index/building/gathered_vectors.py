@@ -1,8 +1,9 @@
-"""Vectors from many files, copied one after the other into one: neither memory nor what is open grows with their
-number."""
+"""Vectors gathered from many files into a single file. Memory and open files do not grow with the number of files."""
 
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
+from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, Self
@@ -12,14 +13,15 @@ from numpy.typing import DTypeLike, NDArray
 
 from assayer.ports import Vectors
 from index.building.text_embedding import KnownVectors, VectorBlock
-from index.hashing import Hashes
+from index.hashing import Hashes, hash64
+from index.records.paper_record import PaperRecord
+from index.records.parquet_records import RecordWithVector
 from index.segments.lexical_rows import LexicalRows
-
-__all__ = ["GatheredVectors"]
+from index.segments.passages import paper_text
 
 
 class _ArrayFile:
-    """Values of one type in a file without a name, which is gone once nothing refers to it or to its array."""
+    """Array of a single type in an unnamed temporary file, deleted once nothing refers to the file or its array."""
 
     def __init__(self, directory: Path | None, kind: DTypeLike) -> None:
         self._file: IO[bytes] = TemporaryFile(dir=directory)  # noqa: SIM115 # closed with GatheredVectors
@@ -29,7 +31,7 @@ class _ArrayFile:
         self._file.write(np.ascontiguousarray(values, self._kind).data)
 
     def array(self) -> NDArray[Any]:
-        """All, memory-mapped; it remains readable after the file is closed."""
+        """Return all values, memory-mapped; the array remains readable after the file is closed."""
         self._file.flush()
         count = self._file.seek(0, 2) // self._kind.itemsize
         return np.asarray(np.memmap(self._file, self._kind, "r", shape=(count,))) if count else np.empty(0, self._kind)
@@ -39,13 +41,13 @@ class _ArrayFile:
 
 
 class GatheredVectors:
-    """In half precision, with the lexical weights where every text has them. Memory: eight bytes a text."""
+    """Half-precision vectors, with lexical weights if every text has them. Uses eight bytes of memory per text."""
 
     def __init__(self, directory: Path | None = None, wanted: Hashes | None = None) -> None:
-        """Files lie in the directory, or where the system puts temporary files. `wanted` are hashes in order, each
-        once: other texts are passed over."""
+        """Create the files in the directory, by default that of the system's temporary files. `wanted` are
+        sorted, unique hashes; texts not among them are skipped."""
         self._wanted = wanted
-        self._texts: list[Hashes] = []
+        self._texts = array("Q")
         self._dimensions = 0
         self._weighed = True
         self._lengths: list[NDArray[np.int64]] = []
@@ -62,11 +64,11 @@ class GatheredVectors:
         self._files.close()
 
     def add(self, texts: Hashes, vectors: Vectors, lexical: LexicalRows | None) -> None:
-        """Copies what is wanted of it. Raises OSError for a full disk."""
+        """Copy the wanted rows. Raises OSError if the disk is full."""
         rows = np.arange(len(texts)) if self._wanted is None else np.flatnonzero(_among(texts, self._wanted))
         if not len(rows):
             return
-        self._texts.append(texts[rows])
+        self._texts.frombytes(texts[rows].tobytes())
         self._dimensions = vectors.shape[1]
         self._vectors.append(vectors[rows])
         self._weighed &= lexical is not None
@@ -77,17 +79,19 @@ class GatheredVectors:
             self._lengths.append(np.diff(lexical.offsets)[rows])
 
     def known(self) -> KnownVectors:
-        """Readable after the files are closed."""
+        """Return the gathered vectors, the first for equal texts; they remain readable after the files are closed."""
         if not self._texts:
             return KnownVectors([])
-        texts = np.concatenate(self._texts)
-        self._texts = [texts]
+        texts = np.frombuffer(self._texts, np.uint64)
         lexical = None
         if self._weighed:
             offsets = np.concatenate([[0], *self._lengths]).cumsum(dtype=np.int64)
             lexical = LexicalRows(offsets, self._tokens.array(), self._weights.array())
         vectors = self._vectors.array().reshape(len(texts), self._dimensions)
-        return KnownVectors([VectorBlock(texts, np.arange(len(texts)), vectors, lexical)])
+        return KnownVectors([VectorBlock(texts, np.arange(len(texts)), vectors, lexical)], self._signature())
+
+    def _signature(self) -> str:
+        return ""
 
     @staticmethod
     def _opened(stack: ExitStack, directory: Path | None, kind: DTypeLike) -> _ArrayFile:
@@ -96,11 +100,31 @@ class GatheredVectors:
         return file
 
 
+class RecordVectors(GatheredVectors):
+    """Vectors supplied with records, by the texts of their papers."""
+
+    def __init__(self, directory: Path | None = None) -> None:
+        super().__init__(directory)
+        self._digest = blake2b(digest_size=8)
+
+    def collect(self, records: Iterable[RecordWithVector]) -> Iterator[PaperRecord]:
+        """Yield the records and store their vectors, which must have been checked."""
+        for record, vector in records:
+            if vector is not None:
+                text = hash64([paper_text(record.title, record.abstract)])
+                self.add(text, vector.values[np.newaxis], None)
+                self._digest.update(text.tobytes() + vector.values.astype(np.float16).tobytes())
+            yield record
+
+    def _signature(self) -> str:
+        return self._digest.hexdigest()
+
+
 def _among(texts: Hashes, wanted: Hashes) -> NDArray[np.bool_]:
     places = np.searchsorted(wanted, texts)
-    found = places < len(wanted)
-    found[found] = wanted[places[found]] == texts[found]
-    return found
+    known = places < len(wanted)
+    known[known] = wanted[places[known]] == texts[known]
+    return known
 
 
 def _slices(lexical: LexicalRows, rows: NDArray[np.int64]) -> Iterator[slice]:

@@ -1,4 +1,4 @@
-"""From records to a segment: sorted by date, however many, then written with vectors, passages and graph."""
+"""Segment writing: records are sorted by date, in any number, and written with vectors, passages and graph."""
 
 import asyncio
 from collections.abc import Iterable, Iterator
@@ -28,18 +28,16 @@ from index.segments.passages import PassageLocation, paper_texts, passage_texts,
 from index.segments.segment import PAPERS_FOLDER, PASSAGES_FOLDER
 from index.segments.vector_index import VectorIndexParameters, build_vector_index, create_vectors_file
 
-__all__ = ["SortedPapers", "WrittenSegment", "sort_papers", "write_segment"]
-
 _RUN = 16_384
-"""Records held in memory while they are read."""
+"""Number of records held in memory while they are read."""
 _BLOCK = 8 * BATCH
-"""Rows held in memory while they are merged."""
+"""Number of rows held in memory while they are merged."""
 _ORDER = [("publication_date", "ascending"), ("id", "ascending")]
 _KEYS = ["publication_date", "id", "digest"]
 
 
 class WrittenSegment(NamedTuple):
-    """The parts of a segment that was written."""
+    """Parts of a written segment."""
 
     store: PaperStore
     passages: int
@@ -55,15 +53,15 @@ async def write_segment(
     readings: ContentReadings = NOTHING_READ,
     gpus: Gpus | None = None,
 ) -> WrittenSegment:
-    """`batches` as `write_papers` expects them; `gpus` train large indexes. Memory does not grow with the papers,
-    except for the locations of passages, some tens of bytes each."""
+    """Write a segment from `batches` as `write_papers` expects them; `gpus` train large indexes. Memory does not
+    grow with the number of papers, except for the passage locations, some tens of bytes each."""
     store = await asyncio.to_thread(_write_records, batches, directory, readings)
     places = await asyncio.to_thread(_passage_locations, store)
     tuning = np.empty((0, embedding.embedder.dimensions), np.float32)
     if max(len(store), len(places)) > exact_up_to:
         sample = np.linspace(0, len(store) - 1, min(len(store), SAMPLE_SIZE)).astype(int).tolist()
         tuning = await embedding.embed_queries(
-            [one for row in sample for one in fit_passages(store.title_and_abstract(row)[1])]
+            [fit_passage for row in sample for fit_passage in fit_passages(store.title_and_abstract(row)[1])]
         )
 
     async def index(name: str, count: int, texts: Iterator[str]) -> VectorIndexParameters:
@@ -77,10 +75,12 @@ async def write_segment(
                 await asyncio.to_thread(write_lexical_index, directory / name, spool)
         return await asyncio.to_thread(build_vector_index, vectors, directory / name, tuning, exact_up_to, gpus=gpus)
 
-    papers = await index(PAPERS_FOLDER, len(store), (one.text for one in paper_texts(store)))
+    papers = await index(PAPERS_FOLDER, len(store), (paper_text.text for paper_text in paper_texts(store)))
     passages = None
     if len(places):
-        passages = await index(PASSAGES_FOLDER, len(places), (one.text for one in passage_texts(store, places)))
+        passages = await index(
+            PASSAGES_FOLDER, len(places), (passage_text.text for passage_text in passage_texts(store, places))
+        )
         write_locations(places, directory / PASSAGES_FOLDER)
         write_passage_citations(store, places, directory / PASSAGES_FOLDER)
     return WrittenSegment(store, len(places), papers, passages)
@@ -96,17 +96,18 @@ def _write_records(batches: Iterable[pa.RecordBatch], directory: Path, readings:
 
 
 def _passage_locations(store: PaperStore) -> NDArray[np.int32]:
-    """Of all passages, columns as in PassageLocation."""
-    found = [np.empty((0, len(PassageLocation._fields)), np.int32)]
+    """Return the locations of all passages, with columns as in PassageLocation."""
+    locations = [np.empty((0, len(PassageLocation._fields)), np.int32)]
     for row, record in enumerate(store.all_indexed_columns()):
-        own = passages_of(row, record["abstract"], [one["text"] for one in record["sections"] or ()])
+        own = passages_of(row, record["abstract"], [item["text"] for item in record["sections"] or ()])
         if own:
-            found.append(np.array(own, np.int32))
-    return np.concatenate(found)
+            locations.append(np.array(own, np.int32))
+    return np.concatenate(locations)
 
 
 def sort_papers(records: Iterable[PaperRecord], path: Path) -> "SortedPapers":
-    """By date, then by id, undated last. The records go to the file; only their keys stay in memory."""
+    """Sort papers by date, then by id, undated papers last. The records go to the file; only their keys stay in
+    memory."""
     keys = []
     waiting = iter(records)
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, SORTING_SCHEMA) as writer:
@@ -121,23 +122,23 @@ def sort_papers(records: Iterable[PaperRecord], path: Path) -> "SortedPapers":
 
 class SortedPapers:
     def __init__(self, path: Path, keys: pa.Table) -> None:
-        """`keys` in the order of the file."""
+        """Open the sorted file; `keys` are in the order of the file."""
         reader = pa.ipc.open_file(pa.memory_map(str(path)))
         self._runs = [reader.get_batch(number) for number in range(reader.num_record_batches)]
         self._order: NDArray[np.int64] = pc.sort_indices(keys, sort_keys=_ORDER).to_numpy().astype(np.int64)
         self.digests: Hashes = keys["digest"].to_numpy()[self._order]
-        """Of the papers in order."""
+        """Digests of the papers, in sorted order."""
 
     def __len__(self) -> int:
         return len(self._order)
 
     def batches(self, first: int, last: int) -> Iterator[pa.RecordBatch]:
-        """The papers from `first` up to `last` in batches of the size that a store has."""
+        """Yield the papers from `first` up to, not including, `last` in batches of the size that a store uses."""
         for start in range(first, last, _BLOCK):
             yield from self._block(self._order[start : min(last, start + _BLOCK)]).to_batches(max_chunksize=BATCH)
 
     def _block(self, rows: NDArray[np.int64]) -> pa.Table:
-        """Each run is sorted too, so its part of a block is one slice of it."""
+        """Return these rows as a table. Each run is sorted too, so its part of a block is a single slice of the run."""
         runs, places = np.divmod(rows, _RUN)
         pieces, wanted, taken = [], np.empty(len(rows), np.int64), 0
         for run in np.unique(runs):

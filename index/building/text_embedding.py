@@ -1,13 +1,9 @@
-"""Vectors of texts: those that are known already are looked up, so that no text is embedded twice."""
+"""Text embedding that looks up known vectors, so that no text is embedded twice."""
 
 import asyncio
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from hashlib import blake2b
 from itertools import islice
-from pathlib import Path
-from tempfile import TemporaryFile
-from typing import Literal, NamedTuple, Self
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,46 +11,36 @@ from numpy.typing import NDArray
 from assayer.ports import Embedder, LexicalEmbedder, LexicalWeights, Vectors
 from index.building.compaction import SegmentRows
 from index.hashing import Hashes, hash64
-from index.records.paper_record import PaperRecord
-from index.records.parquet_records import RecordWithVector
 from index.segments.lexical_rows import LexicalRows, LexicalSpool
 from index.segments.passages import paper_text, passage_texts
 
-__all__ = [
-    "KnownVectors",
-    "OnProgress",
-    "RecordVectors",
-    "TextEmbedding",
-    "VectorBlock",
-    "no_progress",
-    "segment_vectors",
-]
-
 OnProgress = Callable[[int, int], None]
-"""Texts embedded, and texts to embed in all, as far as is known. Must not raise."""
+"""Callback for progress: texts embedded so far, and total texts to embed as far as known. Must not raise."""
 _EMBEDDED_AT_ONCE = 128
 _WINDOW = 16_384
-"""Texts in memory at once, and sorted by their length."""
+"""Number of texts held in memory and sorted by length at a time."""
 
 
 class VectorBlock(NamedTuple):
-    """Texts, by their hashes, and the rows of their vectors in an array."""
+    """Block of texts, by hash, and the rows of their vectors in an array."""
 
     texts: Hashes
     rows: NDArray[np.int64]
     vectors: Vectors
     lexical: LexicalRows | None = None
-    """Their weights, in the same rows; None where they are not known."""
+    """Lexical weights of the texts, in the same rows; None if they are unknown."""
 
 
 class KnownVectors:
-    """By the texts' hashes: about twenty bytes of memory a text; the vectors stay in their arrays."""
+    """Vectors by the hashes of their texts. Uses about twenty bytes of memory per text; the vectors stay in their
+    arrays."""
 
     def __init__(self, parts: Sequence[VectorBlock], signature: str = "") -> None:
-        """`signature` identifies vectors that cannot be computed from the texts, such as those of records."""
+        """Index the vectors; `signature` identifies vectors that cannot be computed from the texts, such as
+        those supplied with records."""
         self.signature = signature
         self.weighed = bool(parts) and all(part.lexical is not None for part in parts)
-        """Whether the texts' lexical weights are known too."""
+        """True if the texts' lexical weights are known too."""
         self._lexical = [part.lexical for part in parts]
         self._vectors = [part.vectors for part in parts]
         texts = np.concatenate([np.empty(0, np.uint64), *(part.texts for part in parts)])
@@ -65,7 +51,7 @@ class KnownVectors:
         self._parts = np.repeat(np.arange(len(parts), dtype=np.int32), [len(part.texts) for part in parts])[order]
 
     def __len__(self) -> int:
-        """Texts; one that is known twice counts twice."""
+        """Return the number of texts; a text that is known twice counts twice."""
         return len(self._texts)
 
     def fill(
@@ -75,8 +61,8 @@ class KnownVectors:
         rows: NDArray[np.int64],
         lexical: dict[int, LexicalWeights] | None = None,
     ) -> NDArray[np.int64]:
-        """Copies known vectors into `vectors`, and weights to `lexical` by row where it is given, and returns the rows
-        whose texts are not known. `texts` are the hashes of all rows of `vectors`."""
+        """Copy known vectors into `vectors`, and weights into `lexical` by row if it is not None. Returns the
+        rows whose texts are not known. `texts` are the hashes of all rows of `vectors`."""
         wanted = texts[rows]
         places = np.searchsorted(self._texts, wanted)
         known = places < len(self._texts)
@@ -95,46 +81,8 @@ class KnownVectors:
         return rows[~known]
 
 
-class RecordVectors:
-    """Vectors that came with records, in a temporary file that grows with them until it is closed."""
-
-    def __init__(self, directory: Path | None = None) -> None:
-        """The file is created in the directory, or where the system puts temporary files."""
-        self._file = TemporaryFile(dir=directory)  # noqa: SIM115 # closed with this
-        self._texts = array("Q")
-        self._dimensions = 0
-        self._digest = blake2b(digest_size=8)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-    def collect(self, records: Iterable[RecordWithVector]) -> Iterator[PaperRecord]:
-        """Yields the records and stores their vectors, which must have been checked."""
-        for record, vector in records:
-            if vector is not None:
-                text = int(hash64([paper_text(record.title, record.abstract)])[0])
-                written = vector.values.astype(np.float16).tobytes()
-                self._dimensions = len(vector.values)
-                self._texts.append(text)
-                self._file.write(written)
-                self._digest.update(text.to_bytes(8, "little") + written)
-            yield record
-
-    def known(self) -> KnownVectors:
-        """All that were collected; of equal texts the first. They remain readable after the file is closed."""
-        if not self._texts:
-            return KnownVectors([])
-        self._file.flush()
-        vectors = np.memmap(self._file, np.float16, "r", shape=(len(self._texts), self._dimensions))
-        texts = np.frombuffer(self._texts, np.uint64)
-        return KnownVectors([VectorBlock(texts, np.arange(len(texts)), np.asarray(vectors))], self._digest.hexdigest())
-
-
 def segment_vectors(papers: Iterable[SegmentRows]) -> KnownVectors:
-    """Vectors, and lexical weights where there are any, of these papers and of their passages."""
+    """Return the vectors of these papers and their passages, with lexical weights if there are any."""
     parts = []
     for segment, rows in papers:
         texts = (paper_text(*segment.store.title_and_abstract(row)) for row in rows.tolist())
@@ -143,7 +91,9 @@ def segment_vectors(papers: Iterable[SegmentRows]) -> KnownVectors:
         if segment.passages is not None:
             own = segment.passages_of(rows)
             weights = segment.passage_weights.by_rows() if segment.passage_weights else None
-            passages = (one.text for one in passage_texts(segment.store, segment.passage_locations[own]))
+            passages = (
+                passage_text.text for passage_text in passage_texts(segment.store, segment.passage_locations[own])
+            )
             parts.append(VectorBlock(hash64(passages), own, segment.passages.vectors, weights))
     return KnownVectors(parts)
 
@@ -153,7 +103,7 @@ def no_progress(done: int, total: int) -> None:
 
 
 class TextEmbedding:
-    """Embeds texts sorted by length, which wastes the least padding, and reuses vectors that are known."""
+    """Embedding of texts sorted by length, which minimizes padding, with reuse of known vectors."""
 
     def __init__(
         self,
@@ -162,24 +112,24 @@ class TextEmbedding:
         *known: KnownVectors,
         lexical: LexicalEmbedder | None = None,
     ) -> None:
-        """Where several of `known` have a text, the first one's vector is used. `lexical` is the embedder again where
-        the weights of its tokens are wanted: vectors without them are then not known."""
+        """Use the vector of the first of `known` that has a text. If `lexical` is set, it must be the same
+        embedder, token weights are computed too, and known vectors without weights are ignored."""
         self.embedder = embedder
         self.lexical = lexical
         self.embedded = 0
-        """Texts that the model has read so far."""
-        self._known = [one for one in known if lexical is None or one.weighed]
+        """Number of texts embedded by the model so far."""
+        self._known = [item for item in known if lexical is None or item.weighed]
         self._progress = progress
         self._done = self._total = 0
 
     @property
     def signature(self) -> str:
-        """Of the vectors that cannot be computed from the texts."""
+        """Signature of the known vectors that cannot be computed from the texts."""
         return "".join(known.signature for known in self._known)
 
     async def fill(self, vectors: Vectors, texts: Iterator[str], spool: LexicalSpool | None = None) -> None:
-        """Fills `vectors` with the texts' passage vectors; there must be as many texts. Their weights go to the spool,
-        which must be given where they are wanted."""
+        """Fill `vectors` with the texts' passage vectors; both must have the same length. Lexical weights go to
+        `spool`, which is required if they are wanted."""
         self._total += len(vectors)
         row = 0
         while some := await asyncio.to_thread(list, islice(texts, _WINDOW)):
@@ -195,7 +145,7 @@ class TextEmbedding:
         return vectors
 
     async def _fill(self, vectors: Vectors, texts: Sequence[str]) -> dict[int, LexicalWeights]:
-        """Weights by row, where they are wanted."""
+        """Fill `vectors` and return the lexical weights by row, if they are wanted."""
         missing, weights = np.arange(len(texts)), dict[int, LexicalWeights]()
         keys = hash64(texts if self._known else ())
         for known in self._known:

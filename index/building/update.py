@@ -1,4 +1,4 @@
-"""Updates a corpus with a delta: a new segment for what is new or changed, and hidden rows in older segments."""
+"""Update of a corpus with a delta: a new segment for new and changed papers, and hidden rows in older segments."""
 
 import asyncio
 import time
@@ -14,10 +14,10 @@ from assayer.models import Frozen, PaperId
 from assayer.ports import Embedder, LexicalEmbedder
 from index.building.acceptance import Accept
 from index.building.compaction import SegmentRevision, revise_segments
+from index.building.gathered_vectors import RecordVectors
 from index.building.text_embedding import (
     KnownVectors,
     OnProgress,
-    RecordVectors,
     TextEmbedding,
     no_progress,
     segment_vectors,
@@ -32,23 +32,20 @@ from index.segments.paper_store import record_digest
 from index.versions.manifest import CorpusChanges, Manifest, check_embedder, read_manifest
 from index.versions.version_store import VersionStore
 
-__all__ = ["Delta", "ReadContents", "StageTime", "Stopwatch", "UpdateSummary", "read_delta", "update_corpus"]
-
-
 ReadContents: TypeAlias = Callable[[Sequence[PaperRecord]], Awaitable[None]]
-"""Called with the papers that are new or changed, before they are written."""
+"""Callback called with new and changed papers before they are written."""
 
 
 class UpdateSummary(Frozen):
     manifest: Manifest
     published: bool
-    """False: nothing has changed, and the current version stays."""
+    """False if nothing has changed and the current version stays."""
     changes: CorpusChanges
-    """By this update, published or not."""
+    """Changes made by this update, whether or not it is published."""
 
 
 class _Compared(NamedTuple):
-    """A delta compared with the current version."""
+    """Delta compared with the current version."""
 
     new: list[PaperRecord]
     changed: list[PaperRecord]
@@ -56,9 +53,9 @@ class _Compared(NamedTuple):
     """Units of the changed papers in the current version."""
     unchanged: int
     removed: list[int]
-    """Units of the papers that are deleted."""
+    """Units of the deleted papers."""
     unknown: int
-    """Deletions of papers that are not in the corpus."""
+    """Number of deletions of papers that are not in the corpus."""
 
     @property
     def coming(self) -> list[PaperRecord]:
@@ -72,12 +69,12 @@ class _Compared(NamedTuple):
 @dataclass(frozen=True)
 class Delta:
     upserts: Sequence[PaperRecord]
-    """Whole records, each id once."""
+    """Complete records; each id occurs once."""
     deletions: Collection[PaperId] = ()
     sources: tuple[RecordSource, ...] = ()
     rejections: Sequence[RejectedLine] = ()
     ready: KnownVectors = field(default_factory=lambda: KnownVectors([]))
-    """Vectors that came with the records."""
+    """Vectors supplied with the records."""
 
 
 class StageTime(Frozen):
@@ -86,10 +83,10 @@ class StageTime(Frozen):
 
 
 class Stopwatch:
-    """Adds up the time of stages by name; a stage that fails counts too."""
+    """Stopwatch that adds up the time of stages by name; failed stages count too."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """`clock` returns seconds since any fixed moment."""
+        """Start the stopwatch; `clock` returns seconds since any fixed moment."""
         self._clock = clock
         self._started = clock()
         self._spent: dict[str, float] = {}
@@ -101,7 +98,7 @@ class Stopwatch:
 
     @property
     def stages(self) -> tuple[StageTime, ...]:
-        """In the order in which they were first begun."""
+        """Stages in the order in which they first began."""
         return tuple(StageTime(name=name, seconds=round(spent, 2)) for name, spent in self._spent.items())
 
     @contextmanager
@@ -124,10 +121,10 @@ async def update_corpus(
     watch: Stopwatch | None = None,
     read_contents: ReadContents | None = None,
 ) -> UpdateSummary:
-    """Publishes a new version, or keeps the current one where nothing has changed. The manifest records the changes.
-    Raises what `accept` raises, and CorpusError when there is no corpus, when it is damaged, built with another
-    model, being built by another process, or cannot be written, and ConfigurationError when a GPU is missing; the
-    current version then stays."""
+    """Publish a new version, or keep the current version if nothing has changed; the manifest records the changes.
+    Raises what `accept` raises; CorpusError if the corpus is missing, damaged, built with another model, being
+    built by another process, or not writable; and ConfigurationError if a GPU is missing. The current version then
+    stays."""
     versions, watch = VersionStore(directory), watch or Stopwatch()
     versions.current_path()
     open_gpus((options or BuildOptions()).device)  # refused now, and not when all is embedded
@@ -232,8 +229,9 @@ def _compare(reader: VersionReader, delta: Delta) -> _Compared:
 
 
 def read_delta(upserts: Sequence[Path], deletions: Path | None = None, embedder: Embedder | None = None) -> Delta:
-    """From sources of records, and a file of ids, one a line. Vectors that came with records must be of the embedder's
-    model; without one they are left out. Raises InputError for what cannot be used, and for papers that are in both."""
+    """Read a delta from sources of records and a file of ids to delete, with an id per line. Vectors supplied with
+    records must be of the embedder's model; without an embedder they are left out. Raises InputError for unusable
+    input, and for papers that are both updated and deleted."""
     if not upserts and deletions is None:
         raise InputError("There is nothing to update with.", "Give files of paper records, or --remove with ids.")
     sources = tuple(describe_source(path) for path in upserts)
@@ -242,7 +240,7 @@ def read_delta(upserts: Sequence[Path], deletions: Path | None = None, embedder:
         records, vectors = list(ready.collect(harvest)), ready.known()
     gone = _ids_in(deletions) if deletions else []
     coming = {record.id for record in records}
-    both = [one for one in gone if one in coming]
+    both = [item for item in gone if item in coming]
     if both:
         raise InputError(
             f"{len(both)} papers are to be removed and have a record, the first: {both[0]}.",

@@ -1,5 +1,5 @@
-"""Vectors that were computed ahead of a build, in files named by their texts and model: a build that finds a text here
-does not embed it."""
+"""Store of vectors computed before a build, in files named by their texts and model. A build does not embed texts that
+it finds here."""
 
 import io
 import secrets
@@ -15,24 +15,23 @@ from numpy.typing import NDArray
 
 from assayer.errors import CorpusError
 from assayer.ports import Embedder, LexicalEmbedder, LexicalWeights, Vectors, WeighedTexts
+from index.arrays import load_array, load_arrays
 from index.building.gathered_vectors import GatheredVectors
 from index.building.text_embedding import KnownVectors
 from index.hashing import Hashes, hash64
 from index.segments.lexical_rows import LexicalRows, pack_rows
 
-__all__ = ["LexicalLookupEmbedder", "LookupEmbedder", "VectorStore", "lookup_embedder", "vector_file_key"]
-
 
 def vector_file_key(texts: Sequence[str], model: str, lexical: bool = False) -> str:
-    """Name of the file with the vectors of these texts, in this order, and of the one with their lexical weights;
-    `model` as in `Embedder.name`."""
+    """Return the name of the file with the vectors of these texts, in this order, and of the file with their
+    lexical weights; `model` as in `Embedder.name`."""
     return blake2b(
         (model + " with weights" * lexical).encode() + b"\0" + hash64(texts).tobytes(), digest_size=16
     ).hexdigest()
 
 
 class VectorStore:
-    """A folder (an fsspec address) with one file a key: rows of a text's hash and its vector in half precision."""
+    """Folder (an fsspec address) with a file per key: rows of a text's hash and its vector in half precision."""
 
     def __init__(self, address: str) -> None:
         self._files, self._folder = fsspec.url_to_fs(address)
@@ -43,7 +42,8 @@ class VectorStore:
     def put(
         self, key: str, texts: Sequence[str], vectors: Vectors, lexical: Sequence[LexicalWeights] | None = None
     ) -> None:
-        """Atomic: a killed process leaves the whole file or none. Weights lie in a file beside it, written first."""
+        """Write the vectors of a key atomically: a killed process leaves the whole file or none. Lexical
+        weights go to a separate file, written first."""
         if lexical is not None:
             packed = io.BytesIO()
             np.savez(packed, **pack_rows(lexical)._asdict())
@@ -61,9 +61,8 @@ class VectorStore:
         self._files.mv(unfinished, path)
 
     def known(self, keys: Iterable[str], directory: Path | None = None, wanted: Hashes | None = None) -> KnownVectors:
-        """The vectors of these files, copied one file after the other into one in a directory on this machine, which
-        has no name there; `wanted` as in GatheredVectors. Raises CorpusError for a file that cannot be read, and
-        OSError for a full disk."""
+        """Return the vectors of these files, copied into a single unnamed file in a local directory; `wanted`
+        as in GatheredVectors. Raises CorpusError for an unreadable file, and OSError for a full disk."""
         with GatheredVectors(directory, wanted) as gathered:
             for key in keys:
                 rows = self._rows(key)
@@ -75,7 +74,7 @@ class VectorStore:
         path = self._path(key)
         try:
             written = self._files.cat_file(path)
-            rows: NDArray[np.void] = np.load(io.BytesIO(written))
+            rows: NDArray[np.void] = load_array(io.BytesIO(written))
         except (OSError, ValueError, EOFError) as error:
             raise _unreadable(path, error) from None
         return rows
@@ -86,8 +85,8 @@ class VectorStore:
         try:
             if not self._files.exists(path):
                 return None
-            with np.load(io.BytesIO(self._files.cat_file(path))) as packed:
-                return LexicalRows(packed["offsets"], packed["tokens"], packed["weights"])
+            packed = load_arrays(io.BytesIO(self._files.cat_file(path)))
+            return LexicalRows(packed["offsets"], packed["tokens"], packed["weights"])
         except (OSError, ValueError, EOFError, BadZipFile) as error:
             raise _unreadable(path, error) from None
 
@@ -99,10 +98,10 @@ class VectorStore:
 
 
 class LookupEmbedder:
-    """Implements assayer.ports.Embedder: passages that are stored are looked up, everything else is embedded."""
+    """Implements assayer.ports.Embedder: looks up stored passages and embeds everything else."""
 
     def __init__(self, embedder: Embedder, known: KnownVectors) -> None:
-        """`known` must be passage vectors of the same model."""
+        """Wrap the embedder; `known` must be passage vectors of the same model."""
         self._embedder = embedder
         self._known = known
 
@@ -125,10 +124,11 @@ class LookupEmbedder:
 
 
 class LexicalLookupEmbedder(LookupEmbedder):
-    """Implements assayer.ports.LexicalEmbedder too."""
+    """Lookup embedder that also implements assayer.ports.LexicalEmbedder."""
 
     def __init__(self, embedder: Embedder, lexical: LexicalEmbedder, known: KnownVectors) -> None:
-        """`lexical` is the embedder again; what is known without its weights is embedded."""
+        """Wrap the embedder; `lexical` must be the same embedder. Known vectors without lexical weights are not
+        used."""
         super().__init__(embedder, known if known.weighed else KnownVectors([]))
         self._lexical = lexical
 
@@ -145,14 +145,15 @@ class LexicalLookupEmbedder(LookupEmbedder):
 
 
 def lookup_embedder(embedder: Embedder, known: KnownVectors) -> LookupEmbedder:
-    """Lexical where the embedder is."""
+    """Return a lookup embedder, lexical if the embedder is lexical."""
     if isinstance(embedder, LexicalEmbedder):
         return LexicalLookupEmbedder(embedder, embedder, known)
     return LookupEmbedder(embedder, known)
 
 
 def _finite(vectors: Vectors) -> Vectors:
-    """Raises CorpusError: a row that nobody filled, or that was damaged, never comes into a corpus."""
+    """Return the vectors if all are finite. Raises CorpusError otherwise, so that unfilled or damaged rows never
+    enter a corpus."""
     if not np.isfinite(vectors).all():
         raise CorpusError(
             "A text's vector cannot be used: a stored vector is not finite.",

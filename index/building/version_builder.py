@@ -1,4 +1,4 @@
-"""Builds segments and versions: what a build and an update have in common."""
+"""Building of segments and versions, shared by builds and updates."""
 
 import asyncio
 import hashlib
@@ -34,44 +34,42 @@ from index.segments.vector_index import EXACT_UP_TO, VectorMatches
 from index.versions.manifest import FORMAT, MANIFEST, CorpusChanges, Manifest, count_rejections, write_sealed
 from index.versions.version_store import BM25_FOLDER, REJECTED_FILE, VersionStore
 
-__all__ = ["BuildOptions", "VersionBuilder", "VersionPlan"]
-
 _ENTRY = "segment.json"
 _WEIGHED = "lexical weights 1"
-"""In the hash that names a segment with such weights; to be changed with how they are written."""
+"""Part of the hash that names a segment with lexical weights. Change it when the way they are written changes."""
 
 
 class BuildOptions(Frozen):
     exact_up_to: int = Field(default=EXACT_UP_TO, ge=0)
-    """Rows that are searched exactly; beyond, an approximate index is built."""
+    """Maximum rows that are searched exactly; an approximate index is built for more."""
     papers_per_segment: int = Field(default=1_000_000, ge=1)
-    """At most."""
+    """Maximum papers per segment."""
     keep: int = Field(default=3, ge=1)
-    """Versions that stay in the directory, the current one included, besides those that are in use. An interrupted
-    evaluation resumes with its version as long as it is there."""
+    """Number of versions that stay in the directory, including the current version, in addition to versions in use.
+    An interrupted evaluation resumes with its version as long as that version exists."""
     embed_anew: bool = False
-    """Ignore the vectors that came with records."""
+    """Whether to ignore the vectors supplied with records and embed their texts again."""
     device: Device = "cpu"
-    """Which trains large indexes and deals rows to their lists."""
+    """Device that trains large indexes and assigns rows to their lists."""
     readings: Path | None = None
-    """Names and claims that a language model read; those of the corpus's own directory where it is None."""
+    """File of names and claims extracted by a language model; None for the file in the corpus directory."""
 
 
 @dataclass(frozen=True)
 class VersionPlan:
-    """What a new version consists of. Segments that it shares with the previous version are in `kept`."""
+    """Contents of a new version. Segments shared with the previous version are in `kept`."""
 
     kept: Sequence[SegmentEntry]
     added: Sequence[SegmentEntry]
     hidden: Mapping[str, Sequence[int]]
-    """Rows by the kept segment's name."""
+    """Hidden rows, by name of the kept segment."""
     removed: Sequence[int] = ()
-    """Ids of papers in the previous version's BM25 index that are removed."""
+    """Ids of the papers that are removed from the previous version's BM25 index."""
     removed_passages: Sequence[int] = ()
     before: Path | None = None
     """Directory of the previous version, whose BM25 index is copied."""
     fit: FitCalibration | None = None
-    """Reused while the corpus has about the same size."""
+    """Calibration to reuse while the corpus has about the same size."""
     sources: tuple[RecordSource, ...] = ()
     rejections: Sequence[RejectedLine] = ()
     changes: CorpusChanges | None = None
@@ -79,7 +77,7 @@ class VersionPlan:
     @property
     def entries(self) -> tuple[SegmentEntry, ...]:
         hidden = {name: len(rows) for name, rows in self.hidden.items()}
-        return (*(one.model_copy(update={"hidden": hidden.get(one.name, 0)}) for one in self.kept), *self.added)
+        return (*(item.model_copy(update={"hidden": hidden.get(item.name, 0)}) for item in self.kept), *self.added)
 
 
 @dataclass(frozen=True)
@@ -90,17 +88,18 @@ class VersionBuilder:
 
     @property
     def gpus(self) -> Gpus | None:
-        """Raises ConfigurationError."""
+        """GPUs for the configured device. Raises ConfigurationError."""
         return open_gpus(self.options.device)
 
     async def write_segments(self, records: Iterable[PaperRecord], first_ordinal: int) -> list[SegmentEntry]:
-        """Sorted by date and split into segments. An intact segment that an interrupted build left is reused."""
+        """Sort the records by date and write them as segments. An intact segment left by an interrupted build
+        is reused."""
         with self.versions.scratch_directory() as directory:
             papers = await asyncio.to_thread(sort_papers, records, directory / "sorted.arrow")
             return await self.write_sorted(papers, first_ordinal)
 
     async def write_sorted(self, papers: SortedPapers, first_ordinal: int) -> list[SegmentEntry]:
-        """As `write_segments`, of papers that are sorted."""
+        """Write segments as `write_segments` does, for papers that are already sorted."""
         starts = range(0, len(papers), self.options.papers_per_segment)
         path = self.options.readings or self.versions.directory / READINGS_FILE
         readings = await asyncio.to_thread(ContentReadings.open, path)
@@ -115,18 +114,18 @@ class VersionBuilder:
         stop = min(len(papers), start + self.options.papers_per_segment)
         read = await asyncio.to_thread(_read_of, papers, start, stop, readings)
         name = self._segment_name(papers.digests[start:stop], read)
-        found = await asyncio.to_thread(_intact_segment, self.versions.segment_path(name))
-        if found is None:
+        segment = await asyncio.to_thread(_intact_segment, self.versions.segment_path(name))
+        if segment is None:
             with self.versions.scratch_directory() as directory:
                 batches = papers.batches(start, stop)
                 written = await write_segment(
                     batches, directory, self.embedding, self.options.exact_up_to, readings, self.gpus
                 )
                 weighed = self.embedding.lexical is not None
-                found = await asyncio.to_thread(_segment_entry, name, written, directory, weighed)
-                (directory / _ENTRY).write_text(found.model_dump_json(indent=1) + "\n", "utf-8")
+                segment = await asyncio.to_thread(_segment_entry, name, written, directory, weighed)
+                (directory / _ENTRY).write_text(segment.model_dump_json(indent=1) + "\n", "utf-8")
                 await asyncio.to_thread(self.versions.add_segment, directory, name)
-        return found.model_copy(update={"ordinal": ordinal})
+        return segment.model_copy(update={"ordinal": ordinal})
 
     def _segment_name(self, digests: Hashes, readings: Sequence[str]) -> str:
         """Hash of everything that determines the segment built from the records with these digests."""
@@ -142,8 +141,8 @@ class VersionBuilder:
         return made.hexdigest()[:16]
 
     async def publish(self, plan: VersionPlan, accept: Accept | None = None) -> Manifest:
-        """Raises what `accept` raises; the version is then removed, and its segments can be reused by the next
-        attempt."""
+        """Write and publish the planned version. Raises what `accept` raises; the version is then removed, and
+        the next attempt can reuse its segments."""
         version = self.version_name(plan)
         with self.versions.scratch_directory() as directory:
             await asyncio.to_thread(self._write, plan, directory)
@@ -178,8 +177,16 @@ class VersionBuilder:
         (directory / BM25_FOLDER).mkdir()
         added = [self._open_segment(entry, ()) for entry in plan.added]
         for name, documents, removed in (
-            (PAPERS_FOLDER, (one for segment in added for one in _paper_documents(segment)), plan.removed),
-            (PASSAGES_FOLDER, (one for segment in added for one in _passage_documents(segment)), plan.removed_passages),
+            (
+                PAPERS_FOLDER,
+                (paper_document for segment in added for paper_document in _paper_documents(segment)),
+                plan.removed,
+            ),
+            (
+                PASSAGES_FOLDER,
+                (passage_document for segment in added for passage_document in _passage_documents(segment)),
+                plan.removed_passages,
+            ),
         ):
             if plan.before is None:
                 (directory / BM25_FOLDER / name).mkdir()
@@ -203,7 +210,7 @@ class VersionBuilder:
 
 
 def _read_of(papers: SortedPapers, start: int, stop: int, readings: ContentReadings) -> list[str]:
-    """Readings of these papers, in their order."""
+    """Return the readings of these papers, in their order."""
     if not readings.by_text:
         return []
     texts = (
@@ -211,21 +218,21 @@ def _read_of(papers: SortedPapers, start: int, stop: int, readings: ContentReadi
         for batch in papers.batches(start, stop)
         for text in zip(batch["title"].to_pylist(), batch["abstract"].to_pylist(), strict=True)
     )
-    return [found.model_dump_json() for text in texts if (found := readings.of(*text))]
+    return [reading.model_dump_json() for text in texts if (reading := readings.of(*text))]
 
 
 def _paper_documents(segment: Segment) -> Iterator[Bm25Document]:
-    for row, one in enumerate(paper_texts(segment.store)):
-        yield _document(segment, row, one)
+    for row, paper_text in enumerate(paper_texts(segment.store)):
+        yield _document(segment, row, paper_text)
 
 
 def _passage_documents(segment: Segment) -> Iterator[Bm25Document]:
-    for row, one in enumerate(passage_texts(segment.store, segment.passage_locations)):
-        yield _document(segment, row, one)
+    for row, passage_text in enumerate(passage_texts(segment.store, segment.passage_locations)):
+        yield _document(segment, row, passage_text)
 
 
-def _document(segment: Segment, row: int, one: IndexedText) -> Bm25Document:
-    own, (text, record) = document_id(segment.entry.ordinal, row), one
+def _document(segment: Segment, row: int, indexed_text: IndexedText) -> Bm25Document:
+    own, (text, record) = document_id(segment.entry.ordinal, row), indexed_text
     day, venue, retracted = record["publication_date"], record["venue"], record["retracted"]
     return Bm25Document(own, text, day, venue, tuple(record["fields"]), retracted)
 

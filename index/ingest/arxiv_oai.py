@@ -19,18 +19,6 @@ from index.ingest.raw_files import IngestedSource, SourceWriter
 from index.ingest.record_rows import IdentifierRow, RecordRow, as_day, deletion
 from index.ingest.source_files import IngestSource, IngestTransport
 
-__all__ = [
-    "MAX_PAGE_BYTES",
-    "ArxivHarvest",
-    "OaiError",
-    "OaiPage",
-    "OaiRecord",
-    "arxiv_paper_id",
-    "harvest_windows",
-    "read_oai_page",
-]
-
-
 _MOST_PAGES = 10_000
 _BAD_TOKEN = "badResumptionToken"  # noqa: S105 - a code of the protocol
 _ATTEMPTS = 3
@@ -42,7 +30,7 @@ _NO_RECORDS = "noRecordsMatch"
 
 
 def harvest_windows(first: dt.date, last: dt.date) -> Iterator[tuple[dt.date, dt.date]]:
-    """Months, the first and the last perhaps in part; none when there is no day between."""
+    """Yield the months between two days, the first and last possibly partial; nothing if there is no day between."""
     while first <= last:
         after = (first.replace(day=1) + dt.timedelta(days=32)).replace(day=1)
         yield first, min(after - dt.timedelta(days=1), last)
@@ -50,16 +38,16 @@ def harvest_windows(first: dt.date, last: dt.date) -> Iterator[tuple[dt.date, dt
 
 
 class ArxivHarvest:
-    """Days are the records' datestamps. Only days that are over are asked for, as today may still bring something."""
+    """Harvest of arXiv by the records' datestamps. Only past days are requested, as more records may appear today."""
 
     def __init__(self, transport: IngestTransport, base_url: str, subjects: str = "") -> None:
-        """`subjects` is a set of the service: `cs`, `math`, `physics:hep-th`; all when empty."""
+        """Create a harvest. `subjects` is a set of the service (`cs`, `math`, `physics:hep-th`); empty for all."""
         self._transport = transport
         self._base_url = base_url
         self._set = subjects
 
     async def harvest(self, ingest: Ingest, asked: Sequence[DaySpan], report: ReportProgress) -> list[IngestedSource]:
-        """Windows that were harvested already are skipped. Raises SourceError."""
+        """Harvest the requested days, skipping windows that were already harvested. Raises SourceError."""
         sources = [self._source(*window) for span in asked for window in harvest_windows(*span)]
         missing = ingest.missing(sources)
         marks = []
@@ -70,12 +58,13 @@ class ArxivHarvest:
         return marks
 
     def _source(self, first: dt.date, last: dt.date) -> IngestSource:
-        """A later window counts more: arXiv moves a record into the window of its last change."""
+        """Return the source of a window. A later window has precedence: arXiv moves a record into the window of
+        its last change."""
         name = f"{self._set or 'all'}/{first}--{last}"
         return IngestSource(kind="arxiv", name=name, layer=last.toordinal(), seal="oai")
 
     async def _harvest_window(self, source: IngestSource, ingest: Ingest) -> IngestedSource:
-        """Starts again when the service has forgotten the resumption token."""
+        """Harvest a window, starting again if the service has forgotten the resumption token."""
         for _ in range(_ATTEMPTS):
             try:
                 with SourceWriter(source, ingest.root, ingest.state.partitions) as intake:
@@ -106,11 +95,11 @@ class ArxivHarvest:
 
 
 class _TokenExpired(Exception):
-    """The service has forgotten the resumption token."""
+    """Error for a resumption token that the service has forgotten."""
 
 
 class OaiError(NamedTuple):
-    """An error answer: `badResumptionToken`, `badArgument`, …"""
+    """Error response of the service, with a code such as `badResumptionToken` or `badArgument`."""
 
     code: str
     message: str
@@ -124,7 +113,7 @@ def _failure(error: OaiError, source: IngestSource) -> Exception:
 
 class OaiRecord(NamedTuple):
     row: RecordRow | str
-    """Or why the record has none."""
+    """Row of the record, or the reason why it has none."""
     deleted: bool
     size: int
 
@@ -132,16 +121,16 @@ class OaiRecord(NamedTuple):
 class OaiPage(NamedTuple):
     entries: tuple[OaiRecord, ...]
     token: str
-    """Of the next page; empty on the last."""
+    """Resumption token of the next page; empty on the last page."""
 
 
 def arxiv_paper_id(name: str) -> str:
-    """The id under which our arXiv source knows the paper."""
+    """Return the id that the arXiv source uses for the paper."""
     return f"arxiv:{name}"
 
 
 def read_oai_page(body: bytes) -> OaiPage | OaiError:
-    """An empty window is an empty page. Raises SourceMalformed."""
+    """Parse a page of the service; an empty window is an empty page. Raises SourceMalformed."""
     root = _root(body)
     error = root.find(f"{_OAI}error")
     if error is not None and error.get("code") != _NO_RECORDS:
@@ -155,7 +144,7 @@ def read_oai_page(body: bytes) -> OaiPage | OaiError:
 
 
 def _root(body: bytes) -> etree._Element:
-    """Parsed without DTDs, entities and network."""
+    """Parse the body without DTDs, entities or network access."""
     if len(body) > MAX_PAGE_BYTES:
         raise SourceMalformed(f"A page of arXiv's OAI-PMH service has {len(body):,} bytes.", _SERVICE_HINT)
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
@@ -175,13 +164,13 @@ def _entry(record: etree._Element) -> OaiRecord:
         return OaiRecord("id is missing", False, 0)
     if header is not None and header.get("status") == "deleted":
         return OaiRecord(deletion(arxiv_paper_id(name)), True, 100)
-    told = record.find(f"{_OAI}metadata/{_ARXIV}arXiv")
-    return OaiRecord("metadata is missing", False, 0) if told is None else _paper(name, told)
+    metadata = record.find(f"{_OAI}metadata/{_ARXIV}arXiv")
+    return OaiRecord("metadata is missing", False, 0) if metadata is None else _paper(name, metadata)
 
 
-def _paper(name: str, told: etree._Element) -> OaiRecord:
+def _paper(name: str, metadata: etree._Element) -> OaiRecord:
     def words(tag: str) -> str:
-        return " ".join((told.findtext(f"{_ARXIV}{tag}") or "").split())
+        return " ".join((metadata.findtext(f"{_ARXIV}{tag}") or "").split())
 
     title, abstract = words("title"), words("abstract")
     if not title or not abstract:
@@ -190,7 +179,7 @@ def _paper(name: str, told: etree._Element) -> OaiRecord:
         arxiv_paper_id(name),
         title,
         abstract,
-        [author for one in told.iterfind(f"{_ARXIV}authors/{_ARXIV}author") if (author := _author(one))],
+        [author for item in metadata.iterfind(f"{_ARXIV}authors/{_ARXIV}author") if (author := _author(item))],
         as_day(words("created")),
         words("journal-ref"),
         f"https://arxiv.org/abs/{name}",

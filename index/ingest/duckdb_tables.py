@@ -19,13 +19,11 @@ try:
 except ImportError:
     raise ConfigurationError("Ingest joins with DuckDB, which is not installed.", "Install assayer[ingest].") from None
 
-__all__ = ["BATCH", "Database", "JoinLimits", "Relation", "add_raw_table", "open_database"]
-
 Database: TypeAlias = duckdb.DuckDBPyConnection
 Relation: TypeAlias = duckdb.DuckDBPyRelation
 
 BATCH = 8192
-"""Rows that are read from DuckDB at a time."""
+"""Number of rows read from DuckDB at a time."""
 
 _SETUP = """
 SET enable_progress_bar = false;
@@ -48,23 +46,22 @@ CREATE MACRO edges(name) AS TABLE
     WHERE d.deleted AND d.citation IS NULL AND d.key = e.key AND d.cited = e.cited AND d.layer > e.layer
   );
 """
-"""`latest`: of each key the row of the highest layer, and in a layer the first; none when that row is a deletion. Only
-narrow columns are sorted: texts and vectors are read again for the rows that are kept. `edges`: the same for
-citations, whose key is their own number where they have one; a deletion may give that number alone, or the two
-papers alone."""
+"""SQL setup. `latest` keeps for each key the first row of the highest layer, or none if that row is a deletion. Only
+narrow columns are sorted: texts and vectors are read again for the kept rows. `edges` does the same for citations,
+whose key is their own number if they have it; a deletion may name only that number, or only the two papers."""
 
 
 class JoinLimits(Frozen):
     memory_mb: int = 4096
     threads: int = 2
     vector_model: str = "allenai/specter2"
-    """What `Embedder.name` calls the model that made Semantic Scholar's vectors."""
+    """Name of the model that made Semantic Scholar's vectors, as in `Embedder.name`."""
 
 
 @contextmanager
 def open_database(root: StoragePath, limits: JoinLimits) -> Iterator[Database]:
-    """An empty database that reads files below the root. Raises ConfigurationError for what does not fit the limits,
-    and OSError."""
+    """Open an empty database that reads files below the root. Raises ConfigurationError if the work does not fit
+    the limits, and OSError."""
     with (
         TemporaryDirectory(prefix="assayer-") as spill,
         _duckdb_errors_explained(limits),
@@ -76,7 +73,7 @@ def open_database(root: StoragePath, limits: JoinLimits) -> Iterator[Database]:
 
 
 def add_raw_table(base: Database, name: str, files: Sequence[StoragePath], schema: pa.Schema) -> None:
-    """From raw files; an empty table with their columns when there are none."""
+    """Add a table of raw files; an empty table with the same columns if there are no files."""
     if files:
         base.read_parquet([str(file) for file in files], filename=True).create_view(name)
     else:

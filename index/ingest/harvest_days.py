@@ -1,12 +1,10 @@
-"""Which days a harvest asks for, so that none is left out between those that a folder holds."""
+"""Choice of the days that a harvest requests, so that a folder never has gaps between its days."""
 
 import datetime as dt
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from assayer.errors import InputError
-
-__all__ = ["DaySpan", "HarvestedDays"]
 
 _DAY = dt.timedelta(days=1)
 
@@ -21,16 +19,20 @@ class DaySpan(NamedTuple):
 
 class HarvestedDays(NamedTuple):
     since: dt.date | None
-    """First day from which on all are in; None before the first run has ended, and in folders of earlier versions."""
+    """First day from which all later days are present. None before the first completed run, and in folders of
+    earlier versions."""
     until: dt.date | None
-    """The last of them; None before the first run has ended."""
+    """Last day that is present; None before the first completed run."""
     begun: DaySpan | None
-    """What a run was asked for that has not ended: some of these days are in."""
+    """Days requested by a run that has not finished; some of them are already in the folder."""
 
     def to_ask(self, since: dt.date | None, last: dt.date) -> list[DaySpan]:
-        """What was begun, where the folder held something before, then from `since`, or else once more from the last
-        day that is in, as arXiv tells harvesters to: its day is not ours, and may have brought something after we
-        asked. Empty when there is no new day. Raises InputError where days between would be left out."""
+        """Return the day spans to request, empty if there is no new day.
+
+        The span of an unfinished run comes first, if the folder held something before. Then follow the days
+        from `since`, otherwise from the last harvested day, which is requested again as arXiv tells harvesters
+        to: its day differs from ours and may have brought records after the last request. Raises InputError
+        where days between would be left out."""
         first = since or self.until
         if first is None:
             if self.begun is None:
@@ -45,7 +47,7 @@ class HarvestedDays(NamedTuple):
         return [*owed, *spans]
 
     def after(self, asked: Sequence[DaySpan]) -> "HarvestedDays":
-        """When all of these are in."""
+        """Return the state after all of these days have been harvested."""
         firsts = [span.first for span in asked]
         lasts = [span.last for span in asked]
         since = self.since or self.until

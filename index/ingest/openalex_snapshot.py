@@ -1,6 +1,5 @@
-"""The OpenAlex snapshot: rows of its works, and the manifest that names every file of works; files that it no longer
-names are removed.
-"""
+"""OpenAlex snapshot: rows of its works, and the manifest that lists every file of works. Files that it no longer lists
+are removed."""
 
 import csv
 import re
@@ -17,9 +16,6 @@ from assayer.models import Identifiers
 from index.ingest.record_rows import IdentifierRow, RecordRow, as_count, as_day, as_link, as_list, as_text
 from index.ingest.source_files import IngestSource, IngestTransport
 from index.ingest.storage_path import StoragePath
-
-__all__ = ["OpenAlexFiles", "abstract_text", "is_web", "merged_ids", "openalex_paper_id", "work_row"]
-
 
 _WORKS = "/works/"
 _HINT = "Give the address of a manifest of works, as `…/data/jsonl/works/manifest.json`."
@@ -43,7 +39,7 @@ class _File(BaseModel):
 
 
 class _Manifest(BaseModel):
-    """`files` since 2026, `entries` before."""
+    """Manifest of a snapshot, with `files` since 2026 and `entries` before."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -52,7 +48,7 @@ class _Manifest(BaseModel):
 
 
 class OpenAlexFiles:
-    """Files of works beside their manifest, on the web or in any file system."""
+    """Files of works next to their manifest, on the web or in any file system."""
 
     def __init__(self, manifest: str, transport: IngestTransport, incoming: Path) -> None:
         self._manifest = manifest
@@ -62,16 +58,17 @@ class OpenAlexFiles:
         self.date = ""
 
     async def sources(self) -> Sequence[IngestSource]:
-        """Raises InputError, SourceMalformed, and what the transport raises."""
+        """Return the files that the manifest lists. Raises InputError, SourceMalformed, and what the transport
+        raises."""
         try:
-            told = _Manifest.model_validate_json(await self._read())
+            manifest = _Manifest.model_validate_json(await self._read())
         except ValidationError:
             raise SourceMalformed(f"{self._manifest} is no manifest of an OpenAlex snapshot.", _HINT) from None
-        if any(_WORKS not in file.url or ".." in file.url for file in told.files):
+        if any(_WORKS not in file.url or ".." in file.url for file in manifest.files):
             raise SourceMalformed(f"{self._manifest} names files that are not of works.", _HINT)
         home = self._manifest.rsplit("/", 1)[0]
-        named = {file.url.split(_WORKS, 1)[1]: file.meta for file in told.files}
-        self.date = told.date
+        named = {file.url.split(_WORKS, 1)[1]: file.meta for file in manifest.files}
+        self.date = manifest.date
         self._sizes = {name: meta.content_length for name, meta in named.items()}
         return [
             IngestSource(
@@ -108,7 +105,7 @@ def is_web(address: str) -> bool:
 
 
 def openalex_paper_id(work: str) -> str:
-    """The id under which our OpenAlex source knows the work."""
+    """Return the id that the OpenAlex source uses for the work."""
     return f"openalex:{work}"
 
 
@@ -133,14 +130,14 @@ def work_row(data: Mapping[str, Any]) -> RecordRow | str:
         as_link(home.get("landing_page_url")) or as_link(data.get("doi")) or as_link(data.get("id")),
         as_count(data.get("cited_by_count")),
         _identifiers(data, work),
-        [openalex_paper_id(cited) for one in as_list(data.get("referenced_works")) if (cited := _work(one))] or None,
+        [openalex_paper_id(cited) for item in as_list(data.get("referenced_works")) if (cited := _work(item))] or None,
         _fields(data),
         data.get("is_retracted") is True,
     )
 
 
 def abstract_text(positions: Any) -> str:
-    """The words in the order of their positions; empty when there are none."""
+    """Return the abstract's words in the order of their positions; empty if there are none."""
     placed = [
         (place, word)
         for word, places in (positions.items() if isinstance(positions, dict) else ())
@@ -151,8 +148,8 @@ def abstract_text(positions: Any) -> str:
 
 
 def merged_ids(lines: Iterable[str]) -> Iterator[str]:
-    """Ids of works that were merged into others: `merge_date,id,merge_into_id`, as the legacy snapshot lists them.
-    Raises csv.Error."""
+    """Yield the ids of works that were merged into others, from lines `merge_date,id,merge_into_id` of the legacy
+    snapshot. Raises csv.Error."""
     for row in csv.DictReader(lines):
         if work := _work(row.get("id")):
             yield openalex_paper_id(work)
@@ -169,41 +166,41 @@ def _object(value: Any) -> Mapping[str, Any]:
 
 def _authors(value: Any) -> list[str]:
     shown = (
-        as_text(_object(one.get("author")).get("display_name")) or as_text(one.get("raw_author_name"))
-        for one in as_list(value)
-        if isinstance(one, dict)
+        as_text(_object(item.get("author")).get("display_name")) or as_text(item.get("raw_author_name"))
+        for item in as_list(value)
+        if isinstance(item, dict)
     )
     return [name for name in shown if name]
 
 
 def _precise(date: str) -> str:
-    """OpenAlex writes 1 for a month or day that it does not know."""
+    """Shorten a date to its known part: OpenAlex writes 1 for an unknown month or day."""
     if date.endswith("-01-01"):
         return date[:4]
     return date[:7] if date.endswith("-01") else date
 
 
 def _fields(data: Mapping[str, Any]) -> list[str]:
-    topics = (_object(_object(one).get("field")).get("display_name") for one in as_list(data.get("topics")))
+    topics = (_object(_object(item).get("field")).get("display_name") for item in as_list(data.get("topics")))
     return list(dict.fromkeys(name for topic in topics if (name := as_text(topic))))
 
 
 def _identifiers(data: Mapping[str, Any], work: str) -> IdentifierRow:
     places = [_object(data.get("primary_location")), _object(data.get("best_oa_location"))]
-    places += [_object(one) for one in as_list(data.get("locations"))]
+    places += [_object(item) for item in as_list(data.get("locations"))]
     addresses = (as_link(place.get(name)) for place in places for name in ("landing_page_url", "pdf_url"))
-    found = [identifiers_in(address) for address in dict.fromkeys(addresses) if address]
+    identifiers = [identifiers_in(address) for address in dict.fromkeys(addresses) if address]
     ids = _object(data.get("ids"))
     pmc = _number(ids.get("pmcid"))
     known = with_arxiv(
         Identifiers(
             doi=doi(as_text(data.get("doi"))),
-            arxiv=next((one.arxiv for one in found if one.arxiv), ""),
+            arxiv=next((item.arxiv for item in identifiers if item.arxiv), ""),
             openalex=work,
             pubmed=_number(ids.get("pmid")),
-            pmc=f"PMC{pmc}" if pmc else next((one.pmc for one in found if one.pmc), ""),
-            acl=next((one.acl for one in found if one.acl), ""),
-            openreview=next((one.openreview for one in found if one.openreview), ""),
+            pmc=f"PMC{pmc}" if pmc else next((item.pmc for item in identifiers if item.pmc), ""),
+            acl=next((item.acl for item in identifiers if item.acl), ""),
+            openreview=next((item.openreview for item in identifiers if item.openreview), ""),
         )
     )
     return IdentifierRow(**known.model_dump())

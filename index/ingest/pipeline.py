@@ -27,7 +27,7 @@ from pydantic import ValidationError
 
 from assayer.errors import ConfigurationError, InputError
 from assayer.models import Frozen
-from assayer.run.structured_concurrency import together
+from assayer.run.concurrency import gather_all
 from index.ingest.duckdb_tables import JoinLimits
 from index.ingest.harvest_days import DaySpan, HarvestedDays
 from index.ingest.raw_compaction import compact_raw_files, remove_leftovers
@@ -45,66 +45,65 @@ from index.ingest.source_formats import SOURCE_FORMATS
 from index.ingest.storage_path import StoragePath
 from index.versions.manifest import RejectionCount
 
-__all__ = ["Ingest", "IngestOptions", "IngestState", "IngestSummary", "ReportProgress"]
-
 _STATE_FILE = "ingest.json"
 _DELETIONS_FILE = "deletions.txt"
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 ReportProgress = Callable[[str, int, int], None]
-"""Name of the stage, steps done, steps in all."""
+"""Callback for progress: stage name, steps done, total steps."""
 
 
 class IngestOptions(Frozen):
     partitions: int = 64
-    """Of a new folder; one is read, joined and written at a time."""
+    """Number of partitions of a new folder; a single partition is read, joined and written at a time."""
     jobs: int = 1
-    """Files that are parsed at the same time, each in a process of its own when there are several."""
+    """Number of files parsed concurrently, each in a separate process if more than 1."""
     join: JoinLimits = JoinLimits()
 
 
 class IngestState(Frozen):
-    """The state of a folder of ingest after its last successful run."""
+    """State of an ingest folder after its last successful run."""
 
     origin: str
-    """`s2`, `arxiv`, `openalex` or `jsonl`."""
+    """Origin of the records: `s2`, `arxiv`, `openalex` or `jsonl`."""
     partitions: int
     until: str = ""
-    """The release or day up to which it is complete; empty before the first run has ended, and where there is none."""
+    """Release or day up to which the folder is complete. Empty before the first completed run, and for origins
+    without releases or days."""
     since: dt.date | None = None
-    """Of arXiv's days: the first from which on all are in. None where no run has recorded it."""
+    """First day from which all arXiv days are in the folder. None if no run has recorded it."""
     begun: DaySpan | None = None
-    """Of arXiv's days: those that a run was asked for which has not ended."""
+    """Days of arXiv requested by an unfinished run."""
     built: bool = False
     kinds: tuple[SourceKind, ...] = ()
-    """Of the files that were all read."""
+    """Kinds of files of which all were read."""
     subjects: str | None = None
-    """arXiv's set that the folder is for; empty for all, None before it was set."""
+    """Set of arXiv that the folder is for; empty for all sets, None before it was set."""
     manifest: str = ""
-    """OpenAlex's manifest that the folder was made from."""
+    """OpenAlex manifest from which the folder was made."""
 
 
 class IngestSummary(NamedTuple):
     taken: int
     """Source files."""
     there: int
-    """That were there before."""
+    """Number of source files that were present before."""
     rows: int
-    """Lines of those taken that are usable."""
+    """Number of usable lines in the newly read files."""
     parts: int
     """Partitions joined."""
     records: int
-    """In the partitions joined."""
+    """Number of records in the joined partitions."""
     upserts: int
     deletions: int
     rejected: tuple[RejectionCount, ...]
 
 
 class Ingest:
-    """One folder, one origin. Nothing else may write into the folder meanwhile."""
+    """Ingest into a single folder from a single origin. No other process may write into the folder at the same time."""
 
     def __init__(self, address: str, origin: str, options: IngestOptions, report: ReportProgress) -> None:
-        """Raises InputError for a folder that holds something else."""
+        """Open or create the folder. Raises InputError if it holds something else."""
         self.root = StoragePath.parse(address)
         self._options = options
         self._report = report
@@ -113,8 +112,8 @@ class Ingest:
     async def run(
         self, sources: Sequence[IngestSource], supply: SourceAccess, until: str = "", *, complete: bool = False
     ) -> IngestSummary:
-        """Reads the sources that are missing and joins the partitions that this changes. With `complete`, other sources
-        are removed."""
+        """Read the missing sources and join the partitions that they change. With `complete`, other sources are
+        removed."""
         if complete:  # what is known of the sources before does not hold for these
             self.state = self.state.model_copy(update={"until": "", "kinds": ()})
         self._write_state()
@@ -123,7 +122,7 @@ class Ingest:
         return await self.join(taken, until, tuple(dict.fromkeys(source.kind for source in sources)))
 
     def begin(self, until: str) -> None:
-        """Records what a first run is about to read, so that an interrupted one resumes with the same."""
+        """Record what a first run will read, so that it resumes with the same after an interruption."""
         self.state = self.state.model_copy(update={"until": until})
         self._write_state()
 
@@ -133,14 +132,15 @@ class Ingest:
         return HarvestedDays(held.since, dt.date.fromisoformat(held.until) if held.until else None, held.begun)
 
     def begin_days(self, asked: Sequence[DaySpan]) -> None:
-        """Recorded before the first of them is read: what a run leaves out that breaks off is asked for by the next."""
+        """Record the requested days before any is read, so that the next run requests what an interrupted run
+        missed."""
         if asked:
-            span = DaySpan(min(one.first for one in asked), max(one.last for one in asked))
+            span = DaySpan(min(item.first for item in asked), max(item.last for item in asked))
             self.state = self.state.model_copy(update={"begun": span})
             self._write_state()
 
     async def join_days(self, asked: Sequence[DaySpan], taken: Sequence[IngestedSource]) -> IngestSummary:
-        """All of the days that were asked for have been read."""
+        """Join after all requested days have been read, and record them."""
         days = self.days.after(asked)
         summary = await self.join(taken, days.until.isoformat() if days.until else "")
         self.state = self.state.model_copy(update={"since": days.since, "begun": None})
@@ -148,8 +148,8 @@ class Ingest:
         return summary
 
     def bind_subjects(self, wanted: str | None) -> str:
-        """The set that the folder is for, fixed at the first run; None accepts it. Raises InputError for another: one
-        day up to which everything is there cannot be that of two sets."""
+        """Return the set that the folder is for, fixed at the first run; None accepts it. Raises InputError for
+        another set, as a single day of completeness cannot hold for two sets."""
         held = self.state.subjects
         if None not in (held, wanted) and held != wanted:
             raise InputError(
@@ -163,7 +163,7 @@ class Ingest:
     async def join(
         self, taken: Sequence[IngestedSource], until: str = "", kinds: Sequence[SourceKind] = ()
     ) -> IngestSummary:
-        """Joins the partitions whose sources are not those that their records were made from."""
+        """Join the partitions whose sources differ from those from which their records were made."""
         self._write_state()
         there = len(await asyncio.to_thread(ingested_sources, self.root)) - len(taken)
         marks = await asyncio.to_thread(self._compact)
@@ -176,25 +176,27 @@ class Ingest:
 
     @property
     def next_layer(self) -> int:
-        """Above the layers of all sources."""
+        """Layer above the layers of all sources."""
         return max((mark.layer for _, mark in ingested_sources(self.root)), default=-1) + 1
 
     def remember_manifest(self, wanted: str) -> None:
-        """Where the next run finds the manifest."""
+        """Record the address where the next run finds the manifest."""
         self.state = self.state.model_copy(update={"manifest": wanted})
 
     def deletions(self, kind: SourceKind) -> list[IngestSource]:
-        """Sources that were read and contain only deletions."""
+        """Return the sources that were read and contain only deletions."""
         marks = [
             mark for _, mark in ingested_sources(self.root) if mark.kind == kind and mark.deletions and not mark.rows
         ]
-        return [IngestSource(kind=kind, name=one.name, layer=one.layer, seal=one.seal, deleted=True) for one in marks]
+        return [
+            IngestSource(kind=kind, name=item.name, layer=item.layer, seal=item.seal, deleted=True) for item in marks
+        ]
 
     def missing(self, sources: Sequence[IngestSource]) -> list[IngestSource]:
         marks = [mark for _, mark in ingested_sources(self.root)]
         there = {(mark.kind, mark.name, mark.seal) for mark in marks}
-        there |= {(mark.kind, one.name, one.seal) for mark in marks for one in mark.absorbs}
-        return [one for one in sources if (one.kind, one.name, one.seal) not in there]
+        there |= {(mark.kind, absorb.name, absorb.seal) for mark in marks for absorb in mark.absorbs}
+        return [source for source in sources if (source.kind, source.name, source.seal) not in there]
 
     def _read_state(self, origin: str) -> IngestState:
         place = self.root / _STATE_FILE
@@ -230,10 +232,10 @@ class Ingest:
             return mark
 
         with _failures_explained(self.root), _pool(self._options.jobs) as pool:
-            return await together(one(source) for source in missing)
+            return await gather_all(one(source) for source in missing)
 
     def _remove_obsolete(self, kept: Sequence[IngestSource] | None) -> None:
-        """Removes leftovers of interrupted runs, and all sources but those given; None keeps all."""
+        """Remove leftovers of interrupted runs, and all sources except `kept`; None keeps all."""
         remove_leftovers(self.root)
         if kept is not None:
             stay = {source_folder(self.root, source).path for source in kept}
@@ -242,7 +244,7 @@ class Ingest:
                     remove_source(folder)
 
     def _compact(self) -> list[tuple[StoragePath, IngestedSource]]:
-        """Compacts raw files and returns the sources that are there afterwards."""
+        """Compact raw files and return the remaining sources."""
         with _failures_explained(self.root):
             remove_leftovers(self.root)
             compact_raw_files(self.root, self._options.join, partial(self._report, "Compacting"))
@@ -286,14 +288,17 @@ def _set(subjects: str | None) -> str:
 
 
 def _names(part: int, marks: Iterable[tuple[StoragePath, IngestedSource]]) -> tuple[str, ...]:
-    """Identifies the sources of a partition's records."""
+    """Return names that identify the sources of a partition's records."""
     return tuple(sorted(f"{mark.kind}/{mark.name}@{mark.seal}" for _, mark in marks if part in mark.parts))
 
 
 def _summary(taken: Sequence[IngestedSource], there: int, parts: Sequence[PartitionSummary]) -> IngestSummary:
     reasons: Counter[str] = Counter()
-    for one in (*(one for mark in taken for one in mark.rejected), *(one for part in parts for one in part.rejected)):
-        reasons[one.reason] += one.count
+    for item in (
+        *(item for mark in taken for item in mark.rejected),
+        *(item for part in parts for item in part.rejected),
+    ):
+        reasons[item.reason] += item.count
     return IngestSummary(
         taken=len(taken),
         there=there,
@@ -308,7 +313,7 @@ def _summary(taken: Sequence[IngestedSource], there: int, parts: Sequence[Partit
 
 @contextmanager
 def _failures_explained(root: StoragePath) -> Iterator[None]:
-    """Turns errors of the operating system into errors that say what to do. The run can be repeated."""
+    """Turn operating system errors into errors with advice. The run can be repeated."""
     try:
         yield
     except OSError as error:
@@ -328,7 +333,7 @@ def _pool(jobs: int) -> Executor:
 
 
 def _end_with_parent() -> None:
-    """Ends a worker whose parent was killed: it would write into a folder that the next run uses."""
+    """End a worker whose parent was killed; otherwise it would write into a folder that the next run uses."""
     parent = multiprocessing.parent_process()
 
     def wait() -> None:

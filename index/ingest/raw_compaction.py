@@ -29,18 +29,17 @@ from index.ingest.source_files import S2_KINDS, IngestSource, SourceKind
 from index.ingest.source_formats import SOURCE_FORMATS
 from index.ingest.storage_path import StoragePath
 
-__all__ = ["compact_raw_files", "remove_leftovers"]
-
 _COMPACTED: tuple[SourceKind, ...] = (*S2_KINDS, "arxiv")
 _MOST_LAYERS = 8
-"""Of one kind, before they are compacted: each compaction rewrites all rows of the kind, as each join does."""
+"""Maximum layers of a kind before they are compacted. Each compaction rewrites all rows of the kind, as does each join.
+"""
 
 _Sources = Sequence[tuple[StoragePath, IngestedSource]]
 
 
 def remove_leftovers(root: StoragePath) -> None:
-    """Removes leftovers of interrupted runs: sources that were not finished, and sources that were absorbed."""
-    absorbed = {(mark.kind, one) for _, mark in ingested_sources(root) for one in mark.absorbs}
+    """Remove leftovers of interrupted runs: unfinished sources, and sources that were absorbed."""
+    absorbed = {(mark.kind, absorb) for _, mark in ingested_sources(root) for absorb in mark.absorbs}
     for folder in source_folders(root):
         if not (folder / SOURCE_FILE).exists():
             folder.remove()
@@ -50,8 +49,8 @@ def remove_leftovers(root: StoragePath) -> None:
 
 
 def compact_raw_files(root: StoragePath, limits: JoinLimits, report: Callable[[int, int], None]) -> None:
-    """Every kind with too many layers, one after the other; each needs disk space for a second copy of itself. `report`
-    is called with the partitions done and their number."""
+    """Compact every kind that has too many layers, sequentially; each needs disk space for a second copy. `report`
+    is called with the partitions done and their total."""
     marks = ingested_sources(root)
     for kind in _COMPACTED:
         own = [(folder, mark) for folder, mark in marks if mark.kind == kind]
@@ -90,7 +89,7 @@ def _compact_kind(
 
 
 def _compacted_source(kind: SourceKind, marks: _Sources) -> IngestSource:
-    """Named by a hash of its sources, so that the same name means the same rows."""
+    """Return the compacted source, named by a hash of its sources, so that equal names mean equal rows."""
     names = "\n".join(sorted(f"{mark.name}@{mark.seal}" for _, mark in marks))
     name = f"folded/{blake2b(names.encode(), digest_size=8).hexdigest()}"
     return IngestSource(kind=kind, name=name, layer=max(mark.layer for _, mark in marks), seal="folded")
@@ -99,7 +98,7 @@ def _compacted_source(kind: SourceKind, marks: _Sources) -> IngestSource:
 def _compact_partition(
     root: StoragePath, kind: SourceKind, files: Sequence[StoragePath], into: StoragePath, limits: JoinLimits
 ) -> int:
-    """Writes the current rows under new line numbers; returns how many. No file is left when there are none."""
+    """Write the current rows under new line numbers and return their number. No file is left if there are none."""
     schema, standing = SOURCE_FORMATS[kind].schema, "edges" if kind == "citations" else "latest"
     with open_database(root, limits) as base:
         add_raw_table(base, "rows", files, schema)

@@ -1,4 +1,5 @@
-"""Stage one: a source file becomes raw Parquet, partitioned by the hash of the paper's id, completely or not at all."""
+"""First stage of ingest: a source file becomes raw Parquet, partitioned by the hash of the paper's id, completely or
+not at all."""
 
 import csv
 import hashlib
@@ -24,33 +25,16 @@ from index.ingest.storage_path import StoragePath, open_address
 from index.records.json_lines import DAMAGE_ERRORS, DAMAGED, bounded_lines, read_lines
 from index.versions.manifest import RejectionCount
 
-__all__ = [
-    "REJECTED_FILE",
-    "SOURCE_FILE",
-    "AbsorbedSource",
-    "IngestedSource",
-    "RawFileWriter",
-    "RowStamp",
-    "SourceWriter",
-    "ingest_file",
-    "ingested_sources",
-    "partition_file",
-    "remove_source",
-    "source_folder",
-    "source_folders",
-]
-
-
 SOURCE_FILE, REJECTED_FILE = "source.json", "rejected.jsonl"
 _FLUSH = 64 * 2**20
-"""Bytes of source text held before they are written as a row group of each partition."""
+"""Bytes of source text buffered before they are written as a row group of each partition."""
 _LISTED = 1_000
-"""Rejected lines that are listed of one source; all are counted."""
+"""Maximum rejected lines listed per source; all are counted."""
 _RAW = "raw"
 
 
 class RowStamp(NamedTuple):
-    """Which row of a key is current: the last one by layer, then by line."""
+    """Stamp that decides which row of a key is current: the last row by layer, then by line."""
 
     line: int
     layer: int
@@ -65,23 +49,23 @@ class AbsorbedSource(Frozen):
 
 
 class IngestedSource(Frozen):
-    """Record of a source file that was read completely, and of its counts. Written last: a folder without it does not
+    """Record of a completely read source file, with its counts. It is written last: a folder without it does not
     count."""
 
     kind: str
     name: str
     layer: int
     seal: str
-    """Distinguishes contents under the same name: a size, an ETag, a checksum."""
+    """Seal that distinguishes contents under the same name: a size, an ETag or a checksum."""
     rows: int
     deletions: int
     bytes: int
     """Unpacked."""
     rejected: tuple[RejectionCount, ...]
     parts: tuple[int, ...]
-    """Partitions with rows of it."""
+    """Partitions that contain rows of the source."""
     absorbs: tuple[AbsorbedSource, ...] = ()
-    """Sources that were compacted into it; they no longer count where they are still there."""
+    """Sources that were compacted into this source; they no longer count, even if still present."""
 
 
 def partition_file(part: int) -> str:
@@ -89,11 +73,11 @@ def partition_file(part: int) -> str:
 
 
 class RawFileWriter:
-    """Splits rows into one Parquet file a partition; the files are complete after the `with`. Holds at most 64 MB of
-    text."""
+    """Writer that splits rows into a Parquet file per partition, complete after the `with` block. Holds at most 64
+    MB of text."""
 
     def __init__(self, folder: StoragePath, schema: pa.Schema, partitions: int) -> None:
-        """`schema` includes the stamp's columns; rows are tuples in the order of the other columns."""
+        """Create a writer. `schema` includes the stamp's columns; rows are tuples in the order of the other columns."""
         self._folder = folder
         self._schema = schema
         self._partitions = partitions
@@ -108,7 +92,8 @@ class RawFileWriter:
         return tuple(sorted(self._files))
 
     def add(self, paper: str | None, row: Sequence[Any], stamp: RowStamp, size: int) -> None:
-        """`paper` is the id that decides the partition; None puts the row into every one. `size` in bytes of text."""
+        """Add a row. `paper` is the id that decides the partition; None adds the row to every partition. `size`
+        is in bytes of text."""
         self._rows.append((*row, *stamp))
         self._ids.append(paper)
         self._held += size
@@ -131,8 +116,8 @@ class RawFileWriter:
         columns = zip(*self._rows, strict=True)
         arrays = [pa.array(column, field.type) for column, field in zip(columns, self._schema, strict=True)]
         table = pa.Table.from_arrays(arrays, schema=self._schema)
-        parts = (hash64(one or "" for one in self._ids) % np.uint64(self._partitions)).astype(np.int64)
-        parts[[one is None for one in self._ids]] = -1
+        parts = (hash64(item or "" for item in self._ids) % np.uint64(self._partitions)).astype(np.int64)
+        parts[[item is None for item in self._ids]] = -1
         everywhere = parts == -1
         for part in range(self._partitions) if everywhere.any() else np.unique(parts).tolist():
             rows = np.flatnonzero((parts == part) | everywhere)
@@ -148,19 +133,19 @@ class RawFileWriter:
 
 
 def source_folder(root: StoragePath, source: IngestSource) -> StoragePath:
-    """Readable, and unique by name."""
+    """Return the folder of a source, with a readable and unique name."""
     readable = re.sub(r"[^A-Za-z0-9._=-]+", "-", source.name).strip("-.")[-80:]
     return root / _RAW / source.kind / f"{readable}-{hashlib.blake2b(source.name.encode(), digest_size=4).hexdigest()}"
 
 
 def source_folders(root: StoragePath) -> list[StoragePath]:
-    """Of all sources, unfinished ones included."""
+    """Return the folders of all sources, unfinished sources included."""
     raw = root / _RAW
     return [raw / kind / name for kind in raw.child_names() for name in (raw / kind).child_names()]
 
 
 def ingested_sources(root: StoragePath) -> list[tuple[StoragePath, IngestedSource]]:
-    """Of the sources that were read completely, with their folders."""
+    """Return the sources that were read completely, with their folders."""
     return [
         (folder, IngestedSource.model_validate_json((folder / SOURCE_FILE).read()))
         for folder in source_folders(root)
@@ -169,13 +154,13 @@ def ingested_sources(root: StoragePath) -> list[tuple[StoragePath, IngestedSourc
 
 
 def remove_source(folder: StoragePath) -> None:
-    """Removes its `source.json` first: half a source never counts."""
+    """Remove a source, its `source.json` first, so that a partly removed source never counts."""
     (folder / SOURCE_FILE).remove()
     folder.remove()
 
 
 class SourceWriter:
-    """Writes the rows of one source; it counts when the `with` ends without an error."""
+    """Writer of the rows of a single source, which counts once the `with` block ends without an error."""
 
     def __init__(self, source: IngestSource, root: StoragePath, partitions: int) -> None:
         self._source = source
@@ -189,7 +174,7 @@ class SourceWriter:
         self._rows = self._deletions = self._bytes = 0
 
     def add(self, line: int, row: Sequence[Any] | str, size: int, deleted: bool = False) -> None:
-        """`row` may be the reason why the line is rejected."""
+        """Add a row; `row` may instead be the reason why the line is rejected."""
         self._bytes += size
         if isinstance(row, str):
             self._reject(line, row)
@@ -226,12 +211,12 @@ class SourceWriter:
     def _reject(self, line: int, reason: str) -> None:
         self._reasons[reason] += 1
         if self._reasons.total() <= _LISTED:
-            told = {"source": self._source.name, "line": line, "reason": reason}
-            self._rejected.write(json.dumps(told, ensure_ascii=False).encode() + b"\n")
+            rejected = {"source": self._source.name, "line": line, "reason": reason}
+            self._rejected.write(json.dumps(rejected, ensure_ascii=False).encode() + b"\n")
 
 
 def ingest_file(source: IngestSource, address: str, root: str, partitions: int) -> IngestedSource:
-    """Reads the file at the address; what comes before a damaged place counts."""
+    """Read the file at the address; lines before damaged content are kept."""
     with open_address(address) as file, SourceWriter(source, StoragePath.parse(root), partitions) as intake:
         if source.kind == "openalex" and source.deleted:
             _write_merged_ids(file, intake)

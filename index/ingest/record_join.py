@@ -1,4 +1,4 @@
-"""Stage two: the rows of one partition, from all sources, become paper records."""
+"""Second stage of ingest: the rows of a partition, from all sources, become paper records."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -14,8 +14,6 @@ from index.ingest.source_formats import SOURCE_FORMATS
 from index.ingest.storage_path import StoragePath
 from index.records.parquet_records import RECORDS_SCHEMA
 from index.versions.manifest import RejectionCount
-
-__all__ = ["DELETIONS", "RECORDS", "UPSERTS", "PartitionSummary", "join_partition", "joined_sources"]
 
 RECORDS, UPSERTS, DELETIONS = "records", "upserts", "deletions"
 _SOURCES = b"assayer.sources"
@@ -53,7 +51,7 @@ _PENDING = """
 SELECT w.* FROM waiting w SEMI JOIN joined j ON j.id = w.id ANTI JOIN changed c ON c.id = w.id
 UNION ALL BY NAME SELECT * FROM changed;
 """
-"""Changes of earlier runs that the corpus has not taken yet still count."""
+"""SQL for pending changes, including those of earlier runs that the corpus has not applied yet."""
 _GONE = (
     "SELECT id FROM (SELECT id FROM old UNION SELECT id FROM absent) g ANTI JOIN joined j ON j.id = g.id ORDER BY id"
 )
@@ -67,22 +65,23 @@ class PartitionSummary(NamedTuple):
 
 
 def joined_sources(root: StoragePath, part: int) -> tuple[str, ...] | None:
-    """Names and seals of the sources that the records of a partition were made from; None before the first join."""
+    """Return the names and seals of the sources from which a partition's records were made; None before the first
+    join."""
     place = root / RECORDS / partition_file(part)
     if not place.exists():
         return None
     with place.filesystem.open(place.path, "rb") as file:
-        told = (pq.read_schema(file).metadata or {}).get(_SOURCES, b"[]")
-    return tuple(json.loads(told))
+        stored = (pq.read_schema(file).metadata or {}).get(_SOURCES, b"[]")
+    return tuple(json.loads(stored))
 
 
 def join_partition(
     root: StoragePath, part: int, files: Mapping[SourceKind, Sequence[StoragePath]], names: Sequence[str], first: bool,
     limits: JoinLimits,
 ) -> PartitionSummary:  # fmt: skip
-    """Writes the records of a partition anew from its raw files, and the changes as upserts and deletions; the `first`
-    join has none. `names` are returned by `joined_sources`. Can be repeated after a kill: the records are written
-    last."""
+    """Rewrite the records of a partition from its raw files, and the changes as upserts and deletions; the `first`
+    join has no changes. `names` are returned by `joined_sources`. Can be repeated after a kill, as the records are
+    written last."""
     with open_database(root, limits) as base:
         rejected = _join(base, files)
         record_file = root / RECORDS / partition_file(part)
@@ -95,7 +94,7 @@ def join_partition(
 
 
 def _join(base: Database, files: Mapping[SourceKind, Sequence[StoragePath]]) -> tuple[RejectionCount, ...]:
-    """Creates the table `joined`; returns what was rejected."""
+    """Create the table `joined` and return counts of what was rejected."""
     whole = [kind for kind in files if kind not in S2_KINDS]
     if whole:
         add_raw_table(base, "rows", files[whole[0]], SOURCE_FORMATS[whole[0]].schema)
@@ -123,7 +122,7 @@ def _one(base: Database, query: str, given: Mapping[str, Any] | None = None) -> 
 
 
 def _write_changes(base: Database, root: StoragePath, part: int, record_file: StoragePath) -> tuple[int, int]:
-    """Returns how many upserts and deletions are pending now."""
+    """Write the changes of a partition and return the numbers of pending upserts and deletions."""
     upsert_file = root / UPSERTS / partition_file(part)
     gone_file = root / DELETIONS / partition_file(part).replace(".parquet", ".txt")
     _add_records(base, "old", record_file)
@@ -136,14 +135,14 @@ def _write_changes(base: Database, root: StoragePath, part: int, record_file: St
         upsert_file.remove()
     gone = [str(row[0]) for row in base.execute(_GONE).fetchall()]
     if gone:
-        gone_file.write("".join(f"{one}\n" for one in gone).encode())
+        gone_file.write("".join(f"{item}\n" for item in gone).encode())
     else:
         gone_file.remove()
     return upserts, len(gone)
 
 
 def _write(rows: Relation, place: StoragePath, metadata: Mapping[bytes, bytes]) -> int:
-    """With the columns and types of records; returns how many."""
+    """Write rows with the columns and types of records, and return their number."""
     schema = RECORDS_SCHEMA.with_metadata(dict(metadata))
     written = 0
     with place.open_atomic() as sink, pq.ParquetWriter(sink, schema, compression="zstd") as writer:

@@ -1,6 +1,5 @@
-"""Rows that are complete records (of our own JSON Lines, of OpenAlex, of arXiv), and conversion of foreign values to
-the types of our columns: what does not fit becomes empty, never an error.
-"""
+"""Rows that are complete records (from JSON Lines, OpenAlex or arXiv), and conversion of foreign values to column
+types. Values that do not fit become empty and never raise an error."""
 
 import datetime as dt
 import re
@@ -12,24 +11,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from index.records.paper_record import PaperRecord, first_problem, last_day, parse_vector
+from index.records.export_records import record_problem, validated_record
+from index.records.paper_record import last_day, parse_vector
 from index.records.parquet_records import RECORDS_SCHEMA
-
-__all__ = [
-    "RECORDS",
-    "IdentifierRow",
-    "RecordRow",
-    "SectionRow",
-    "as_count",
-    "as_day",
-    "as_link",
-    "as_list",
-    "as_text",
-    "deletion",
-    "jsonl_row",
-    "names_in",
-]
-
 
 RECORDS = pa.schema([pa.field("key", pa.string()), *list(RECORDS_SCHEMA)[1:]])
 _LINK = re.compile(r"https?://[^\s<>\"]{3,2000}", re.IGNORECASE)
@@ -37,7 +21,7 @@ _MOST = 2**31 - 1
 
 
 class IdentifierRow(NamedTuple):
-    """In the order of `Identifiers`."""
+    """Identifiers in the field order of `Identifiers`."""
 
     doi: str = ""
     arxiv: str = ""
@@ -50,14 +34,14 @@ class IdentifierRow(NamedTuple):
 
 
 class SectionRow(NamedTuple):
-    """In the order of the column's fields."""
+    """Section in the order of the column's fields."""
 
     title: str
     text: str
 
 
 class RecordRow(NamedTuple):
-    """In the order of RECORDS_SCHEMA, its id as the key."""
+    """Record in the order of RECORDS_SCHEMA, with its id as the key."""
 
     key: str
     title: str = ""
@@ -81,11 +65,12 @@ def deletion(paper: str) -> RecordRow:
 
 
 def jsonl_row(data: Mapping[str, Any]) -> RecordRow | str:
-    """Its vector is not checked here: the reader of the records knows the model."""
+    """Return the row of a record, or why it is rejected. Its vector is not checked here, as only the reader of the
+    records knows the model."""
     try:
-        record = PaperRecord.model_validate(data)
+        record = validated_record(data)
     except ValidationError as error:
-        return first_problem(error)
+        return record_problem(error, data)
     given = data.get("vector")
     vector = None if given is None else parse_vector(given)
     if given is not None and vector is None:
@@ -103,14 +88,14 @@ def jsonl_row(data: Mapping[str, Any]) -> RecordRow | str:
         None if record.references is None else list(record.references),
         list(record.fields),
         record.retracted,
-        [SectionRow(one.title, one.text) for one in record.sections],
+        [SectionRow(section.title, section.text) for section in record.sections],
         vector,
         str(data["vector_model"]) if vector is not None and data.get("vector_model") else None,
     )
 
 
 def as_text(value: Any) -> str:
-    """Some sources write numbers for texts."""
+    """Return the value as text; some sources write texts as numbers."""
     if isinstance(value, str):
         return value
     return str(value) if type(value) is int else ""
@@ -121,9 +106,9 @@ def as_list(value: Any) -> list[Any]:
 
 
 def names_in(value: Any, key: str) -> list[str]:
-    """The texts under one key of a list of objects, each once, in order."""
-    found = (as_text(one.get(key)).strip() for one in as_list(value) if isinstance(one, dict))
-    return list(dict.fromkeys(name for name in found if name))
+    """Return the unique texts under a key of a list of objects, in order."""
+    names = (as_text(item.get(key)).strip() for item in as_list(value) if isinstance(item, dict))
+    return list(dict.fromkeys(name for name in names if name))
 
 
 def as_count(value: Any) -> int | None:
@@ -131,7 +116,7 @@ def as_count(value: Any) -> int | None:
 
 
 def as_day(date: Any, year: Any = None) -> dt.date | None:
-    """The last day of the period, as in records; None when neither gives one."""
+    """Return the last day of the period, as in records; None if neither the date nor the year is usable."""
     for said in (date, year):
         try:
             if found := as_text(said).strip():
@@ -142,5 +127,5 @@ def as_day(date: Any, year: Any = None) -> dt.date | None:
 
 
 def as_link(value: Any) -> str:
-    found = as_text(value).strip()
-    return found if _LINK.fullmatch(found) and found.isprintable() else ""
+    link = as_text(value).strip()
+    return link if _LINK.fullmatch(link) and link.isprintable() else ""

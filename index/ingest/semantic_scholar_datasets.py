@@ -11,8 +11,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from assayer.errors import ConfigurationError, SourceMalformed, SourceRefused
 from index.ingest.source_files import IngestSource, IngestTransport, SourceKind
 
-__all__ = ["Release", "S2Datasets", "S2File", "S2Files"]
-
 _HINT = "Check ASSAYER_S2__BASE_URL."
 
 
@@ -45,25 +43,26 @@ class _Diffs(_Answer):
 
 
 class S2File(NamedTuple):
-    """Identifies a file whose links expire."""
+    """Identity of a file whose links expire."""
 
     kind: SourceKind
     since: str
-    """Empty for a file of a full release."""
+    """Release from which a diff starts; empty for a file of a full release."""
     release: str
     deleted: bool
     name: str
 
     @property
     def source(self) -> IngestSource:
-        what = "delete" if self.deleted else "update" if self.since else "full"
+        extent = "delete" if self.deleted else "update" if self.since else "full"
         layer = int(self.release.replace("-", "")) if self.since else 0
-        name = f"{self.release}/{what}/{self.name}"
+        name = f"{self.release}/{extent}/{self.name}"
         return IngestSource(kind=self.kind, name=name, layer=layer, seal=self.release, deleted=self.deleted)
 
 
 class S2Datasets:
-    """Raises SourceUnavailable, SourceRefused, SourceMalformed, and ConfigurationError without a key."""
+    """Client of the datasets service. Raises SourceUnavailable, SourceRefused, SourceMalformed, and
+    ConfigurationError without a key."""
 
     def __init__(self, transport: IngestTransport, base_url: str, key: str) -> None:
         if not key:
@@ -78,19 +77,19 @@ class S2Datasets:
         return await self._ask(f"release/{quote(name, safe='')}", Release)
 
     async def files(self, release: str, kind: SourceKind) -> dict[S2File, str]:
-        """With the links that are valid now."""
+        """Return the dataset's files, with links that are currently valid."""
         asked = f"release/{quote(release, safe='')}/dataset/{kind}"
-        told = await self._ask(asked, _Dataset)
-        return _by_file([(S2File(kind, "", release, False, _name(link)), link) for link in told.files])
+        dataset = await self._ask(asked, _Dataset)
+        return _by_file([(S2File(kind, "", release, False, _name(link)), link) for link in dataset.files])
 
     async def changes(self, since: str, until: str, kind: SourceKind) -> dict[S2File, str]:
-        """The files of the diffs from one release to another, with the links that are valid now."""
+        """Return the files of the diffs between two releases, with links that are currently valid."""
         asked = f"diffs/{quote(since, safe='')}/to/{quote(until, safe='')}/{kind}"
-        told = await self._ask(asked, _Diffs)
+        diffs = await self._ask(asked, _Diffs)
         return _by_file(
             [
                 (S2File(kind, since, diff.to_release, deleted, _name(link)), link)
-                for diff in told.diffs
+                for diff in diffs.diffs
                 for deleted, links in ((False, diff.update_files), (True, diff.delete_files))
                 for link in links
             ]
@@ -105,7 +104,7 @@ class S2Datasets:
 
 
 class S2Files:
-    """Downloads source files into a local folder, and asks for new links when they have expired."""
+    """Source files downloaded into a local folder; expired links are renewed."""
 
     def __init__(
         self, service: S2Datasets, transport: IngestTransport, links: Mapping[S2File, str], incoming: Path
@@ -136,17 +135,17 @@ class S2Files:
             fresh = await self._service.changes(file.since, file.release, file.kind)
         else:
             fresh = await self._service.files(file.release, file.kind)
-        self._links |= {one: link for one, link in fresh.items() if one in self._links}
+        self._links |= {item: link for item, link in fresh.items() if item in self._links}
 
 
 def _by_file(links: Sequence[tuple[S2File, str]]) -> dict[S2File, str]:
-    """Raises SourceMalformed where two files have one name."""
-    found = dict(links)
-    if len(found) != len(links):
+    """Return the links by file. Raises SourceMalformed if two files have the same name."""
+    by_file = dict(links)
+    if len(by_file) != len(links):
         raise SourceMalformed("Semantic Scholar lists two files of one dataset under one name.", _HINT)
-    return found
+    return by_file
 
 
 def _name(link: str) -> str:
-    """Of the file, without the signature: the same for every link to it."""
+    """Return the file name without the signature, identical for every link to the file."""
     return urlsplit(link).path.rsplit("/", 1)[-1]

@@ -1,4 +1,4 @@
-"""Source files: their kinds, where they are fetched from, and the interface to the network."""
+"""Source files: their kinds, their origins, and the interface to the network."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -9,64 +9,53 @@ from assayer.errors import InputError
 from assayer.models import Frozen
 from index.ingest.storage_path import StoragePath
 
-__all__ = [
-    "S2_KINDS",
-    "DownloadOutcome",
-    "IngestSource",
-    "IngestTransport",
-    "SourceAccess",
-    "SourceKind",
-    "StoredFiles",
-    "s2_dataset_files",
-]
-
-
 SourceKind = Literal[
     "papers", "abstracts", "citations", "s2orc", "s2orc_v2", "embeddings-specter_v2", "openalex", "arxiv", "jsonl"
 ]  # fmt: skip
-"""Also the names of the folders of stage one; all but the last three are those of Semantic Scholar's datasets."""
+"""Kinds of source files and names of the first stage's folders. All but the last three are Semantic Scholar datasets.
+"""
 
 S2_KINDS: tuple[SourceKind, ...] = ("papers", "abstracts", "citations", "s2orc", "s2orc_v2", "embeddings-specter_v2")
 DownloadOutcome = Literal["whole", "refused"]
 
 
 class IngestSource(Frozen):
-    """A file to ingest, wherever it comes from."""
+    """File to ingest, from any origin."""
 
     kind: SourceKind
     name: str
-    """Unique within its kind, and stable between runs."""
+    """Name that is unique within its kind and stable between runs."""
     address: str = ""
-    """Where it is read; empty where links expire."""
+    """Address from which the file is read; empty if links expire."""
     layer: int = 0
-    """Of rows with one key the highest layer counts."""
+    """Layer of the file; among rows with the same key the highest layer is current."""
     seal: str = ""
     deleted: bool = False
     """Its lines are deletions."""
 
 
 class IngestTransport(Protocol):
-    """Downloads with checks: of the address at every hop, of size and time, with retries of failures that may pass.
-    Raises AddressRefused, SourceUnavailable and SourceRefused."""
+    """Checked downloads: the address at every hop, size and time, with retries of transient failures. Raises
+    AddressRefused, SourceUnavailable and SourceRefused."""
 
     async def read(self, url: str, key: str = "") -> bytes:
-        """A small answer. `key` is sent to this host and no other."""
+        """Read a small response. `key` is sent only to this host."""
         ...
 
     async def save(self, url: str, path: Path, size: int | None = None) -> DownloadOutcome:
-        """A large file, of `size` bytes if that is known; resumes what an interrupted attempt has left at the path.
-        `refused` when the link has expired."""
+        """Save a large file, of `size` bytes if known, and resume what an interrupted attempt left at the path.
+        Returns `refused` if the link has expired."""
         ...
 
 
 class SourceAccess(Protocol):
     def fetched(self, source: IngestSource) -> AbstractAsyncContextManager[str]:
-        """An address at which the file can be read until the `async with` ends."""
+        """Return a context manager with an address at which the file can be read until the `async with` block ends."""
         ...
 
 
 class StoredFiles:
-    """Files that are read directly at their addresses."""
+    """Files read directly at their addresses."""
 
     @asynccontextmanager
     async def fetched(self, source: IngestSource) -> AsyncIterator[str]:
@@ -76,9 +65,9 @@ class StoredFiles:
     def sources(
         addresses: Sequence[str], kind: SourceKind, layer: int = 0, *, deleted: bool = False
     ) -> list[IngestSource]:
-        """Of files, and of the files in folders, each once. Raises InputError when there is none."""
-        found = list(dict.fromkeys(file for address in addresses for file in _files_at(StoragePath.parse(address))))
-        if not found:
+        """Return the unique sources for files and for the files in folders. Raises InputError if there is none."""
+        files = list(dict.fromkeys(file for address in addresses for file in _files_at(StoragePath.parse(address))))
+        if not files:
             raise InputError(f"There is no file at {', '.join(addresses)}.")
         return [
             IngestSource(
@@ -89,12 +78,13 @@ class StoredFiles:
                 seal=_seal(file),
                 deleted=deleted,
             )
-            for file in found
+            for file in files
         ]
 
 
 def s2_dataset_files(address: str) -> list[IngestSource]:
-    """Of a folder with a folder of files for each dataset, under Semantic Scholar's names. Raises InputError."""
+    """Return the sources in a folder with a subfolder of files per dataset, under Semantic Scholar's names. Raises
+    InputError."""
     root = StoragePath.parse(address)
     present = [kind for kind in S2_KINDS if (root / kind).child_names()]
     if "papers" not in present:
@@ -110,5 +100,5 @@ def _files_at(place: StoragePath) -> list[StoragePath]:
 
 
 def _seal(file: StoragePath) -> str:
-    told = file.filesystem.info(file.path)
-    return str(told.get("ETag") or f"{told.get('size')}-{told.get('mtime') or told.get('LastModified') or ''}")
+    status = file.filesystem.info(file.path)
+    return str(status.get("ETag") or f"{status.get('size')}-{status.get('mtime') or status.get('LastModified') or ''}")

@@ -1,4 +1,4 @@
-"""The formats of source files: how lines become rows, and the rows' columns. New formats are added here."""
+"""Formats of source files: conversion of lines to rows, and the rows' columns. Add new formats here."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -8,14 +8,12 @@ import pyarrow as pa
 from index.ingest import openalex_snapshot, record_rows, semantic_scholar_rows
 from index.ingest.source_files import SourceKind
 
-__all__ = ["SOURCE_FORMATS", "SourceFormat", "paper_of", "raw_schema"]
-
 
 class SourceFormat(NamedTuple):
     schema: pa.Schema
-    """Of a raw file."""
+    """Schema of a raw file."""
     row_of: Callable[[Mapping[str, Any]], Sequence[Any] | str]
-    """A row, its key first, or the reason why a line is rejected."""
+    """Function that returns a row, key first, or the reason why a line is rejected."""
 
 
 def _no_lines(_: Mapping[str, Any]) -> str:
@@ -23,7 +21,7 @@ def _no_lines(_: Mapping[str, Any]) -> str:
 
 
 def raw_schema(columns: pa.Schema) -> pa.Schema:
-    """With the columns of the stamp behind them."""
+    """Return the schema with the columns of the stamp appended."""
     stamp = [pa.field("line", pa.int64()), pa.field("layer", pa.int32()), pa.field("deleted", pa.bool_())]
     return pa.schema([*columns, *stamp])
 
@@ -44,5 +42,5 @@ SOURCE_FORMATS: Mapping[SourceKind, SourceFormat] = {
 
 
 def paper_of(key: int | str | None) -> str | None:
-    """The id of the paper that a row's key stands for."""
+    """Return the paper id that a row's key stands for."""
     return semantic_scholar_rows.s2_paper_id(key) if isinstance(key, int) else key

@@ -1,4 +1,4 @@
-"""Paths of ingest's files: on this machine, or at any address that fsspec knows."""
+"""Paths of ingest files, on this machine or at any address that fsspec supports."""
 
 import os
 from collections.abc import Iterator
@@ -11,12 +11,10 @@ import fsspec
 
 from assayer.errors import InputError
 
-__all__ = ["StoragePath", "open_address"]
-
 
 @dataclass(frozen=True)
 class StoragePath:
-    """A path in a file system. Writes are atomic, also across a power cut."""
+    """Path in a file system. Writes are atomic, even across a power failure."""
 
     filesystem: Any
     """An fsspec file system."""
@@ -24,7 +22,7 @@ class StoragePath:
 
     @classmethod
     def parse(cls, address: str) -> "StoragePath":
-        """From an address. Raises InputError for one that no installed file system knows."""
+        """Parse an address. Raises InputError if no installed file system supports it."""
         try:
             system, path = fsspec.core.url_to_fs(address)
         except (ImportError, ValueError) as error:
@@ -39,7 +37,7 @@ class StoragePath:
 
     @property
     def local(self) -> Path | None:
-        """None when it is not on this machine."""
+        """Local path; None if the path is not on this machine."""
         return Path(self.path) if "file" in _protocols(self.filesystem) else None
 
     @property
@@ -50,10 +48,10 @@ class StoragePath:
         return bool(self.filesystem.exists(self.path))
 
     def child_names(self) -> list[str]:
-        """Of its direct children, sorted; none when there is no such folder."""
+        """Return the names of its direct children, sorted; empty if there is no such folder."""
         if not self.filesystem.isdir(self.path):
             return []
-        return sorted(str(one).rstrip("/").rsplit("/", 1)[-1] for one in self.filesystem.ls(self.path, detail=False))
+        return sorted(str(item).rstrip("/").rsplit("/", 1)[-1] for item in self.filesystem.ls(self.path, detail=False))
 
     def read(self) -> bytes:
         return bytes(self.filesystem.cat_file(self.path))
@@ -64,7 +62,8 @@ class StoragePath:
 
     @contextmanager
     def open_atomic(self) -> Iterator[IO[bytes]]:
-        """Written under another name and then renamed; an object store's upload is atomic by itself."""
+        """Open for an atomic write: the file is written under another name and then renamed. An object store's
+        upload is atomic by itself."""
         self.filesystem.makedirs(self.path.rsplit("/", 1)[0], exist_ok=True)
         if self.local is None:
             try:
@@ -82,13 +81,13 @@ class StoragePath:
         partial.replace(self.local)
 
     def remove(self) -> None:
-        """With all its children; does nothing when it is not there."""
+        """Remove the path with all its children; do nothing if it does not exist."""
         if self.exists():
             self.filesystem.rm(self.path, recursive=True)
 
 
 def open_address(address: str) -> IO[bytes]:
-    """For reading, without decompression."""
+    """Open an address for reading, without decompression."""
     place = StoragePath.parse(address)
     try:
         file: IO[bytes] = place.filesystem.open(place.path, "rb")

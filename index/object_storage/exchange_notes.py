@@ -7,8 +7,6 @@ pulled over it.
 import os
 from pathlib import Path
 
-__all__ = ["ExchangeNotes"]
-
 _FILE = "exchanged"
 
 

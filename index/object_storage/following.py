@@ -1,4 +1,4 @@
-"""Follows what is published in a bucket: who searches gets the newest version, pulled to this machine first."""
+"""Subscription to a bucket's publications: searches use the newest version, downloaded to this machine first."""
 
 import logging
 import threading
@@ -14,16 +14,14 @@ from index.object_storage.publications import Publication, PublicationLog
 from index.object_storage.storage import ObjectStorage
 from index.versions.verification_cache import VerificationCache
 
-__all__ = ["BucketOrigin", "FollowedBucket"]
-
 _LOG = logging.getLogger(__name__)
 
 
 class FollowedBucket:
-    """What a bucket has published, looked at now and then in the background."""
+    """Publications of a bucket, checked periodically in the background."""
 
     def __init__(self, address: str, look_seconds: float = 30.0, clock: Callable[[], float] = time.monotonic) -> None:
-        """Raises ConfigurationError for an address that no installed library knows."""
+        """Open the bucket. Raises ConfigurationError for an address that no installed library supports."""
         self.storage = ObjectStorage(address)
         self.log = PublicationLog(self.storage)
         self._look_seconds = look_seconds
@@ -33,10 +31,11 @@ class FollowedBucket:
         self._looked: float | None = None
         self._newest: Publication | None = None
         self._trouble = ""
-        """Of the last look, so that each is told once."""
+        """Problem of the last check, so that each problem is reported once."""
 
     def known(self) -> Publication | None:
-        """The newest as far as known; begins to look again where that is long ago. Never waits."""
+        """Return the newest known publication, and start a background check if the last check is too old. Never
+        waits."""
         with self._lock:
             due = self._looked is None or self._clock() - self._looked >= self._look_seconds
             if due and not self._looking:
@@ -45,7 +44,7 @@ class FollowedBucket:
             return self._newest
 
     def look(self) -> Publication:
-        """Raises CorpusError where there is none, and where nobody can look."""
+        """Check for the newest publication. Raises CorpusError if there is none, or if the check fails."""
         newest = self.log.newest()
         if newest is None:
             raise self.log.nothing_published()
@@ -54,7 +53,7 @@ class FollowedBucket:
         return newest
 
     def inventory(self, version: str) -> VersionInventory:
-        """Raises CorpusError, also for a version that is not there any more."""
+        """Return the inventory of a version. Raises CorpusError, also for a version that no longer exists."""
         return self.log.inventory(version)
 
     def _look_behind(self) -> None:
@@ -70,7 +69,7 @@ class FollowedBucket:
 
 
 class BucketOrigin:
-    """Implements `index.corpus_origin.CorpusOrigin`, for some parts of a corpus; None: for all."""
+    """Implements `index.corpus_origin.CorpusOrigin` for some parts of a corpus; None for all parts."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The files of a version, by their checksums, as a bucket has them."""
+"""Files of a version, by checksum, as stored in a bucket."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
@@ -12,12 +12,10 @@ from index.shards.shard_store import ShardStore, is_sharded
 from index.versions.manifest import MANIFEST, SEAL_FILE, read_manifest
 from index.versions.version_store import VersionStore
 
-__all__ = ["FileOfVersion", "VersionInventory", "object_name", "take_inventory"]
-
 
 class FileOfVersion(Frozen):
     path: str
-    """Relative to the directory of the corpus."""
+    """Path relative to the directory of the corpus."""
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     bytes: int = Field(ge=0)
 
@@ -39,20 +37,20 @@ class VersionInventory(Frozen):
     version: str = Field(pattern=r"^[0-9a-f]{8,64}$")
     papers: int
     shard_count: int
-    """0 for a corpus in one piece."""
+    """Number of shards; 0 for an unsharded corpus."""
     whole: tuple[FileOfVersion, ...]
-    """What every reader needs of a corpus in shards."""
+    """Files of a sharded corpus that every reader needs."""
     parts: tuple[tuple[FileOfVersion, ...], ...]
-    """Of each shard, or of the one piece."""
+    """Files of each shard, or of the unsharded corpus."""
 
     def files(self, parts: Iterable[int] | None = None) -> Iterator[FileOfVersion]:
-        """Of some parts; None: of all."""
+        """Yield the files of some parts, with the files that every reader needs; None for all parts."""
         yield from self.whole
         for number in range(len(self.parts)) if parts is None else parts:
             yield from self.parts[number]
 
     def bytes_of(self, parts: Iterable[int] | None = None) -> int:
-        return sum({one.sha256: one.bytes for one in self.files(parts)}.values())
+        return sum({file.sha256: file.bytes for file in self.files(parts)}.values())
 
 
 def object_name(sha256: str) -> str:
@@ -60,7 +58,7 @@ def object_name(sha256: str) -> str:
 
 
 def take_inventory(directory: Path, version: str | None = None) -> VersionInventory:
-    """Of a version on this machine, by default the current one. Raises CorpusError."""
+    """Return the inventory of a version on this machine, by default the current version. Raises CorpusError."""
     if not is_sharded(directory):
         versions = VersionStore(directory)
         version = version or versions.current_path().name
@@ -69,8 +67,8 @@ def take_inventory(directory: Path, version: str | None = None) -> VersionInvent
     shards = ShardStore(directory)
     manifest = shards.read_manifest(version)
     parts = [
-        _files_of_part(VersionStore(shards.shard_path(number)), one.version, f"shards/{number:02d}/")[1]
-        for number, one in enumerate(manifest.shards)
+        _files_of_part(VersionStore(shards.shard_path(number)), shard.version, f"shards/{number:02d}/")[1]
+        for number, shard in enumerate(manifest.shards)
     ]
     return VersionInventory(
         version=manifest.version,
@@ -82,19 +80,19 @@ def take_inventory(directory: Path, version: str | None = None) -> VersionInvent
 
 
 def _files_of_part(versions: VersionStore, version: str, prefix: str) -> tuple[int, tuple[FileOfVersion, ...]]:
-    """Segments first; the manifest last, as nothing counts without it."""
+    """Return the files of a part, segments first and the manifest last, as nothing counts without it."""
     path = versions.version_path(version)
     manifest = read_manifest(path)
     files = [
-        *(one for segment in manifest.segments for one in _under(f"{prefix}segments/{segment.name}", segment.files)),
-        *_under(f"{prefix}versions/{version}", [one for one in manifest.files if one.path != SEAL_FILE]),
+        *(item for segment in manifest.segments for item in _under(f"{prefix}segments/{segment.name}", segment.files)),
+        *_under(f"{prefix}versions/{version}", [file for file in manifest.files if file.path != SEAL_FILE]),
         *_sealed_files(path, f"{prefix}versions/{version}"),
     ]
     return manifest.papers, tuple(files)
 
 
 def _sealed_files(directory: Path, prefix: str) -> list[FileOfVersion]:
-    """The manifest and its seal, which are in no manifest."""
+    """Return the manifest and its seal, which no manifest lists."""
     return [
         FileOfVersion(
             path=f"{prefix}/{name}", sha256=checksum(directory / name), bytes=(directory / name).stat().st_size
@@ -104,4 +102,4 @@ def _sealed_files(directory: Path, prefix: str) -> list[FileOfVersion]:
 
 
 def _under(prefix: str, files: Sequence[FileChecksum]) -> list[FileOfVersion]:
-    return [FileOfVersion(path=f"{prefix}/{one.path}", sha256=one.sha256, bytes=one.bytes) for one in files]
+    return [FileOfVersion(path=f"{prefix}/{file.path}", sha256=file.sha256, bytes=file.bytes) for file in files]

@@ -33,12 +33,10 @@ from index.versions.manifest import MANIFEST, Manifest, read_manifest
 from index.versions.verification_cache import VerificationCache
 from index.versions.version_store import VersionStore
 
-__all__ = ["LocalCopy", "PullSummary", "verify_version"]
-
 _DOWNLOADS = 8
-"""At once."""
+"""Maximum concurrent downloads."""
 _RANGE_BYTES = 16 * 2**20
-"""Asked for with one request."""
+"""Number of bytes per range request."""
 _SPARE_BYTES = 64 * 2**20
 _WHOLE = "whole"
 
@@ -46,22 +44,22 @@ _WHOLE = "whole"
 class PullSummary(NamedTuple):
     version: str
     files: int
-    """That were fetched."""
+    """Files that were fetched."""
     bytes: int
     linked: int
-    """Files that an earlier version had brought."""
+    """Number of files already present from an earlier version."""
 
 
 class LocalCopy:
     def __init__(self, directory: Path, verified: VerificationCache, keep: int = 2) -> None:
-        """`keep` versions stay, beside those that somebody reads."""
+        """Create a local copy that keeps `keep` versions, in addition to versions in use."""
         self.directory = directory
         self._verified = verified
         self._keep = keep
         self._root = VersionStore(directory)
 
     def holds(self, version: str, parts: Sequence[int] | None = None) -> bool:
-        """Whether a version is here, with these parts of it; None: with all."""
+        """Return True if a version is on this machine with these parts; None for all parts."""
         if not (self._root.version_path(version) / MANIFEST).is_file():
             return False
         if not is_sharded(self.directory):
@@ -73,11 +71,11 @@ class LocalCopy:
             return False
         wanted = range(len(named)) if parts is None else parts
         stores = {number: VersionStore(shards.shard_path(number)) for number in wanted}
-        return all((one.version_path(named[number].version) / MANIFEST).is_file() for number, one in stores.items())
+        return all((store.version_path(named[number].version) / MANIFEST).is_file() for number, store in stores.items())
 
     def newest(self, parts: Sequence[int] | None = None) -> str:
-        """The version that came last with these parts; empty where there is none."""
-        return next((one for one in self._by_age() if self.holds(one, parts)), "")
+        """Return the most recent version with these parts, or an empty string if there is none."""
+        return next((item for item in self._by_age() if self.holds(item, parts)), "")
 
     def pull(
         self,
@@ -87,9 +85,9 @@ class LocalCopy:
         current: bool = True,
         anew: Set[str] = frozenset(),
     ) -> PullSummary:
-        """Waits while another process fetches the same. What an interrupted pull has brought is not fetched again, nor
-        what another version has brought, except the checksums in `anew`. Raises CorpusError: the bucket cannot be read,
-        a file in it is damaged, or the disk is full."""
+        """Download a version, waiting while another process downloads the same. Files from an interrupted
+        download or another version are reused, except the checksums in `anew`. Raises CorpusError if the bucket
+        cannot be read, a file in it is damaged, or the disk is full."""
         if not inventory.shard_count and is_sharded(self.directory):
             raise CorpusError(
                 f"The corpus in {self.directory} is in shards, and the one in {storage.address} is not.",
@@ -107,14 +105,14 @@ class LocalCopy:
             self.settle(inventory.version, current)
         return PullSummary(
             inventory.version,
-            sum(one.files for one in done),
-            sum(one.bytes for one in done),
-            sum(one.linked for one in done),
+            sum(item.files for item in done),
+            sum(item.bytes for item in done),
+            sum(item.linked for item in done),
         )
 
     def settle(self, version: str, current: bool = True) -> None:
-        """Ends what an interrupted pull has left undone: what was placed goes from `incoming`, and old versions go.
-        Raises CorpusError."""
+        """Complete what an interrupted download left unfinished: remove placed files from `incoming`, and
+        remove old versions. Raises CorpusError."""
         with explained_disk_errors(self.directory):
             with self._placing():
                 if current:
@@ -128,8 +126,8 @@ class LocalCopy:
     def mend(
         self, inventory: VersionInventory, storage: ObjectStorage, parts: Sequence[int] | None = None
     ) -> list[str]:
-        """Reads all of a version, and fetches what is missing or not as it was written. Returns the paths of those
-        files. Raises CorpusError."""
+        """Read all files of a version and download missing or changed files. Returns the paths of those files.
+        Raises CorpusError."""
         damaged: list[FileOfVersion] = []
         with explained_disk_errors(self.directory):
             for file in inventory.files(parts):
@@ -138,8 +136,8 @@ class LocalCopy:
                     damaged.append(file)
                     path.unlink(missing_ok=True)
         if damaged:
-            self.pull(inventory, storage, parts, current=False, anew={one.sha256 for one in damaged})
-        return [one.path for one in damaged]
+            self.pull(inventory, storage, parts, current=False, anew={item.sha256 for item in damaged})
+        return [item.path for item in damaged]
 
     def _pull_part(
         self,
@@ -152,24 +150,24 @@ class LocalCopy:
         incoming = self.directory / "incoming" / name
         incoming.mkdir(parents=True, exist_ok=True)
         with _locked(incoming / "lock"):
-            if all((self.directory / one.path).is_file() for one in files):
+            if all((self.directory / file.path).is_file() for file in files):
                 return PullSummary(inventory.version, 0, 0, 0)  # who was waited for has fetched it
             here = self._files_here(name)
-            missing = {one.sha256: one for one in files if one.sha256 not in here or one.sha256 in anew}
+            missing = {file.sha256: file for file in files if file.sha256 not in here or file.sha256 in anew}
             self._require_room(missing.values(), incoming, inventory)
             with ThreadPoolExecutor(_DOWNLOADS) as pool:
-                for _ in pool.map(lambda one: _fetch(one, incoming, storage), missing.values()):
+                for _ in pool.map(lambda item: _fetch(item, incoming, storage), missing.values()):
                     pass
-            here |= {one: incoming / one for one in missing}
+            here |= {item: incoming / item for item in missing}
             with self._placing():
                 placed = self._place(files, here)
                 self._note(inventory.version, name, missing.keys())
             _empty(incoming)
-        fetched = sum(one.bytes for one in missing.values())
+        fetched = sum(item.bytes for item in missing.values())
         return PullSummary(inventory.version, len(missing), fetched, placed - len(missing))
 
     def _files_here(self, part: str) -> dict[str, Path]:
-        """Files of the part in any version, by their checksums."""
+        """Return the files of the part in any version, by checksum."""
         if part == _WHOLE:
             return {}
         sharded = (self.directory / "shards" / part).is_dir()
@@ -181,17 +179,18 @@ class LocalCopy:
             except CorpusError:
                 continue  # of the whole, or of another release
             places = [(path.parent, manifest.files)]
-            places += [(store.segment_path(one.name), one.files) for one in manifest.segments]
+            places += [(store.segment_path(segment.name), segment.files) for segment in manifest.segments]
             for directory, files in places:
                 for file in files:
-                    one = directory / file.path
-                    if one.is_file() and one.stat().st_size == file.bytes:
-                        found[file.sha256] = one
+                    held = directory / file.path
+                    if held.is_file() and held.stat().st_size == file.bytes:
+                        found[file.sha256] = held
         return found
 
     def _require_room(self, missing: Iterable[FileOfVersion], incoming: Path, inventory: VersionInventory) -> None:
-        """Old versions go first, and nothing of the one that is pulled. Raises CorpusError."""
-        lacking = sum(one.bytes for one in missing)
+        """Ensure enough disk space. Old versions are removed if necessary, but no file of the version being
+        downloaded. Raises CorpusError."""
+        lacking = sum(item.bytes for item in missing)
         needed = lacking - sum(path.stat().st_size for path in incoming.iterdir()) + _SPARE_BYTES
         if shutil.disk_usage(self.directory).free < needed:
             with self._placing():
@@ -205,7 +204,7 @@ class LocalCopy:
             )
 
     def _place(self, files: Sequence[FileOfVersion], here: dict[str, Path]) -> int:
-        """Into their directories, in the order of the files. Returns how many were placed."""
+        """Move files into their directories, in order, and return how many were placed."""
         folders: dict[PurePosixPath, list[FileOfVersion]] = defaultdict(list)
         for file in files:
             folders[_folder_of(file.path)].append(file)
@@ -217,7 +216,7 @@ class LocalCopy:
             for left in place.parent.glob("unfinished-*"):
                 shutil.rmtree(left)
             if place.is_dir():  # of a damaged version, or shared with another
-                lacking = [one for one in own if not (self.directory / one.path).is_file()]
+                lacking = [item for item in own if not (self.directory / item.path).is_file()]
                 for file in lacking:
                     _link(here[file.sha256], self.directory / file.path)
                 placed += len(lacking)
@@ -236,20 +235,20 @@ class LocalCopy:
         return placed
 
     def _note(self, version: str, part: str, fresh: Set[str]) -> None:
-        """That the part is verified, for every process of this machine."""
+        """Record for every process of this machine that the part is verified."""
         if part == _WHOLE:
             return
         self._verified.verify(*_part_of(self.directory, version, int(part)), fresh)
 
     def _by_age(self) -> list[str]:
-        """The current one, and then those that came last."""
+        """Return the current version, then the others, most recent first."""
         paths = [path for path in (self.directory / "versions").glob("*") if (path / MANIFEST).is_file()]
         current = self._root.current_version()
-        return [one.name for one in sorted(paths, key=lambda one: (one.name != current, -one.stat().st_mtime))]
+        return [item.name for item in sorted(paths, key=lambda item: (item.name != current, -item.stat().st_mtime))]
 
     def _prune(self, version: str, keep: int | None = None, in_shards: bool = False) -> None:
-        """Removes all but a version, those that came last and those in use; with `_placing`. `in_shards` where that
-        version is, though nothing of a shard is here yet."""
+        """Remove all but this version, the most recent versions and those in use; requires `_placing`.
+        `in_shards` if that version is sharded, although no file of a shard is present yet."""
         kept = [version, *self._by_age()[: self._keep if keep is None else keep]]
         if in_shards or is_sharded(self.directory):
             ShardStore(self.directory).keep_only(kept)
@@ -259,14 +258,14 @@ class LocalCopy:
 
     @contextmanager
     def _placing(self) -> Iterator[None]:
-        """Raises CorpusError while somebody builds a corpus in this directory."""
+        """Lock the directory for placing files. Raises CorpusError while a corpus is being built in it."""
         self.directory.mkdir(parents=True, exist_ok=True)
         with _locked(self.directory / "place.lock"), self._root.build_lock():
             yield
 
 
 def verify_version(directory: Path, version: str, verified: VerificationCache) -> None:
-    """All parts of a version on this machine. Raises CorpusError."""
+    """Verify all parts of a version on this machine. Raises CorpusError."""
     count = len(ShardStore(directory).read_manifest(version).shards) if is_sharded(directory) else 1
     for number in range(count):
         verified.verify(*_part_of(directory, version, number))
@@ -282,13 +281,13 @@ def _part_of(directory: Path, version: str, number: int) -> tuple[VersionStore, 
 
 
 def _folder_of(path: str) -> PurePosixPath:
-    """The directory of a segment or version: `segments/NAME`, `shards/03/versions/NAME`."""
+    """Return the directory of a segment or version: `segments/NAME`, `shards/03/versions/NAME`."""
     parts = PurePosixPath(path).parts
     return PurePosixPath(*parts[: 4 if parts[0] == "shards" else 2])
 
 
 def _fetch(file: FileOfVersion, incoming: Path, storage: ObjectStorage) -> None:
-    """To its name; goes on where an earlier attempt stopped. Raises CorpusError and OSError."""
+    """Download a file to its checksum name, continuing an interrupted attempt. Raises CorpusError and OSError."""
     place, partial = incoming / file.sha256, incoming / f"{file.sha256}.partial"
     if place.is_file():
         return
@@ -323,7 +322,7 @@ def _fetch(file: FileOfVersion, incoming: Path, storage: ObjectStorage) -> None:
 
 
 def _link(source: Path, target: Path) -> None:
-    """Under a second name, or as a copy where the disk knows no links; whole or not at all."""
+    """Link a file under a second name, or copy it if the disk does not support links, completely or not at all."""
     target.parent.mkdir(parents=True, exist_ok=True)
     following = target.with_name(f".{target.name}.next")
     following.unlink(missing_ok=True)
@@ -339,7 +338,8 @@ def _empty(incoming: Path) -> None:
 
 @contextmanager
 def _locked(path: Path, waiting: int = 0) -> Iterator[None]:
-    """Waits for who holds it; the lock of a process that dies is free. With LOCK_NB raises BlockingIOError instead."""
+    """Hold a lock, waiting for its holder; a process that dies releases it. With LOCK_NB raises BlockingIOError
+    instead."""
     with path.open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX | waiting)
         yield

@@ -15,15 +15,6 @@ from assayer.models import Frozen
 from index.object_storage.inventory import VersionInventory
 from index.object_storage.storage import ObjectNotFound, ObjectStorage
 
-__all__ = [
-    "Publication",
-    "PublicationLog",
-    "PublishedMeanwhile",
-    "PublishedVersion",
-    "inventory_digest",
-    "inventory_names",
-]
-
 _FOLDER = "published"
 _DIGITS = 12
 _LISTS_KEPT = 50
@@ -31,33 +22,33 @@ _DIGEST_SHOWN = 16
 
 
 class PublishedMeanwhile(CorpusError):
-    """Somebody else published between the look at what is there and the own publication."""
+    """Error raised if another process has published between the check of what exists and this publication."""
 
 
 class PublishedVersion(Frozen):
     version: str
     inventory: str = Field(pattern=r"^[0-9a-f]{64}$")
-    """SHA-256 of the list of its files."""
+    """SHA-256 of the list of the version's files."""
     published: dt.datetime
     papers: int
     retired: dt.datetime | None = None
-    """Since when it is not among those kept; its files stay a while for who reads it."""
+    """Time since when the version is no longer kept; its files remain for a while for readers."""
 
 
 class Publication(Frozen):
     number: int = Field(ge=1)
     versions: tuple[PublishedVersion, ...] = Field(min_length=1)
-    """The current one first, then those published before it that are kept."""
+    """Current version first, then the earlier versions that are kept."""
     retired: tuple[PublishedVersion, ...] = ()
     publisher: str = ""
-    """Host and process, for people."""
+    """Host and process that published, for display."""
 
     @property
     def current(self) -> PublishedVersion:
         return self.versions[0]
 
     def find(self, version: str) -> PublishedVersion | None:
-        return next((one for one in (*self.versions, *self.retired) if one.version == version), None)
+        return next((item for item in (*self.versions, *self.retired) if item.version == version), None)
 
 
 class PublicationLog:
@@ -65,7 +56,7 @@ class PublicationLog:
         self.storage = storage
 
     def newest(self) -> Publication | None:
-        """None where nothing was published. Raises CorpusError."""
+        """Return the newest publication, or None if there is none. Raises CorpusError."""
         numbers = self._numbers()
         if not numbers:
             return None
@@ -75,7 +66,7 @@ class PublicationLog:
             return self._read(self._numbers()[-1])
 
     def add(self, publication: Publication) -> None:
-        """Raises PublishedMeanwhile where there is one with this number already."""
+        """Add a publication. Raises PublishedMeanwhile if its number already exists."""
         content = (publication.model_dump_json(indent=1) + "\n").encode()
         name = _name(publication.number)
         try:
@@ -87,38 +78,35 @@ class PublicationLog:
             raise self.meanwhile(publication.number)
 
     def names(self, version: str) -> bool:
-        """Whether a list that is still there has it, the newest or one of those before. Raises CorpusError."""
+        """Return True if any remaining publication lists the version. Raises CorpusError."""
         for number in reversed(self._numbers()):
             try:
-                found = self._read(number).find(version)
+                publication = self._read(number).find(version)
             except ObjectNotFound:  # removed meanwhile, as all before it
                 return False
-            if found is not None:
+            if publication is not None:
                 return True
         return False
 
     def forget_old(self) -> None:
-        """Removes all but the last lists."""
+        """Remove all but the most recent publications."""
         for number in self._numbers()[:-_LISTS_KEPT]:
             self.storage.remove(_name(number))
 
     def inventory(self, version: str) -> VersionInventory:
-        """Raises CorpusError, also for a version that is not there any more."""
+        """Return the inventory of a version. Raises CorpusError, also for a version that no longer exists."""
         newest = self.newest()
         if newest is None:
             raise self.nothing_published()
-        found = newest.find(version)
-        if found is None:
+        publication = newest.find(version)
+        if publication is None:
             raise CorpusError(f"Version {version} of the corpus in {self.storage.address} has been removed.")
-        return self.inventory_of(found)
+        return self.inventory_of(publication)
 
     def inventory_of(self, version: PublishedVersion) -> VersionInventory:
         """Raises CorpusError."""
-        name, former = inventory_names(version)
-        try:
-            content = self.storage.read(name)
-        except ObjectNotFound:
-            content = self.storage.read(former)
+        name = inventory_name(version.version, version.inventory)
+        content = self.storage.read(name)
         damaged = CorpusError(
             f"The corpus in {self.storage.address} is damaged: {name} is not as it was written.",
             "Publish again: assayer corpus publish.",
@@ -134,14 +122,14 @@ class PublicationLog:
         return inventory
 
     def inventories(self, versions: Sequence[PublishedVersion]) -> list[VersionInventory]:
-        return [self.inventory_of(one) for one in versions]
+        return [self.inventory_of(version) for version in versions]
 
     def write_inventory(self, inventory: VersionInventory) -> str:
-        """Returns its SHA-256. Two builds of one version have lists of their own, so none is ever written over by
-        another: who comes too late with its own has changed nothing."""
+        """Write the inventory and return its SHA-256. Two builds of a version have separate inventories, so
+        they never overwrite each other: the later publisher changes nothing."""
         content = _written(inventory)
         digest = hashlib.sha256(content).hexdigest()
-        self.storage.write(_inventory_name(inventory.version, digest), content)
+        self.storage.write(inventory_name(inventory.version, digest), content)
         return digest
 
     def nothing_published(self) -> CorpusError:
@@ -156,22 +144,22 @@ class PublicationLog:
     def _read(self, number: int) -> Publication:
         name = _name(number)
         try:
-            found = Publication.model_validate_json(self.storage.read(name))
+            publication = Publication.model_validate_json(self.storage.read(name))
         except ValidationError:
-            found = None
-        if found is None or found.number != number:
+            publication = None
+        if publication is None or publication.number != number:
             raise CorpusError(
                 f"The corpus in {self.storage.address} is damaged: {name} cannot be read.",
                 "Remove it, so that the one before counts, and publish again.",
             )
-        return found
+        return publication
 
     def meanwhile(self, number: int) -> PublishedMeanwhile:
         there = self.newest()
         who = f" by {there.publisher}" if there and there.publisher else ""
-        what = f" (version {there.current.version}{who})" if there else ""
+        version = f" (version {there.current.version}{who})" if there else ""
         return PublishedMeanwhile(
-            f"Somebody else has published in {self.storage.address} meanwhile: number {number}{what}. "
+            f"Somebody else has published in {self.storage.address} meanwhile: number {number}{version}. "
             "Nothing there was changed.",
             "Run it again: it then begins from what is there.",
         )
@@ -181,12 +169,7 @@ def inventory_digest(inventory: VersionInventory) -> str:
     return hashlib.sha256(_written(inventory)).hexdigest()
 
 
-def inventory_names(version: PublishedVersion) -> tuple[str, str]:
-    """Under which its list may lie: releases before named it by the version alone."""
-    return _inventory_name(version.version, version.inventory), f"versions/{version.version}.json"
-
-
-def _inventory_name(version: str, digest: str) -> str:
+def inventory_name(version: str, digest: str) -> str:
     return f"versions/{version}.{digest[:_DIGEST_SHOWN]}.json"
 
 

@@ -1,4 +1,4 @@
-"""Publishes a version that was built on this machine: its files, their list, and then the next number."""
+"""Publication of a version built on this machine: its files, their inventory, then the next number."""
 
 import datetime as dt
 import logging
@@ -18,24 +18,22 @@ from index.object_storage.publications import (
     PublicationLog,
     PublishedVersion,
     inventory_digest,
-    inventory_names,
+    inventory_name,
 )
 from index.object_storage.storage import ObjectStorage, StorageUnavailable
 from index.versions.verification_cache import VerificationCache
 
-__all__ = ["CorpusPublisher", "PublishOptions", "PublishSummary"]
-
 _LOG = logging.getLogger(__name__)
 _UPLOADS = 8
-"""At once."""
+"""Maximum concurrent uploads."""
 
 
 class PublishOptions(Frozen):
     keep: int = 3
-    """Versions that stay, the new one included."""
+    """Number of versions to keep, including the new version."""
     grace: dt.timedelta = dt.timedelta(days=1)
-    """How long the files of a version that is not kept any more stay for who reads it, and files that belong to no
-    version for who is publishing it. Nobody may take half of it to publish."""
+    """Period for which files of a version that is no longer kept remain for its readers, and files that belong to
+    no version remain for a publisher. Publishing may take at most half of it."""
     publisher: str = ""
 
 
@@ -44,13 +42,13 @@ class PublishSummary(Frozen):
     number: int
     papers: int
     published: bool
-    """False: it was the current version already."""
+    """False if it already was the current version."""
     files: int
-    """In the version."""
+    """Number of files in the version."""
     uploaded: int
     uploaded_bytes: int
     removed: int
-    """Files that no version needs any more."""
+    """Number of files removed because no version needs them."""
 
 
 class CorpusPublisher:
@@ -61,16 +59,16 @@ class CorpusPublisher:
         self._options = options or PublishOptions()
 
     def number(self) -> int:
-        """Of what is there; 0 where nothing is."""
+        """Return the number of the newest publication, or 0 if there is none."""
         newest = self.log.newest()
         return newest.number if newest else 0
 
     def publish(
         self, directory: Path, verified: VerificationCache, after: int | None = None, version: str | None = None
     ) -> PublishSummary:
-        """The current version by default. `after` is the number from which it was made: raises PublishedMeanwhile where
-        there is a later one; by default the one that is there now. Raises CorpusError, also for a damaged version;
-        what was uploaded until then is used by the next attempt."""
+        """Publish a version, by default the current version. `after` is the publication number on which it is
+        based, by default the newest; raises PublishedMeanwhile if there is a later publication. Raises
+        CorpusError, also for a damaged version; files uploaded until then are reused by the next attempt."""
         summary = self._publish(directory, verified, after, version)
         with suppress(OSError):  # the log of the bucket says it too, for as long as it goes back
             ExchangeNotes(directory, self._storage.address).add(summary.version)
@@ -99,24 +97,25 @@ class CorpusPublisher:
         return self._summary(inventory, publication.number, missing, removed)
 
     def _missing(self, inventory: VersionInventory, newest: Publication | None) -> list[FileOfVersion]:
-        """What has to be uploaded. What no kept version names may be removed by somebody else, unless it is new."""
-        wanted = {one.sha256: one for one in inventory.files()}
+        """Return the files to upload. Another process may remove a stored file that no kept version names,
+        unless the file is recent."""
+        wanted = {file.sha256: file for file in inventory.files()}
         kept = _needed(self._known_inventories(newest.versions) or ()) if newest else {}
-        lacking = {name: one for name, one in wanted.items() if kept.get(name) != one.bytes}
+        lacking = {name: item for name, item in wanted.items() if kept.get(name) != item.bytes}
         if not lacking:
             return []
         fresh = self._clock() - self._options.grace / 2
         there = {
-            one.name: one.bytes
-            for one in self._storage.objects("files")
-            if one.modified is not None and one.modified > fresh
+            item.name: item.bytes
+            for item in self._storage.objects("files")
+            if item.modified is not None and item.modified > fresh
         }
-        return [one for name, one in lacking.items() if there.get(object_name(name)) != one.bytes]
+        return [item for name, item in lacking.items() if there.get(object_name(name)) != item.bytes]
 
     def _lost(self, inventory: VersionInventory, current: PublishedVersion) -> list[FileOfVersion] | None:
-        """Files of the current version that somebody has removed or cut; its list is written again where that was. None
-        where it cannot be made whole from here: its list is that of another build, and is lost, or names files of
-        that build which are."""
+        """Return the files of the current version that were removed or truncated, and rewrite its inventory if
+        that is missing. None if this machine cannot restore the version: the inventory belongs to another
+        build, and is lost or names lost files of that build."""
         listed = inventory
         try:
             listed = self.log.inventory_of(current)
@@ -127,15 +126,15 @@ class CorpusPublisher:
                 _LOG.warning("the current version is published once more: %s", error)
                 return None
             self.log.write_inventory(inventory)
-        there = {one.name: one.bytes for one in self._storage.objects("files")}
-        wanted = {one.sha256: one for one in listed.files()}
-        lost = {name: one for name, one in wanted.items() if there.get(object_name(name)) != one.bytes}
-        here = {one.sha256: one for one in inventory.files()}
+        there = {item.name: item.bytes for item in self._storage.objects("files")}
+        wanted = {file.sha256: file for file in listed.files()}
+        lost = {name: item for name, item in wanted.items() if there.get(object_name(name)) != item.bytes}
+        here = {file.sha256: file for file in inventory.files()}
         return [here[name] for name in lost] if lost.keys() <= here.keys() else None
 
     def _upload(self, directory: Path, files: Sequence[FileOfVersion]) -> Sequence[FileOfVersion]:
         with ThreadPoolExecutor(_UPLOADS) as pool:
-            for _ in pool.map(lambda one: self._upload_one(directory, one), files):
+            for _ in pool.map(lambda file: self._upload_one(directory, file), files):
                 pass
         return files
 
@@ -148,12 +147,12 @@ class CorpusPublisher:
     def _next(self, newest: Publication | None, inventory: VersionInventory, digest: str) -> Publication:
         now, keep = self._clock(), self._options.keep
         own = PublishedVersion(version=inventory.version, inventory=digest, published=now, papers=inventory.papers)
-        before = [one for one in newest.versions if one.version != own.version] if newest else []
-        gone = [one.model_copy(update={"retired": now}) for one in before[keep - 1 :]]
+        before = [version for version in newest.versions if version.version != own.version] if newest else []
+        gone = [item.model_copy(update={"retired": now}) for item in before[keep - 1 :]]
         waiting = [
-            one
-            for one in (newest.retired if newest else ())
-            if one.version != own.version and one.retired and now - one.retired < self._options.grace
+            item
+            for item in (newest.retired if newest else ())
+            if item.version != own.version and item.retired and now - item.retired < self._options.grace
         ]
         return Publication(
             number=(newest.number if newest else 0) + 1,
@@ -163,19 +162,20 @@ class CorpusPublisher:
         )
 
     def _remove_unneeded(self, publication: Publication) -> int:
-        """Files and lists that no version of the publication has, and that are older than the time of grace."""
+        """Remove files and inventories that no version of the publication has and that are older than the grace
+        period."""
         named = (*publication.versions, *publication.retired)
         inventories = self._known_inventories(named)
         if inventories is None:
             return 0
         needed = {object_name(name) for name in _needed(inventories)}
-        needed |= {name for one in named for name in inventory_names(one)}
+        needed |= {inventory_name(item.version, item.inventory) for item in named}
         old = self._clock() - self._options.grace
         unneeded = [
-            one.name
+            item.name
             for folder in ("files", "versions")
-            for one in self._storage.objects(folder)
-            if one.name not in needed and one.modified is not None and one.modified < old
+            for item in self._storage.objects(folder)
+            if item.name not in needed and item.modified is not None and item.modified < old
         ]
         if unneeded and self.number() != publication.number:
             return 0  # somebody else published meanwhile, and may need some of them
@@ -184,7 +184,8 @@ class CorpusPublisher:
         return len(unneeded)
 
     def _known_inventories(self, versions: Sequence[PublishedVersion]) -> list[VersionInventory] | None:
-        """None where one of them is lost: then nobody knows what is needed."""
+        """Return the inventories of these versions; None if any is lost, as it is then unknown which files are
+        needed."""
         try:
             return self.log.inventories(versions)
         except CorpusError as error:
@@ -200,13 +201,13 @@ class CorpusPublisher:
             number=number,
             papers=inventory.papers,
             published=published,
-            files=len({one.sha256 for one in inventory.files()}),
+            files=len({file.sha256 for file in inventory.files()}),
             uploaded=len(sent),
-            uploaded_bytes=sum(one.bytes for one in sent),
+            uploaded_bytes=sum(item.bytes for item in sent),
             removed=removed,
         )
 
 
 def _needed(inventories: Iterable[VersionInventory]) -> dict[str, int]:
-    """Sizes of files by their checksums."""
-    return {file.sha256: file.bytes for one in inventories for file in one.files()}
+    """Return the sizes of files by checksum."""
+    return {file.sha256: file.bytes for inventory in inventories for file in inventory.files()}

@@ -1,9 +1,9 @@
-"""A folder in an object store, at any address that fsspec knows, with failures in plain words."""
+"""Folder in an object store, at any address that fsspec supports, with failures explained in plain words."""
 
 import datetime as dt
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
@@ -15,15 +15,13 @@ import fsspec
 
 from assayer.errors import ConfigurationError, CorpusError
 
-__all__ = ["ObjectNotFound", "ObjectStorage", "StorageUnavailable", "StoredObject"]
-
 _S3 = {"config_kwargs": {"connect_timeout": 10, "read_timeout": 60, "retries": {"max_attempts": 3}}}
 _LOCK = ".create.lock"
 _EXTRA = "Install it with: pip install 'assayer[object-storage]'."
 
 
 class StorageUnavailable(CorpusError):
-    """The object store did not do what it was asked: not reachable, or no right to."""
+    """Error for a failed object store request: the store is unreachable, or access is denied."""
 
 
 class ObjectNotFound(CorpusError):
@@ -35,14 +33,15 @@ class StoredObject(NamedTuple):
     """Relative to the folder."""
     bytes: int
     modified: dt.datetime | None
-    """None where the store does not tell."""
+    """Time of the last change; None if the store does not report it."""
 
 
 class ObjectStorage:
-    """Credentials and endpoints are those of the store's own library: AWS_… for s3://, GOOGLE_… for gs://."""
+    """Folder in an object store. Credentials and endpoints are those of the store's own library: AWS_… for s3://,
+    GOOGLE_… for gs://."""
 
     def __init__(self, address: str) -> None:
-        """Raises ConfigurationError for an address that no installed library knows."""
+        """Open the folder. Raises ConfigurationError for an address that no installed library supports."""
         self.address = address.rstrip("/")
         options: dict[str, Any] = {"use_listings_cache": False}
         try:
@@ -57,103 +56,87 @@ class ObjectStorage:
         self._local = "file" in ((protocol,) if isinstance(protocol, str) else protocol)
 
     def read(self, name: str) -> bytes:
-        """Raises ObjectNotFound and StorageUnavailable."""
+        """Read an object. Raises ObjectNotFound and StorageUnavailable."""
         with self._explained(name, "read"):
             return bytes(self._files.cat_file(self._path(name)))
 
     def read_range(self, name: str, start: int, end: int) -> bytes:
-        """From `start` up to but without `end`. Raises ObjectNotFound and StorageUnavailable."""
+        """Read bytes from `start` up to, but not including, `end`. Raises ObjectNotFound and StorageUnavailable."""
         with self._explained(name, "read"):
             return bytes(self._files.cat_file(self._path(name), start=start, end=end))
 
     def names(self, folder: str) -> list[str]:
-        """Of the objects directly in a folder, sorted; none where there is none. Raises StorageUnavailable."""
+        """Return the names of the objects directly in a folder, sorted; an empty list if the folder does not
+        exist. Raises StorageUnavailable."""
         with self._explained(folder, "read"):
             try:
-                found = self._files.ls(self._path(folder), detail=False)
+                paths = self._files.ls(self._path(folder), detail=False)
             except FileNotFoundError:
                 self._require_bucket()
                 return []
-        return sorted(str(one).rstrip("/").rsplit("/", 1)[-1] for one in found)
+        return sorted(str(item).rstrip("/").rsplit("/", 1)[-1] for item in paths)
 
     def objects(self, folder: str) -> list[StoredObject]:
-        """All below a folder. Raises StorageUnavailable."""
+        """Return all objects below a folder. Raises StorageUnavailable."""
         with self._explained(folder, "read"):
-            found = self._files.find(self._path(folder), detail=True)
+            files = self._files.find(self._path(folder), detail=True)
         root = f"{self._root}/"
         return [
-            StoredObject(str(path).removeprefix(root).lstrip("/"), int(told["size"]), _modified(told))
-            for path, told in sorted(found.items())
+            StoredObject(str(path).removeprefix(root).lstrip("/"), int(details["size"]), _modified(details))
+            for path, details in sorted(files.items())
         ]
 
     def create(self, name: str, content: bytes) -> None:
-        """Raises FileExistsError where it is there already, whoever made it, and StorageUnavailable."""
-        path = self._path(name)
-        with self._explained(name, "written"):
-            if not self._local:
-                self._files.pipe_file(path, content, mode="create")
-                return
-            with self._beside(path) as partial:
-                partial.write_bytes(content)
-                _sync(partial)
-                _move_unless_there(partial, Path(path))
+        """Create an object. Raises FileExistsError if it already exists, and StorageUnavailable."""
+        self._put(name, lambda path: self._files.pipe_file(path, content, mode="create"), _move_unless_there)
 
     def write(self, name: str, content: bytes) -> None:
-        """Whole or not at all. Raises StorageUnavailable."""
-        path = self._path(name)
-        with self._explained(name, "written"):
-            if not self._local:
-                self._files.pipe_file(path, content)
-                return
-            with self._beside(path) as partial:
-                partial.write_bytes(content)
-                _sync(partial)
-                partial.replace(path)
+        """Write an object, completely or not at all. Raises StorageUnavailable."""
+        self._put(name, lambda path: self._files.pipe_file(path, content))
 
     def upload(self, file: Path, name: str) -> None:
-        """Whole or not at all. Raises StorageUnavailable."""
-        path = self._path(name)
-        with self._explained(name, "written"):
-            if not self._local:
-                self._files.put_file(str(file), path)
-                return
-            with self._beside(path) as partial:
-                self._files.put_file(str(file), str(partial))
-                _sync(partial)
-                partial.replace(path)
+        """Upload a file, completely or not at all. Raises StorageUnavailable."""
+        self._put(name, lambda path: self._files.put_file(str(file), path))
 
     def remove(self, name: str) -> None:
-        """Does nothing where it is not there. Raises StorageUnavailable."""
+        """Remove an object; do nothing if it does not exist. Raises StorageUnavailable."""
         with self._explained(name, "removed"), suppress(FileNotFoundError):
             self._files.rm_file(self._path(name))
 
     def place(self, name: str) -> str:
-        """For people to read."""
+        """Return the address of an object, for display."""
         return f"{self.address}/{name}"
 
     def _path(self, name: str) -> str:
         return f"{self._root}/{name}"
 
     def _require_bucket(self) -> None:
-        """Raises FileNotFoundError where not only the folder but the bucket is missing."""
+        """Require that the bucket exists. Raises FileNotFoundError if the bucket, and not only the folder, is
+        missing."""
         bucket = self._files._strip_protocol(self._root).lstrip("/").split("/", 1)[0]
         if urlsplit(self.address).scheme in ("s3", "s3a", "gs", "gcs"):
             self._files.ls(bucket, detail=False)
 
-    @contextmanager
-    def _beside(self, path: str) -> Iterator[Path]:
-        """A file on this machine that is gone afterwards, unless it was moved."""
-        place = Path(path)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        partial = place.with_name(f".{uuid4().hex}.partial")
-        try:
-            yield partial
-        finally:
-            partial.unlink(missing_ok=True)
+    def _put(self, name: str, put: Callable[[str], None], move: Callable[[Path, Path], object] = Path.replace) -> None:
+        """Put an object at its path. A local file is first put beside it, and then moved there."""
+        path = Path(self._path(name))
+        with self._explained(name, "written"):
+            if not self._local:
+                put(self._path(name))
+                return
+            path.parent.mkdir(parents=True, exist_ok=True)
+            partial = path.with_name(f".{uuid4().hex}.partial")
+            try:
+                put(str(partial))
+                _sync(partial)
+                move(partial, path)
+            finally:
+                partial.unlink(missing_ok=True)
 
     @contextmanager
     def _explained(self, name: str, done: str) -> Iterator[None]:
-        """Every library of a store has errors of its own."""
+        """Turn the errors of any store's library into ObjectNotFound or StorageUnavailable; FileExistsError
+        passes through."""
         place = self.place(name)
         try:
             yield
@@ -180,8 +163,8 @@ def _reason(error: Exception) -> str:
     return text or type(error).__name__
 
 
-def _modified(told: dict[str, Any]) -> dt.datetime | None:
-    value = told.get("LastModified") or told.get("mtime") or told.get("updated") or told.get("created")
+def _modified(details: dict[str, Any]) -> dt.datetime | None:
+    value = details.get("LastModified") or details.get("mtime") or details.get("updated") or details.get("created")
     if isinstance(value, int | float):
         return dt.datetime.fromtimestamp(value, dt.UTC)
     if isinstance(value, str):
@@ -192,8 +175,8 @@ def _modified(told: dict[str, Any]) -> dt.datetime | None:
 
 
 def _move_unless_there(partial: Path, place: Path) -> None:
-    """Raises FileExistsError: a rename alone would replace what is there. Without hard links a lock stands for them; of
-    two machines that share a disk which knows neither, both may believe that they were first."""
+    """Move a file unless the target exists. Raises FileExistsError, where a rename would replace the target.
+    Without hard links a lock is used instead; if a shared disk supports neither, both of two machines may succeed."""
     try:
         os.link(partial, place)
     except FileExistsError:

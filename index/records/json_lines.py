@@ -1,4 +1,4 @@
-"""JSON Lines, plain or gzipped: each line an object, or the reason why it is rejected."""
+"""JSON Lines, plain or gzipped: each line is an object, or the reason why it is rejected."""
 
 import gzip
 import zlib
@@ -7,13 +7,11 @@ from typing import IO, Any, NamedTuple, cast
 
 from pydantic_core import from_json
 
-__all__ = ["DAMAGED", "DAMAGE_ERRORS", "MAX_LINE_BYTES", "JsonLine", "bounded_lines", "read_lines"]
-
 MAX_LINE_BYTES = 64 * 2**20
-"""Of one line; s2orc's longest have a few million."""
+"""Maximum bytes of a line; the longest lines of s2orc have a few million."""
 DAMAGED = "the compressed file is damaged or cut off here"
 DAMAGE_ERRORS = (EOFError, zlib.error, gzip.BadGzipFile)
-"""Raised by reading a damaged gzip file."""
+"""Exceptions raised by reading a damaged gzip file."""
 _GZIP = b"\x1f\x8b"
 
 
@@ -21,13 +19,13 @@ class JsonLine(NamedTuple):
     number: int
     """Counted from 1."""
     data: dict[str, Any] | str
-    """The object, or the reason why there is none."""
+    """Parsed object, or the reason why there is none."""
     size: int
     """Bytes, unpacked."""
 
 
 def read_lines(file: IO[bytes]) -> Iterator[JsonLine]:
-    """Lines before a damaged place are kept. Blank lines are skipped."""
+    """Yield the lines; lines before damaged content are kept, and blank lines are skipped."""
     number = 0
     try:
         for number, line in enumerate(bounded_lines(file), start=1):
@@ -40,7 +38,7 @@ def read_lines(file: IO[bytes]) -> Iterator[JsonLine]:
 
 
 def bounded_lines(file: IO[bytes]) -> Iterator[bytes | None]:
-    """Unpacked; None for a line that is too long. Raises one of DAMAGE_ERRORS."""
+    """Yield decompressed lines; None for a line that is too long. Raises an exception in DAMAGE_ERRORS."""
     packed = file.read(2) == _GZIP
     file.seek(0)
     stream = cast(IO[bytes], gzip.GzipFile(fileobj=file)) if packed else file

@@ -1,4 +1,4 @@
-"""What a source file says about a paper, checked and cleaned."""
+"""Records of papers from source files, validated and cleaned."""
 
 import calendar
 import datetime as dt
@@ -21,30 +21,19 @@ from pydantic import (
 )
 
 from assayer.literature.paper_identity import arxiv_id, doi
-from assayer.models import Identifiers
+from assayer.models import Identifiers, retraction_in_title
+from assayer.text.markup import strip_markup
 from assayer.text.sanitise import clean_text
-
-__all__ = [
-    "CitedInText",
-    "PaperRecord",
-    "RecordSection",
-    "TextPlace",
-    "first_problem",
-    "last_day",
-    "parse_vector",
-    "works_from_json",
-    "works_json",
-]
-
 
 _PERIOD = re.compile(r"(?P<year>\d{4})(?:-(?P<month>\d{1,2}))?")
 _ID = re.compile(r"[^\s\[\]]{1,200}")
-"""Ids are used in citation marks, so they hold no white space and no square brackets."""
+"""Pattern of ids. Ids are used in citation marks, so they contain no white space and no square brackets."""
 _LINK = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
 
 
 def last_day(text: str) -> dt.date:
-    """`2021-05-07` as it is; of `2021-05` and `2021` the last day, so that no cutoff includes a paper too early."""
+    """Return the last day of a date: `2021-05-07` is itself; `2021-05` and `2021` become their last day, so that no
+    cutoff includes a paper too early."""
     period = _PERIOD.fullmatch(text.strip())
     if period is None:
         return dt.date.fromisoformat(text.strip()[:10])
@@ -60,14 +49,21 @@ def _line(text: str) -> str:
     return " ".join(_clean(text).split())
 
 
+def _title(text: str) -> str:
+    """Return a title on one line, without the markup that sources leave in titles."""
+    return _line(strip_markup(text))
+
+
 def _text_of(value: Any) -> Any:
-    """Some dumps write null for an empty text, and numbers for ids."""
+    """Convert the value to text: some dumps write null for an empty text, and numbers for ids."""
     if value is None:
         return ""
     return str(value) if type(value) is int else value
 
 
 def _list_of(value: Any) -> Any:
+    if isinstance(value, str):
+        raise ValueError("is one text, and not a list")  # noqa: TRY004 - pydantic reports it as a problem of the record
     return () if value is None else value
 
 
@@ -78,12 +74,14 @@ def _id(value: str) -> str:
 
 
 OneLineText = Annotated[str, BeforeValidator(_text_of), AfterValidator(_line)]
+Title = Annotated[str, BeforeValidator(_text_of), AfterValidator(_title)]
 CleanText = Annotated[str, BeforeValidator(_text_of), AfterValidator(_clean)]
 RecordId = Annotated[str, BeforeValidator(_text_of), AfterValidator(_id)]
 
 
 def _identifier(space: str, value: Any) -> str:
-    """In its normal form; empty for what cannot be one, as identifiers are optional."""
+    """Return the normalized identifier, or an empty string for a value that cannot be an identifier: identifiers
+    are optional."""
     text = str(value).strip() if isinstance(value, str | int) else ""
     if space == "doi":
         return doi(text)
@@ -106,30 +104,30 @@ class TextPlace(NamedTuple):
 
 
 class CitedInText(BaseModel):
-    """A work in the paper's list of references, and where the sections cite it. Which paper of the corpus it is is
-    found by the id where the source gives one, else by DOI, arXiv id, or title and year."""
+    """Work in the paper's list of references, with the places where sections cite it. Its paper in the corpus is
+    looked up by id if the source has it, else by DOI, arXiv id, or title and year."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     id: Annotated[str, BeforeValidator(_text_of), AfterValidator(lambda value: value and _id(value))] = ""
     doi: Annotated[str, BeforeValidator(lambda value: _identifier("doi", value))] = ""
     arxiv: Annotated[str, BeforeValidator(lambda value: _identifier("arxiv", value))] = ""
-    title: OneLineText = ""
+    title: Title = ""
     year: int | None = Field(default=None, ge=1000, le=9999)
     at: tuple[TextPlace, ...] = Field(default=(), max_length=10_000)
-    """Number of a section and a character of its text, both from 0."""
+    """Places of the citations: number of a section and a character of its text, both from 0."""
 
 
 _WORKS: TypeAdapter[tuple[CitedInText, ...]] = TypeAdapter(tuple[CitedInText, ...])
 
 
 class PaperRecord(BaseModel):
-    """One record of a source. Unknown fields are ignored."""
+    """Record of a source. Unknown fields are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     id: RecordId
-    title: OneLineText = Field(min_length=1)
+    title: Title = Field(min_length=1)
     abstract: CleanText = Field(min_length=1)
     authors: Annotated[tuple[OneLineText, ...], BeforeValidator(_list_of)] = ()
     year: int | None = Field(default=None, ge=1000, le=9999)
@@ -138,13 +136,13 @@ class PaperRecord(BaseModel):
     url: OneLineText = ""
     citation_count: int | None = Field(default=None, ge=0, lt=2**31)
     identifiers: Identifiers = Identifiers()
-    """Given in one object, or each as a field of the record: `doi`, `arxiv`, `s2`, …"""
+    """Identifiers, supplied in a single object or as separate fields of the record: `doi`, `arxiv`, `s2` and so on."""
     sections: Annotated[tuple[RecordSection, ...], BeforeValidator(_list_of)] = ()
     references: tuple[RecordId, ...] | None = None
-    """Ids of the papers that it cites; None when the source does not say."""
+    """Ids of the papers that it cites; None if the source does not state them."""
     cited_in_text: Annotated[tuple[CitedInText, ...], BeforeValidator(_list_of)] = Field(default=(), max_length=10_000)
     fields: Annotated[tuple[OneLineText, ...], BeforeValidator(_list_of)] = ()
-    """Of study, as the source names them."""
+    """Fields of study, as the source names them."""
     retracted: bool = False
 
     @field_validator("title", "abstract")
@@ -174,7 +172,7 @@ class PaperRecord(BaseModel):
     @field_validator("citation_count")
     @classmethod
     def _unknown_if_zero(cls, value: int | None) -> int | None:
-        """Sources write 0 for what was not counted."""
+        """Return None for 0, which sources write for what was not counted."""
         return value or None
 
     @field_validator("sections")
@@ -189,24 +187,38 @@ class PaperRecord(BaseModel):
             return data
         together = data.get("identifiers")
         written = {**(together if isinstance(together, dict) else {}), **data}
-        return {**data, "identifiers": {one: _identifier(one, written.get(one)) for one in Identifiers.model_fields}}
+        return {
+            **data,
+            "identifiers": {
+                model_field: _identifier(model_field, written.get(model_field))
+                for model_field in Identifiers.model_fields
+            },
+        }
 
     @model_validator(mode="before")
     @classmethod
     def _places_in_kept_sections(cls, data: Any) -> Any:
-        """Sections without text are left out, so the others are counted anew. Places in a text that cleaning
-        changes before its end are left out: they are not those of the clean text."""
+        """Renumber the sections, as sections without text are left out. Places in a text that cleaning changes
+        before its end are dropped, as they do not match the clean text."""
         if not isinstance(data, dict) or not data.get("cited_in_text"):
             return data
         try:
             works = _WORKS.validate_python(data["cited_in_text"])
         except ValidationError:
             return data  # the field's own check says why
-        texts = [_section_text(one) for one in data.get("sections") or ()]
+        texts = [_section_text(item) for item in data.get("sections") or ()]
         kept = [number for number, text in enumerate(texts) if _clean(text)]
         numbers = enumerate(kept)
         renumbered = {number: place for place, number in numbers if texts[number].startswith(_clean(texts[number]))}
-        return {**data, "cited_in_text": tuple(_moved(one, renumbered, texts) for one in works)}
+        return {**data, "cited_in_text": tuple(_moved(work, renumbered, texts) for work in works)}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _retracted_by_title(cls, data: Any) -> Any:
+        """Mark a record as retracted whose title says so."""
+        if isinstance(data, dict) and not data.get("retracted") and retraction_in_title(str(data.get("title") or "")):
+            return {**data, "retracted": True}
+        return data
 
     @model_validator(mode="before")
     @classmethod
@@ -240,7 +252,7 @@ def _moved(work: CitedInText, numbers: Mapping[int, int], texts: Sequence[str]) 
 
 
 def first_problem(error: ValidationError) -> str:
-    """The first problem, worded the same for every record that has it."""
+    """Return the first problem, with identical wording for every record that has it."""
     first = error.errors(include_url=False, include_input=False)[0]
     field = ".".join(str(part) for part in first["loc"] if not isinstance(part, int)) or "record"
     if first["type"] in ("missing", "string_too_short"):
@@ -248,11 +260,12 @@ def first_problem(error: ValidationError) -> str:
     return f"{field} {first['msg'].removeprefix('Value error, ')}"
 
 
-def parse_vector(given: Any) -> NDArray[np.float32] | None:
-    """From foreign records. None for what is no list of numbers; numbers beyond float32 become infinite."""
+def parse_vector(value: Any) -> NDArray[np.float32] | None:
+    """Parse a vector of a foreign record. None if it is not a list of numbers; numbers beyond float32 become
+    infinite."""
     try:
         with np.errstate(over="ignore"):
-            numbers = np.asarray(given, np.float32)
+            numbers = np.asarray(value, np.float32)
     except OverflowError:  # a whole number that no float can hold
         return np.array([np.inf], np.float32)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Paper records in Parquet: written by ingest, read by builds and updates beside JSON Lines."""
+"""Paper records in Parquet: written by ingest, and read by builds and updates alongside JSON Lines."""
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
@@ -16,8 +16,6 @@ from pydantic_core import from_json
 from assayer.errors import InputError
 from assayer.models import Identifiers
 from index.records.paper_record import PaperRecord, first_problem, works_json
-
-__all__ = ["RECORDS_SCHEMA", "RecordVector", "RecordWithVector", "RecordWriter", "parquet_files", "read_records"]
 
 RECORDS_SCHEMA = pa.schema(
     [
@@ -38,22 +36,24 @@ RECORDS_SCHEMA = pa.schema(
         pa.field("vector_model", pa.string()),
     ]
 )
-"""Columns are PaperRecord's fields. Null `references`: the source does not say; null `vector`: there is none."""
+"""Schema with PaperRecord's fields as columns. Null `references`: the source does not state them; null `vector`: there
+is none."""
 
 _VECTOR, _MODEL, _CITED = "vector", "vector_model", "cited_in_text"
 _WRITTEN_SCHEMA = RECORDS_SCHEMA.append(pa.field(_CITED, pa.string()))
-"""With what texts cite, as JSON; files of others need no such column."""
+"""Schema of written files: includes the works that texts cite, as JSON. Files from other sources need no such column.
+"""
 _GROUP = 4096
-"""Rows of a row group: what a reader holds at once."""
+"""Number of rows in a row group, which a reader holds at once."""
 _BATCH = 512
 
 
 class RecordVector(NamedTuple):
-    """A vector that came with a record, of its title and abstract; neither checked nor normalised."""
+    """Vector of title and abstract supplied with a record, neither checked nor normalised."""
 
     values: NDArray[np.float32]
     model: str
-    """As in `Embedder.name`; empty when the source does not say."""
+    """Model name as in `Embedder.name`; empty if the source does not state it."""
 
 
 class RecordWithVector(NamedTuple):
@@ -62,7 +62,8 @@ class RecordWithVector(NamedTuple):
 
 
 class RecordWriter:
-    """Writes records in row groups; the file is complete after the `with`. A sink that was given open stays open."""
+    """Writer of records in row groups; the file is complete after the `with` block. A sink passed in open stays
+    open."""
 
     def __init__(self, sink: Path | IO[bytes]) -> None:
         self._file = pq.ParquetWriter(sink, _WRITTEN_SCHEMA, compression="zstd")
@@ -89,7 +90,7 @@ class RecordWriter:
         if not self._rows:
             return
         plain = pa.Table.from_pylist(self._rows, schema=pa.schema(list(RECORDS_SCHEMA)[:-2]))
-        models = pa.array([one.model or None if one else None for one in self._vectors], pa.string())
+        models = pa.array([vector.model or None if vector else None for vector in self._vectors], pa.string())
         table = plain.append_column(RECORDS_SCHEMA.field(_VECTOR), _lists(self._vectors))
         table = table.append_column(RECORDS_SCHEMA.field(_MODEL), models)
         cited = pa.array([row[_CITED] for row in self._rows], pa.string())
@@ -98,23 +99,23 @@ class RecordWriter:
 
 
 def _lists(vectors: Sequence[RecordVector | None]) -> pa.Array:
-    """The vectors as one Arrow array, without a Python object for each number."""
-    there = [np.asarray(one.values, np.float32) for one in vectors if one]
-    lengths = [len(one.values) if one else 0 for one in vectors]
+    """Return the vectors as a single Arrow array, without a Python object for each number."""
+    there = [np.asarray(vector.values, np.float32) for vector in vectors if vector]
+    lengths = [len(vector.values) if vector else 0 for vector in vectors]
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
     values = np.concatenate(there) if there else np.empty(0, np.float32)
-    missing = pa.array([one is None for one in vectors], pa.bool_())
+    missing = pa.array([vector is None for vector in vectors], pa.bool_())
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values, pa.float32()), mask=missing)
 
 
 def parquet_files(path: Path) -> list[Path]:
-    """The Parquet files of a folder in their order, or the one that was named."""
+    """Return the Parquet files of a folder in order, or the single named file."""
     return sorted(path.glob("*.parquet")) if path.is_dir() else [path]
 
 
 def read_records(path: Path) -> Iterator[tuple[int, RecordWithVector | str]]:
-    """Number of each row of a file, counted from 1, with its record or the reason why it is rejected. A damaged row
-    group is reported once, under its first row. Raises InputError for a file that is no Parquet file of records."""
+    """Yield each row's number, counted from 1, with its record or the reason why it is rejected. A damaged row
+    group is reported once, under its first row. Raises InputError if the file is not a Parquet file of records."""
     try:
         file = pq.ParquetFile(path)
     except (pa.ArrowException, OSError) as error:
@@ -172,5 +173,7 @@ def _read_json(text: str) -> Any:
 
 
 def _vectors(column: pa.Array) -> list[NDArray[np.float32] | None]:
-    """Copies, so that a vector that is kept does not keep its whole batch."""
-    return [np.array(one.values.to_numpy(zero_copy_only=False), np.float32) if one.is_valid else None for one in column]
+    """Return copies of the vectors, so that a kept vector does not keep its whole batch in memory."""
+    return [
+        np.array(item.values.to_numpy(zero_copy_only=False), np.float32) if item.is_valid else None for item in column
+    ]

@@ -1,4 +1,4 @@
-"""Reads papers from JSON Lines and Parquet files; what cannot be used is rejected with its place and a reason."""
+"""Reading of papers from JSON Lines and Parquet files; unusable lines are rejected with their place and a reason."""
 
 import hashlib
 from collections import Counter
@@ -14,20 +14,19 @@ from assayer.errors import InputError
 from assayer.models import Frozen
 from assayer.ports import Embedder
 from index.hashing import checksum, hash64
+from index.records.export_records import record_problem, validated_record
 from index.records.json_lines import read_lines
-from index.records.paper_record import PaperRecord, first_problem, parse_vector
+from index.records.paper_record import parse_vector
 from index.records.parquet_records import RecordVector, RecordWithVector, parquet_files, read_records
 from index.records.seen_keys import SeenKeys
 
-__all__ = ["RecordReader", "RecordSource", "RejectedLine", "describe_source", "source_files"]
-
 _LINES = (".jsonl", ".jsonl.gz")
 _COMPARED_AT_ONCE = 512
-"""Records held in memory while their ids are compared with those before."""
+"""Number of records held in memory while their ids are compared with earlier ids."""
 
 
 class RejectedLine(Frozen):
-    """A line that was rejected."""
+    """Rejected line of a source."""
 
     source: str
     line: int
@@ -45,8 +44,8 @@ class RecordSource(Frozen):
 
 
 def describe_source(path: Path) -> RecordSource:
-    """Name, checksum and size. Raises InputError for a path that is no readable source: a file, or a folder of Parquet
-    files."""
+    """Return the name, checksum and size of a source. Raises InputError unless the path is a readable file or a
+    folder of Parquet files."""
     if not path.exists():
         raise InputError(f"There is no file {path}.")
     try:
@@ -62,17 +61,20 @@ def describe_source(path: Path) -> RecordSource:
 
 
 class RecordReader:
-    """The papers of some sources; of equal ids the first. Only hashes of ids stay in memory, eight bytes each."""
+    """Reader of the papers of some sources; of records with equal ids only the first is kept. Only hashes of ids
+    stay in memory, eight bytes each."""
 
     def __init__(self, paths: Sequence[Path], embedder: Embedder | None = None) -> None:
-        """Vectors that came with records must be of the embedder's model; without an embedder they are dropped."""
+        """Create a reader. Vectors supplied with records must be of the embedder's model; without an embedder
+        they are dropped."""
         self.rejections: list[RejectedLine] = []
-        """Complete once all papers were read."""
+        """Rejected lines; complete once all papers were read."""
         self._paths = paths
         self._embedder = embedder
 
     def __iter__(self) -> Iterator[RecordWithVector]:
-        """Raises InputError for a source without a single valid record, or with vectors of another model."""
+        """Yield the records. Raises InputError for a source without any valid record, or with vectors of
+        another model."""
         seen = SeenKeys()
         for path in self._paths:
             valid, before = 0, len(self.rejections)
@@ -103,8 +105,8 @@ class RecordReader:
             )
         values = item.vector.values.astype(np.float32)
         if len(values) != self._embedder.dimensions:
-            found = f"vector has {len(values)} numbers and not {self._embedder.dimensions}"
-            self._reject(file, line, f"{found}: the text is embedded instead")
+            reason = f"vector has {len(values)} numbers and not {self._embedder.dimensions}"
+            self._reject(file, line, f"{reason}: the text is embedded instead")
             return item._replace(vector=None)
         length = float(np.linalg.norm(values))
         if not (np.isfinite(length) and length > 0):
@@ -117,12 +119,12 @@ class RecordReader:
 
 
 def source_files(path: Path) -> list[Path]:
-    """Of a source, in the order of reading. Raises InputError for what is no source."""
+    """Return the files of a source in reading order. Raises InputError if the path is not a source."""
     if path.is_dir():
-        found = parquet_files(path)
-        if not found:
+        files = parquet_files(path)
+        if not files:
             raise InputError(f"The folder {path} holds no Parquet file.")
-        return found
+        return files
     if not path.name.endswith((*_LINES, ".parquet")):
         kinds = f"{', '.join(_LINES)} or .parquet"
         raise InputError(f"{path} is not a source of papers.", f"Give files that end in {kinds}, or folders of those.")
@@ -140,7 +142,7 @@ def _why(rejections: Sequence[RejectedLine]) -> str:
 
 
 def _items(file: Path) -> Iterator[tuple[int, RecordWithVector | str]]:
-    """Number of the line or row with its record, or with the reason why it is rejected."""
+    """Yield each line or row number with its record, or with the reason why it is rejected."""
     return read_records(file) if file.suffix == ".parquet" else _lines(file)
 
 
@@ -152,15 +154,16 @@ def _lines(path: Path) -> Iterator[tuple[int, RecordWithVector | str]]:
 
 def _record(data: dict[str, Any]) -> RecordWithVector | str:
     try:
-        return RecordWithVector(PaperRecord.model_validate(data), _vector(data))
+        return RecordWithVector(validated_record(data), _vector(data))
     except ValidationError as error:
-        return first_problem(error)
+        return record_problem(error, data)
 
 
 def _vector(data: dict[str, Any]) -> RecordVector | None:
-    """What is no list of numbers becomes an empty vector, which is rejected like any of a wrong length."""
-    given = data.get("vector")
-    if given is None:
+    """Return the record's vector, or None if it has none. A value that is not a list of numbers becomes an empty
+    vector, which is rejected like any vector of the wrong length."""
+    vector = data.get("vector")
+    if vector is None:
         return None
-    values = parse_vector(given)
+    values = parse_vector(vector)
     return RecordVector(np.empty(0, np.float32) if values is None else values, str(data.get("vector_model") or ""))

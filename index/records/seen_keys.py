@@ -1,19 +1,17 @@
-"""Which keys have come before, of hundreds of millions: eight bytes each, where a set of Python takes a hundred."""
+"""Set of seen keys for hundreds of millions of keys: eight bytes per key, where a Python set takes a hundred."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from index.hashing import Hashes
 
-__all__ = ["SeenKeys"]
-
 _LONGEST = 1 << 25
-"""Keys in a run that is joined with others: joining takes as much memory again as its runs do."""
+"""Maximum keys of a run that is merged with others; merging takes as much additional memory as its runs do."""
 
 
 class SeenKeys:
-    """Sorted runs of keys, each more than twice as long as the next until they are longest: as many as the logarithm of
-    the keys, or one for each `longest` of them."""
+    """Set of seen keys in sorted runs, each more than twice as long as the next until `longest` is reached. The
+    number of runs is logarithmic in the number of keys, or a run per `longest` keys."""
 
     def __init__(self, longest: int = _LONGEST) -> None:
         self._longest = longest
@@ -23,7 +21,7 @@ class SeenKeys:
         return sum(map(len, self._runs))
 
     def add(self, keys: Hashes) -> NDArray[np.bool_]:
-        """Which of them had not come before, neither earlier nor earlier among these."""
+        """Add keys and return a mask of those that are new: neither added earlier nor repeated within these keys."""
         ordered, firsts = np.unique(keys, return_index=True)
         known = np.zeros(len(ordered), np.bool_)
         for run in self._runs:

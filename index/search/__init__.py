@@ -1,1 +1,1 @@
-"""Search in one version: candidates by cosine and BM25, one ranking, and answers by papers."""
+"""Search in a single version: candidates by cosine and BM25, a fused ranking, and results as papers."""

@@ -1,4 +1,4 @@
-"""From papers to what they cite and what cites them, for many papers at once and in arrays: no record is read."""
+"""Batched lookup in arrays of cited and citing papers for many papers, without reading records."""
 
 from collections.abc import Collection, Sequence
 
@@ -9,42 +9,41 @@ from assayer.models import Filters, PaperId
 from index.hashing import Hashes
 from index.segments.segment import Segment
 
-__all__ = ["CitationSteps", "Units"]
-
 Units = NDArray[np.int64]
 
 
 class CitationSteps:
-    """Over the segments of a version. `first_units` are the units of their first papers."""
+    """Citation lookups over the segments of a version. `first_units` are the units of the segments' first papers."""
 
     def __init__(
         self, segments: Sequence[Segment], first_units: Units, filters: Filters, without: Collection[int]
     ) -> None:
-        """Only papers that pass the filters, and none of the units in `without`."""
-        self._segments = [(int(start), one) for start, one in zip(first_units, segments, strict=False)]
+        """Restrict results to papers that pass the filters and whose units are not in `without`."""
+        self._segments = [(int(start), segment) for start, segment in zip(first_units, segments, strict=False)]
         self._filters = filters
         self._without = np.array(sorted(without), np.int64)
 
     def cited(self, lists: Sequence[Hashes], limit: int) -> list[Units]:
-        """Of each list of hashes the papers that have them, in its order, each once, at most `limit`."""
+        """Return for each list of hashes the papers that have them, in list order, without duplicates, at most
+        `limit`."""
         hashes = np.concatenate([np.empty(0, np.uint64), *lists])
-        owners = np.repeat(np.arange(len(lists)), [len(one) for one in lists])
+        owners = np.repeat(np.arange(len(lists)), [len(item) for item in lists])
         found = [self._with_hashes(hashes, start, segment) for start, segment in self._segments]
-        places = np.concatenate([np.empty(0, np.int64), *(one for one, _ in found)])
-        units = np.concatenate([np.empty(0, np.int64), *(one for _, one in found)])
+        places = np.concatenate([np.empty(0, np.int64), *(item for item, _ in found)])
+        units = np.concatenate([np.empty(0, np.int64), *(item for _, item in found)])
         order = np.argsort(places, kind="stable")
         owners, units = owners[places[order]], units[order]
         _, first = np.unique(np.stack([owners, units]), axis=1, return_index=True) if len(units) else (None, owners)
         kept = np.sort(first)
         ends = np.searchsorted(owners[kept], np.arange(1, len(lists)))
-        return [one[:limit] for one in np.split(units[kept], ends)] if lists else []
+        return [part[:limit] for part in np.split(units[kept], ends)] if lists else []
 
     def citing(self, hashes: Hashes, limit: int) -> list[Units]:
-        """Of each hash of an id the papers that cite it, the newest first, undated ones last, at most `limit`."""
+        """Return for each hashed id the papers that cite it, newest first, undated papers last, at most `limit`."""
         found: list[list[Units]] = [[] for _ in hashes]
         days: list[list[NDArray[np.int32]]] = [[] for _ in hashes]
         for start, segment in self._segments:
-            first, last = segment.citations.citing_edges(hashes)
+            first, last = segment.citations.citing_rows.ranges(hashes)
             for place in np.flatnonzero(last > first).tolist():
                 rows = segment.newest_citing(int(hashes[place]), limit + len(self._without), self._filters)
                 units = self._not_without(rows + start)
@@ -53,7 +52,7 @@ class CitationSteps:
         return [_newest(units, each, limit) for units, each in zip(found, days, strict=True)]
 
     def ids(self, units: Units) -> list[PaperId]:
-        """In their order."""
+        """Return the ids of the units, in the same order."""
         distinct, places = np.unique(units, return_inverse=True)
         named: list[PaperId] = []
         for start, segment in self._segments:
@@ -62,8 +61,8 @@ class CitationSteps:
         return [named[place] for place in places.tolist()]
 
     def _with_hashes(self, hashes: Hashes, start: int, segment: Segment) -> tuple[Units, Units]:
-        """Places among the hashes, and the units there."""
-        places, rows = segment.store.matches(hashes)
+        """Return positions in `hashes`, and the units found for them."""
+        places, rows = segment.store.by_hash.matches(hashes)
         allowed = segment.row_filter(self._filters)
         passing = allowed.allows(rows)
         units = rows[passing] + start
@@ -75,7 +74,7 @@ class CitationSteps:
 
 
 def _newest(units: Sequence[Units], days: Sequence[NDArray[np.int32]], limit: int) -> Units:
-    """Of several segments, each in order already."""
+    """Merge the units of several segments, each already in order, and return the newest."""
     if len(units) <= 1:
         return units[0][:limit] if units else np.empty(0, np.int64)
     every = np.concatenate(units)

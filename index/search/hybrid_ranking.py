@@ -3,11 +3,11 @@ weights.
 
 A convex combination of the cosine and of BM25 against the best of its ranking, after Bruch, Gai and Ingber, An
 Analysis of Fusion Functions for Hybrid Retrieval (TOIS 2023), who find it ahead of reciprocal rank fusion, as we do:
-ranks forget by how much a paper is ahead. docs/adr/0012-scores-not-ranks.md. By numbers of papers and passages alone:
+ranks forget by how much a paper is ahead. docs/adr/0012. By numbers of papers and passages alone:
 the merged candidates of shards are ranked as those of one reader.
 
 Lexical scores are of one model, so they compare across segments, shards, papers and passages, and every candidate has
-one: they count against the best of all of them. docs/adr/0041-lexical-weights.md.
+one: they count against the best of all of them. docs/adr/0012.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,25 +18,14 @@ from index.segments.bm25_index import Bm25Matches
 from index.segments.lexical_index import LexicalMatches
 from index.segments.vector_index import VectorMatches
 
-__all__ = [
-    "COSINE_WEIGHT",
-    "LEXICAL_SHARE",
-    "HybridMatches",
-    "QueryCandidates",
-    "candidate_depth",
-    "fuse_scores",
-    "rank_candidates",
-]
-
-
 _DEPTH = 50
-"""Least number of candidates of each ranking before they are fused."""
+"""Minimum candidates of each ranking before fusion."""
 COSINE_WEIGHT = 0.6
-"""Weight of the cosine: the best on one half of a sample of papers (benchmarks/index/README.md), reported on the other.
-From 0.3 to 0.7 the order was better than either ranking alone, too."""
+"""Weight of the cosine similarity, the best on half of a sample of papers (benchmarks/index/README.md) and reported on
+the other half. From 0.3 to 0.7 the order was also better than either ranking alone."""
 LEXICAL_SHARE = 0.5
-"""Of the weight that words have beside the cosine, what lexical weights take where there are any; BM25 keeps the rest.
-Not fitted: no weights could be had. `python -m benchmarks.index lexical` measures shares with a model of yours."""
+"""Share of the non-cosine weight that lexical weights take if there are any; BM25 keeps the rest. Not fitted, because
+no weights were available. The script for fitting is `benchmarks/index/lexical.py` at commit ec3f1495."""
 
 
 class HybridMatches(NamedTuple):
@@ -44,34 +33,34 @@ class HybridMatches(NamedTuple):
 
     by_vector: VectorMatches
     by_bm25: Bm25Matches
-    """By BM25 scores."""
+    """Matches by BM25 score."""
     by_lexical: LexicalMatches | None = None
-    """None where the corpus keeps no lexical weights."""
+    """Lexical ranking; None if the corpus has no lexical weights."""
 
 
 class QueryCandidates(NamedTuple):
     papers: HybridMatches
     passages: HybridMatches | None
-    """None where there are no passages, or none were asked for."""
+    """Rankings of passages; None if there are no passages or none were requested."""
     depth: int
-    """Candidates of each ranking."""
+    """Number of candidates per ranking."""
     cosines: dict[int, float]
-    """Of all candidates of the rankings."""
+    """Cosine similarities of all candidates of the rankings."""
     lexical: Mapping[int, float] = MappingProxyType({})
-    """Lexical scores of all candidates of the rankings; empty where the corpus keeps no lexical weights."""
+    """Lexical scores of all candidates of the rankings; empty if the corpus has no lexical weights."""
 
 
 def candidate_depth(limit: int) -> int:
-    """How many candidates of each ranking decide on so many results."""
+    """Return the number of candidates per ranking needed for `limit` results."""
     return max(_DEPTH, 2 * limit)
 
 
 def rank_candidates(opinion: QueryCandidates, limit: int) -> list[tuple[int, float]]:
-    """Numbers and cosines, best first; equal scores by cosine, then by number."""
-    found = [one.by_bm25 for one in (opinion.papers, opinion.passages) if one is not None]
-    scores = fuse_scores(opinion.cosines, found, by_weights=opinion.lexical)
-    ordered = sorted(scores, key=lambda one: (-scores[one], -opinion.cosines[one], one))
-    return [(one, opinion.cosines[one]) for one in ordered[:limit]]
+    """Return candidate numbers and cosines, best first; equal scores are ordered by cosine, then by number."""
+    lists = [item.by_bm25 for item in (opinion.papers, opinion.passages) if item is not None]
+    scores = fuse_scores(opinion.cosines, lists, by_weights=opinion.lexical)
+    ordered = sorted(scores, key=lambda score: (-scores[score], -opinion.cosines[score], score))
+    return [(item, opinion.cosines[item]) for item in ordered[:limit]]
 
 
 def fuse_scores(
@@ -81,9 +70,9 @@ def fuse_scores(
     by_weights: Mapping[int, float] = MappingProxyType({}),
     share: float = LEXICAL_SHARE,
 ) -> dict[int, float]:
-    """Score of every item that has a cosine; the higher the better. BM25 scores of two indexes cannot be compared, so
-    each ranking is divided by its best score; an item in neither has a share of 0. `by_weights` are lexical scores;
-    where there are none, BM25 has their share."""
+    """Return a score for every item that has a cosine; higher is better. BM25 scores of two indexes are not
+    comparable, so each ranking is divided by its best score; an item in neither scores 0 there. `by_weights` are
+    lexical scores; without them, BM25 takes their share."""
     words = (1 - meaning) * (1 - share if by_weights else 1)
     scores = {item: meaning * cosine for item, cosine in cosines.items()}
     for ranking in by_words:

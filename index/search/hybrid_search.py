@@ -24,8 +24,6 @@ from index.segments.lexical_index import LexicalIndex, LexicalMatches
 from index.segments.segment import PAPERS_FOLDER, PASSAGES_FOLDER, Segment
 from index.segments.vector_index import VectorMatches
 
-__all__ = ["HybridSearch", "Query", "UnitNumbers", "WeighedQuery"]
-
 Units = NDArray[np.int64]
 _NO_UNITS: Units = np.empty(0, np.int64)
 
@@ -36,17 +34,17 @@ class WeighedQuery(NamedTuple):
 
 
 Query: TypeAlias = str | WeighedQuery
-"""With its weights where the corpus keeps any; without them it is searched by cosine and BM25."""
+"""Query text, with its lexical weights if the corpus keeps any; without weights it is searched by cosine and BM25."""
 
 
 class UnitNumbers:
-    """A unit is a paper, by its row after those of all earlier segments, or a passage, counted likewise after all
-    papers."""
+    """Numbering of units: a paper is numbered by its row after those of all earlier segments, a passage likewise
+    after all papers."""
 
     def __init__(self, segments: Sequence[Segment]) -> None:
-        self.papers = np.array([0, *accumulate(len(one) for one in segments)], np.int64)
-        """The first paper's number of each segment, and behind them how many papers there are."""
-        passages = np.array([0, *accumulate(len(one.passage_locations) for one in segments)], np.int64)
+        self.papers = np.array([0, *accumulate(len(segment) for segment in segments)], np.int64)
+        """Number of each segment's first paper, followed by the total number of papers."""
+        passages = np.array([0, *accumulate(len(segment.passage_locations) for segment in segments)], np.int64)
         self.passages = self.papers[-1] + passages
         self._paper_starts: list[int] = self.papers.tolist()
         self._passage_starts: list[int] = self.passages.tolist()
@@ -55,7 +53,7 @@ class UnitNumbers:
         return unit < self._paper_starts[-1]
 
     def locate(self, unit: int) -> tuple[int, int]:
-        """Number of the segment, and the row in it, of papers or of passages."""
+        """Return the number of the segment, and the row of the paper or passage in it."""
         starts = self._paper_starts if self.is_paper(unit) else self._passage_starts
         number = bisect_right(starts, unit) - 1
         return number, unit - starts[number]
@@ -75,7 +73,7 @@ class HybridSearch:
         return {segment.entry.ordinal: number for number, segment in enumerate(self._segments)}
 
     def move_to(self, gpus: Gpus) -> None:
-        """All vectors. Raises ConfigurationError."""
+        """Move all vectors to the GPUs. Raises ConfigurationError."""
         for segment in self._segments:
             for index in (segment.papers, segment.passages):
                 if index is not None:
@@ -84,7 +82,8 @@ class HybridSearch:
     def nearest_papers(
         self, vectors: Vectors, limit: int, filters: Filters, without: Iterable[int]
     ) -> list[VectorMatches]:
-        """Units, for each vector; `without` are papers that do not count, whatever the filters say."""
+        """Return the nearest papers' units for each vector; papers in `without` are excluded regardless of the
+        filters."""
         left_out = np.array(sorted(without), np.int64)
         each = [
             segment.papers.nearest(vectors, limit + len(left_out), segment.row_filter(filters))
@@ -93,7 +92,7 @@ class HybridSearch:
         return _merged_matches(each, self.units.papers, limit, len(vectors), left_out)
 
     def similarities(self, query: NDArray[np.float32], units: Sequence[int]) -> list[float]:
-        """Cosines with papers and passages, in order."""
+        """Return the cosines with these papers and passages, in order."""
         asked = np.asarray(units, np.int64)
         cosines = np.zeros(len(asked))
         for number, segment in enumerate(self._segments):
@@ -101,8 +100,8 @@ class HybridSearch:
                 here = (asked >= starts[number]) & (asked < starts[number + 1])
                 if index is not None and here.any():
                     cosines[here] = index.similarities(query, asked[here] - starts[number])
-        found: list[float] = cosines.tolist()
-        return found
+        values: list[float] = cosines.tolist()
+        return values
 
     def candidates(
         self,
@@ -113,7 +112,7 @@ class HybridSearch:
         without: frozenset[int],
         with_passages: bool,
     ) -> list[QueryCandidates]:
-        """So many of each kind for each query, before anything is fused; `without` as in `nearest_papers`."""
+        """Return `depth` candidates of each kind for each query, before fusion; `without` as in `nearest_papers`."""
         nearest = self.nearest_papers(vectors, depth, filters, without)
         papers = [
             self._matches(self._paper_bm25, near, query, depth, filters, without)
@@ -126,12 +125,12 @@ class HybridSearch:
                 self._matches(self._passage_bm25, near, query, depth, filters, without)
                 for query, near in zip(queries, nearest, strict=True)
             ]
-        found = []
+        all_candidates = []
         for query, vector, first, second in zip(queries, vectors, papers, passages, strict=True):
             named = _named((first, second))
             cosines = dict(zip(named, self.similarities(vector, named), strict=True))
-            found.append(QueryCandidates(first, second, depth, cosines, self._lexical_scores(query, named)))
-        return found
+            all_candidates.append(QueryCandidates(first, second, depth, cosines, self._lexical_scores(query, named)))
+        return all_candidates
 
     def _matches(
         self,
@@ -157,16 +156,16 @@ class HybridSearch:
         units, scores = [_NO_UNITS], [np.empty(0)]
         for start, index, segment in self._lexical_indexes(passages):
             allowed = segment.passage_row_filter(filters) if passages else segment.row_filter(filters)
-            found = index.nearest(query, depth + len(left_out), allowed)
-            units.append(found.rows + start)
-            scores.append(found.scores)
+            nearest = index.nearest(query, depth + len(left_out), allowed)
+            units.append(nearest.rows + start)
+            scores.append(nearest.scores)
         every, told = np.concatenate(units), np.concatenate(scores)
         kept = np.flatnonzero(~np.isin(every, left_out))
         order = kept[np.lexsort((every[kept], -told[kept]))][:depth]
         return LexicalMatches(every[order], told[order])
 
     def _lexical_scores(self, query: Query, units: Sequence[int]) -> dict[int, float]:
-        """Of papers and passages; none where the query has no weights."""
+        """Return the lexical scores of papers and passages; empty if the query has no weights."""
         if isinstance(query, str):
             return {}
         asked = np.asarray(units, np.int64)
@@ -179,7 +178,7 @@ class HybridSearch:
         return dict(zip(units, scores.tolist(), strict=True))
 
     def _lexical_indexes(self, passages: bool) -> Iterator[tuple[int, LexicalIndex, Segment]]:
-        """With the first unit of each."""
+        """Yield the lexical indexes, each with its first unit and its segment."""
         starts = self.units.passages if passages else self.units.papers
         for start, segment in zip(starts.tolist(), self._segments, strict=False):
             index = segment.passage_weights if passages else segment.paper_weights
@@ -201,42 +200,42 @@ class HybridSearch:
     def _bm25_matches(
         self, index: Bm25Index, query: str, depth: int, filters: Filters, without: frozenset[int]
     ) -> Bm25Matches:
-        """With units instead of the index's own numbers."""
+        """Search a BM25 index and return matches as units instead of the index's own numbers."""
         starts = self.units.papers if index is self._paper_bm25 else self.units.passages
         left_out = np.array(sorted(without), np.int64) if index is self._paper_bm25 else self._passages_of(without)
-        found = index.search(query, depth + len(left_out), filters)
-        numbers = [self._segment_by_ordinal[one >> 32] for one in found.documents.tolist()]
-        units = starts[numbers] + (found.documents & 0xFFFFFFFF) if numbers else _NO_UNITS
+        hits = index.search(query, depth + len(left_out), filters)
+        numbers = [self._segment_by_ordinal[item >> 32] for item in hits.documents.tolist()]
+        units = starts[numbers] + (hits.documents & 0xFFFFFFFF) if numbers else _NO_UNITS
         if len(left_out):
             kept = ~np.isin(units, left_out)
-            return Bm25Matches(units[kept][:depth], found.scores[kept][:depth])
-        return Bm25Matches(units[:depth], found.scores[:depth])
+            return Bm25Matches(units[kept][:depth], hits.scores[kept][:depth])
+        return Bm25Matches(units[:depth], hits.scores[:depth])
 
     def _passages_of(self, papers: Iterable[int]) -> Units:
-        found = [_NO_UNITS]
+        units = [_NO_UNITS]
         for unit in sorted(papers):
             number, row = self.units.locate(unit)
-            found.append(self.units.passages[number] + self._segments[number].passages_of(np.array([row])))
-        return np.concatenate(found)
+            units.append(self.units.passages[number] + self._segments[number].passages_of(np.array([row])))
+        return np.concatenate(units)
 
 
 def _named(each: Sequence[HybridMatches | None]) -> list[int]:
-    """Each once, in the order of the rankings."""
+    """Return the distinct units of all rankings, in order of appearance."""
     named = dict[int, None]()
-    for found in each:
-        if found is not None:
-            lexical = found.by_lexical.rows.tolist() if found.by_lexical else ()
-            named |= dict.fromkeys((*found.by_vector.rows.tolist(), *found.by_bm25.documents.tolist(), *lexical))
+    for matches in each:
+        if matches is not None:
+            lexical = matches.by_lexical.rows.tolist() if matches.by_lexical else ()
+            named |= dict.fromkeys((*matches.by_vector.rows.tolist(), *matches.by_bm25.documents.tolist(), *lexical))
     return list(named)
 
 
 def _merged_matches(
     each: Sequence[Sequence[VectorMatches]], starts: Units, limit: int, queries: int, without: Units
 ) -> list[VectorMatches]:
-    """The best of all segments, as units."""
+    """Return the best matches of all segments, as units."""
     merged = []
     for query in range(queries):
-        parts = [(found[query], start) for found, start in zip(each, starts, strict=False) if found]
+        parts = [(matches[query], start) for matches, start in zip(each, starts, strict=False) if matches]
         units = np.concatenate([_NO_UNITS, *(part.rows + start for part, start in parts)])
         similarities = np.concatenate([np.empty(0), *(part.similarities for part, _ in parts)])
         if len(without):

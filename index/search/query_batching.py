@@ -1,5 +1,5 @@
-"""Batching of queries that wait for the same thread: many queries searched together cost less than one after the other,
-and use every core."""
+"""Batching of queries that wait for the same thread. Searching many queries together costs less than sequential
+searches, and uses every core."""
 
 import threading
 from collections import deque
@@ -9,18 +9,16 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-__all__ = ["QueryBatcher", "batchable"]
-
 Question = TypeVar("Question", bound=Callable[..., Any])
 
 _MOST_QUERIES = 64
-"""Of one pass over the index: more would save little and delay the next caller."""
+"""Maximum queries per pass over the index; more would save little and delay the next caller."""
 _COLUMNS = "columns_by_query"
 
 
 def batchable(columns: int) -> Callable[[Question], Question]:
-    """Marks a function whose first `columns` arguments are sequences with one entry a query, as its result is; its
-    other arguments must be hashable. Calls of several callers may then be answered together."""
+    """Mark a function as batchable: its first `columns` arguments and its result are sequences with an entry per
+    query. Its other arguments must be hashable. Calls of several callers may then be answered together."""
 
     def mark(question: Question) -> Question:
         setattr(question, _COLUMNS, columns)
@@ -35,22 +33,22 @@ class _PendingCall(NamedTuple):
     kwargs: Mapping[str, Any]
     answer: Future[Any]
     columns: int
-    """0: it is called by itself."""
+    """Number of batchable arguments; 0 if the call is not batched."""
     queries: int
     batch_key: Hashable
-    """Equal for calls that may be answered together."""
+    """Key that is equal for calls that may be answered together."""
 
 
 def _pending_call(question: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> _PendingCall:
-    """Raises errors of the arguments in the caller, before anything is queued."""
+    """Create a pending call. Argument errors are raised in the caller, before anything is queued."""
     columns: int = getattr(question, _COLUMNS, 0)
     kind = (question, *args[columns:], *sorted(kwargs.items())) if columns else None
     return _PendingCall(question, args, kwargs, Future(), columns, len(args[0]) if columns else 1, kind)
 
 
 class QueryBatcher:
-    """Calls functions of a subject in one thread, in order; calls that can be batched are answered with the first of
-    them."""
+    """Batcher that calls functions of a subject in a single thread, in order. Batchable calls are answered together
+    with the first of them."""
 
     def __init__(self, subject: object, name: str) -> None:
         self._subject = subject
@@ -59,26 +57,27 @@ class QueryBatcher:
         self._lock = threading.Lock()
 
     def submit(self, question: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Future[Any]:
-        """Raises RuntimeError when it is closed."""
-        one = _pending_call(question, args, kwargs)
+        """Queue a call. Raises RuntimeError if the batcher is closed."""
+        call = _pending_call(question, args, kwargs)
         with self._lock:
-            self._queue.append(one)
+            self._queue.append(call)
         self._thread.submit(self._run_next)
-        return one.answer
+        return call.answer
 
     def close(self) -> None:
         """Cancels pending calls."""
         self._thread.shutdown(wait=False, cancel_futures=True)
-        for one in self._take_all():
-            one.answer.cancel()
+        for item in self._take_all():
+            item.answer.cancel()
 
     def _run_next(self) -> None:
-        """Submitted once for each call; those of calls that were batched with an earlier one find nothing to do."""
-        some = [one for one in self._take_batch() if one.answer.set_running_or_notify_cancel()]
+        """Run the next calls. Submitted once per call; it does nothing for calls already answered in an earlier
+        batch."""
+        some = [item for item in self._take_batch() if item.answer.set_running_or_notify_cancel()]
         if len(some) > 1:
             some = self._answer_batch(some)
-        for one in some:
-            self._answer_one(one)
+        for item in some:
+            self._answer_one(item)
 
     def _take_batch(self) -> list[_PendingCall]:
         with self._lock:
@@ -88,12 +87,12 @@ class QueryBatcher:
             if not first.columns:
                 return [first]
             taken, left, queries = [first], deque[_PendingCall](), first.queries
-            for one in self._queue:
-                if one.columns and one.batch_key == first.batch_key and queries + one.queries <= _MOST_QUERIES:
-                    taken.append(one)
-                    queries += one.queries
+            for item in self._queue:
+                if item.columns and item.batch_key == first.batch_key and queries + item.queries <= _MOST_QUERIES:
+                    taken.append(item)
+                    queries += item.queries
                 else:
-                    left.append(one)
+                    left.append(item)
             self._queue = left
             return taken
 
@@ -103,27 +102,30 @@ class QueryBatcher:
             return taken
 
     def _answer_batch(self, some: Sequence[_PendingCall]) -> list[_PendingCall]:
-        """Returns those that are left to be called one by one: all of them, if one made the batch fail."""
+        """Answer a batch and return the calls that must still run individually: all of them if any call made
+        the batch fail."""
         first = some[0]
         try:
-            columns = [_joined([one.args[column] for one in some]) for column in range(first.columns)]
+            columns = [_joined([item.args[column] for item in some]) for column in range(first.columns)]
             answers = first.function(self._subject, *columns, *first.args[first.columns :], **first.kwargs)
         except Exception:  # noqa: BLE001 - whoever is to blame is told so when asked alone
             return list(some)
         start = 0
-        for one in some:
-            one.answer.set_result(answers[start : start + one.queries])
-            start += one.queries
+        for item in some:
+            item.answer.set_result(answers[start : start + item.queries])
+            start += item.queries
         return []
 
-    def _answer_one(self, one: _PendingCall) -> None:
+    def _answer_one(self, pending_call: _PendingCall) -> None:
         try:
-            one.answer.set_result(one.function(self._subject, *one.args, **one.kwargs))
+            pending_call.answer.set_result(
+                pending_call.function(self._subject, *pending_call.args, **pending_call.kwargs)
+            )
         except BaseException as error:  # noqa: BLE001 - whoever asked is told
-            one.answer.set_exception(error)
+            pending_call.answer.set_exception(error)
 
 
 def _joined(values: Sequence[Any]) -> Any:
     if isinstance(values[0], np.ndarray):
         return np.concatenate(values)
-    return [one for some in values for one in some]
+    return [item for some in values for item in some]

@@ -1,1 +1,1 @@
-"""One immutable part of a corpus and its files: papers, vectors, passages, citations."""
+"""Immutable part of a corpus and its files: papers, vectors, passages and citations."""

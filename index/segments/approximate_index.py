@@ -2,7 +2,7 @@
 
 All are inverted files whose candidates are scored again with the vectors themselves, so a kind costs recall only by
 what it does not find. Codes are of the vectors, not of their residuals: on the same lists that found as much,
-sooner. What was tried and why it is not here: docs/adr/0013-kinds-of-index.md.
+sooner. What was tried and why it is not here: docs/adr/0013.
 """
 
 import math
@@ -18,37 +18,24 @@ from index.disk_access import library_errors_as_oserror
 from index.faiss_build import load_faiss
 from index.segments.row_filter import RowFilter
 
-__all__ = [
-    "INDEX_CONSTANTS",
-    "RESCORED_PER_RESULT",
-    "ApproximateIndex",
-    "ApproximateIndexKind",
-    "Candidates",
-    "IndexKind",
-    "IndexTraining",
-    "build_approximate_index",
-    "index_kind_for",
-    "with_rescoring",
-]
-
-
 ApproximateIndexKind = Literal["ivf_sq8", "ivf_pq"]
-"""`ivf_sq8`: a byte a dimension. `ivf_pq`: two bits a dimension, compared by table look-up in registers (FAISS's fast
-scan): a quarter of the memory and about half the time, for a longer training."""
+"""Kind of approximate index. `ivf_sq8`: a byte per dimension. `ivf_pq`: two bits per dimension, compared by table
+look-up in registers (FAISS's fast scan), with a quarter of the memory, about half the search time and longer training.
+"""
 IndexKind = Literal["exact"] | ApproximateIndexKind
 
 _PQ_FROM = 500_000
-"""Rows from which the memory and time that product quantisation saves outweigh its training."""
+"""Minimum rows at which the memory and time saved by product quantization outweigh its training."""
 RESCORED_PER_RESULT: dict[ApproximateIndexKind, int] = {"ivf_sq8": 2, "ivf_pq": 8}
-"""Candidates fetched for each result wanted, to make up for the rounding of the codes, more where needed."""
+"""Candidates fetched per result to make up for the rounding of the codes; more are fetched if needed."""
 _SAMPLE, _ITERATIONS, _SEED = 64, 10, 1234
-"""Rows a list to train on, rounds of k-means, and its seed."""
+"""Training rows per list, iterations of k-means, and its seed."""
 _ROWS_AT_ONCE = 65_536
 _REMEMBERED = 16
-"""Search parameters kept: FAISS's Python half takes 10 µs to create them."""
+"""Number of search parameters cached, as FAISS's Python part takes 10 µs to create them."""
 
 Candidates = NDArray[np.int64]
-"""Rows, one line a query; -1 where there are fewer."""
+"""Row numbers of candidates, a line per query; -1 where there are fewer."""
 INDEX_CONSTANTS = (_PQ_FROM, tuple(RESCORED_PER_RESULT.items()), _SAMPLE, _ITERATIONS, _SEED)
 """Constants that a built index depends on."""
 
@@ -56,7 +43,7 @@ INDEX_CONSTANTS = (_PQ_FROM, tuple(RESCORED_PER_RESULT.items()), _SAMPLE, _ITERA
 class IndexTraining(NamedTuple):
     lists: int
     rows: int
-    """Of the sample, spread evenly over all."""
+    """Number of sample rows, spread evenly over all rows."""
     iterations: int = _ITERATIONS
     seed: int = _SEED
 
@@ -68,19 +55,19 @@ def index_kind_for(rows: int, dimensions: int, exact_up_to: int) -> IndexKind:
 
 
 class ApproximateIndex:
-    """Rows that are probably the nearest, scored in single precision."""
+    """Approximate nearest-neighbour index that scores rows in single precision."""
 
     def __init__(self, index: Any, vectors: Vectors) -> None:
-        """`vectors` are what is in the index, in half precision."""
+        """Wrap an index; `vectors` are the vectors in it, in half precision."""
         self.index = index
-        """FAISS's index, without rescoring."""
+        """FAISS index without rescoring."""
         self._refined = with_rescoring(index, vectors)
         self._vectors = vectors  # kept alive: the index uses their memory
         self._parameters = lru_cache(_REMEMBERED)(self._made_parameters)
 
     @classmethod
     def open(cls, path: Path, vectors: Vectors) -> "ApproximateIndex":
-        """The file must be our own: FAISS does not validate what it reads."""
+        """Open an index file, which must be written by this program: FAISS does not validate what it reads."""
         faiss = load_faiss()
         return cls(faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC), vectors)
 
@@ -91,8 +78,8 @@ class ApproximateIndex:
     def nearest(
         self, queries: Vectors, limit: int, scored: int, probes: int, allowed: RowFilter | None = None
     ) -> Candidates:
-        """For each query the best `limit` rows, best first, of `scored` candidates that are scored with the vectors
-        themselves, or of `limit` if that is more."""
+        """Return the best `limit` rows for each query, best first. The best `scored` candidates (at least
+        `limit`) are rescored with the vectors themselves."""
         asked, parameters = np.ascontiguousarray(queries, np.float32), self._parameters(limit, scored, probes, allowed)
         return np.asarray(self._refined.search(asked, limit, params=parameters)[1])
 
@@ -114,8 +101,8 @@ class ApproximateIndex:
 def build_approximate_index(
     vectors: Vectors, path: Path, kind: ApproximateIndexKind, assigner: Any = None
 ) -> tuple[ApproximateIndex, IndexTraining]:
-    """`assigner` is an empty flat index of inner products that finds the nearest list of a row, in k-means and
-    afterwards; the index's own, on the CPU, by default. Nothing of it is in the file."""
+    """Train and write an index. `assigner` is an empty flat inner-product index that finds the nearest list of a
+    row, during k-means and afterwards; by default the index's own, on the CPU. It is not stored in the file."""
     lists = max(1, round(2 * math.sqrt(len(vectors))))
     index = _empty(kind, vectors.shape[1], lists)
     index.cp.niter, index.cp.seed = _ITERATIONS, _SEED
@@ -149,8 +136,8 @@ def _empty(kind: ApproximateIndexKind, dimensions: int, lists: int) -> Any:
 
 
 def with_rescoring(index: Any, vectors: Vectors) -> Any:
-    """An index whose candidates are scored again with `vectors`, in half precision. They are used without a copy and
-    must stay in memory as long as the index."""
+    """Return an index that rescores candidates with `vectors`, in half precision. The vectors are used without a
+    copy and must stay in memory as long as the index."""
     return load_faiss().IndexRefine(index, _mapped_vectors(vectors))
 
 

@@ -23,23 +23,14 @@ from assayer.errors import CorpusError
 from assayer.models import OPEN, Filters
 from index.disk_access import library_errors_as_oserror, link_or_copy
 
-__all__ = [
-    "TOKENIZER",
-    "Bm25Document",
-    "Bm25Index",
-    "Bm25Matches",
-    "copy_bm25_index",
-    "document_id",
-    "write_bm25_index",
-]
-
 TOKENIZER = "english stems 1"
-"""Its name is stored in the index: an index with another tokenizer cannot be opened."""
+"""Name of the tokenizer, stored in the index: an index with another tokenizer cannot be opened."""
 _MOST_TERMS = 32
-"""Of a query, the rarest: a word that is in every third text decides nothing and costs most."""
+"""Maximum terms of a query. The rarest are kept, because a word in every third text decides nothing and costs the most.
+"""
 _HEAP_BYTES = 128 << 20
 _UNDATED = 2**31
-"""Day of an undated paper: after every cutoff."""
+"""Day number of an undated paper, after every cutoff."""
 _EPOCH = dt.date(1970, 1, 1)
 _REBUILD = "Build it again: assayer corpus build PATH."
 
@@ -54,14 +45,14 @@ class Bm25Document(NamedTuple):
 
 
 class Bm25Matches(NamedTuple):
-    """Ids of documents (`document_id`) and their BM25 scores, best first; equal scores by id."""
+    """Ids of documents (`document_id`) and their BM25 scores, best first; equal scores are ordered by id."""
 
     documents: NDArray[np.int64]
     scores: NDArray[np.float64]
 
 
 def document_id(segment: int, row: int) -> int:
-    """Of a row in the segment with that ordinal."""
+    """Return the document id of a row in the segment with this ordinal."""
     return segment << 32 | row
 
 
@@ -99,12 +90,12 @@ def _opened(directory: Path) -> tantivy.Index:
 
 
 def write_bm25_index(directory: Path, added: Iterable[Bm25Document], removed: Iterable[int] = ()) -> None:
-    """Adds documents to the index in a directory, which may be empty, and removes others by their ids."""
+    """Add documents to the index in a directory, which may be empty, and remove documents by id."""
     index = _opened(directory)
     with library_errors_as_oserror(directory):
         writer = index.writer(heap_size=_HEAP_BYTES, num_threads=1)
-        for one in removed:
-            writer.delete_documents_by_query(Query.term_query(_schema(), "place", one))
+        for item in removed:
+            writer.delete_documents_by_query(Query.term_query(_schema(), "place", item))
         for document in added:
             writer.add_document(_document(document))
         writer.commit()
@@ -112,8 +103,8 @@ def write_bm25_index(directory: Path, added: Iterable[Bm25Document], removed: It
 
 
 def copy_bm25_index(source: Path, target: Path) -> None:
-    """The index's large files never change, so both directories share them where the disk can; the small ones are
-    copied."""
+    """Copy an index. Its large files never change, so they are hard-linked where the disk supports it; the small
+    files are copied."""
     target.mkdir()
     for path in source.iterdir():
         if path.suffix in (".json", ".lock"):
@@ -124,8 +115,8 @@ def copy_bm25_index(source: Path, target: Path) -> None:
 
 @contextmanager
 def _lockable(directory: Path) -> Iterator[Path]:
-    """tantivy needs a lock file even to read. Where none can be written, a folder of links replaces the directory while
-    it is opened; open files stay open."""
+    """Yield a directory in which tantivy can write the lock file that it needs even to read. If the directory is
+    not writable, a folder of links replaces it while it is opened; open files stay open."""
     if os.access(directory, os.W_OK):
         yield directory
         return
@@ -145,11 +136,11 @@ class Bm25Index:
         return int(self._searcher.num_docs)
 
     def search(self, query: str, limit: int, filters: Filters) -> Bm25Matches:
-        """The documents that share the rarest words with a query."""
+        """Return the documents that share the rarest words with a query."""
         terms = self._rarest_terms(query)
         if not terms or not limit:
             return Bm25Matches(np.empty(0, np.int64), np.empty(0, np.float64))
-        asked = _filtered(Query.boolean_query([(Occur.Should, _term(*one)) for one in terms]), filters)
+        asked = _filtered(Query.boolean_query([(Occur.Should, _term(*term)) for term in terms]), filters)
         hits = self._searcher.search(asked, limit, count=False).hits
         places = np.array(self._searcher.fast_field_values("place", [address for _, address in hits]), np.int64)
         scores = np.array([score for score, _ in hits], np.float64)
@@ -157,10 +148,10 @@ class Bm25Index:
         return Bm25Matches(places[order], scores[order])
 
     def _rarest_terms(self, query: str) -> list[tuple[str, int]]:
-        """The query's rarest known words, with their counts."""
+        """Return the query's rarest known words, with their counts."""
         counts = Counter(_analyzer().analyze(query))
         known = [(self._searcher.doc_freq("text", word), word) for word in counts]
-        rarest = sorted(one for one in known if one[0])[:_MOST_TERMS]
+        rarest = sorted(item for item in known if item[0])[:_MOST_TERMS]
         return [(word, counts[word]) for _, word in rarest]
 
 
@@ -170,7 +161,7 @@ def _term(word: str, times: int) -> Query:
 
 
 def _filtered(query: Query, filters: Filters) -> Query:
-    """The filters as conditions that do not change the score."""
+    """Add the filters as conditions that do not change the score."""
     must: list[tuple[Occur, Query]] = []
     days = _days(filters)
     if days is not None:
@@ -184,7 +175,7 @@ def _filtered(query: Query, filters: Filters) -> Query:
         must.append((Occur.Must, Query.term_query(_schema(), "retracted", filters.retracted)))
     if not must:
         return query
-    conditions = [(occur, Query.const_score_query(one, 0.0)) for occur, one in must]
+    conditions = [(occur, Query.const_score_query(item, 0.0)) for occur, item in must]
     return Query.boolean_query([(Occur.Must, query), *conditions])
 
 
@@ -197,13 +188,13 @@ def _days(filters: Filters) -> tuple[int, int] | None:
     return first, last
 
 
-def _document(one: Bm25Document) -> tantivy.Document:
+def _document(bm25_document: Bm25Document) -> tantivy.Document:
     document = tantivy.Document()
-    document.add_text("text", one.text)
-    document.add_unsigned("place", one.place)
-    document.add_integer("day", _UNDATED if one.day is None else (one.day - _EPOCH).days)
-    document.add_text("venue", one.venue.lower())
-    for field in one.fields:
+    document.add_text("text", bm25_document.text)
+    document.add_unsigned("place", bm25_document.place)
+    document.add_integer("day", _UNDATED if bm25_document.day is None else (bm25_document.day - _EPOCH).days)
+    document.add_text("venue", bm25_document.venue.lower())
+    for field in bm25_document.fields:
         document.add_text("field", field.lower())
-    document.add_boolean("retracted", one.retracted)
+    document.add_boolean("retracted", bm25_document.retracted)
     return document

@@ -1,4 +1,4 @@
-"""What the texts of a segment's papers cite, by row, in a file that is there only where a record says so."""
+"""Works cited in the texts of a segment's papers, by row, in a file that exists only if a record lists such works."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 
 from index.records.paper_record import CitedInText, works_from_json
 
-__all__ = ["CitedInTextFile", "CitedInTextWriter"]
-
 _FILE = "cited-in-text.arrow"
 _SCHEMA = pa.schema([pa.field("row", pa.uint32(), nullable=False), pa.field("works", pa.string(), nullable=False)])
 
 
 class CitedInTextWriter:
-    """Makes the file with the first paper that has something to write in it; it is complete after the `with`."""
+    """Writer that creates the file with the first paper that cites a work in its text; the file is complete after
+    the `with` block."""
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / _FILE
@@ -32,7 +31,7 @@ class CitedInTextWriter:
         self._open.close()
 
     def write(self, works: pa.Array) -> None:
-        """Of the next rows, as `works_json` gives them."""
+        """Write the works cited by the next rows, in the form returned by `works_json`."""
         there = np.flatnonzero(works.is_valid().to_numpy(zero_copy_only=False))
         if len(there):
             if self._writer is None:
@@ -50,7 +49,7 @@ class CitedInTextFile:
         batches = [reader.get_batch(number) for number in range(reader.num_record_batches)] if reader else []
         table = pa.Table.from_batches(batches, _SCHEMA)
         self.rows: NDArray[np.uint32] = table["row"].to_numpy()
-        """Of the papers whose texts cite something, ascending."""
+        """Rows of the papers whose texts cite works, ascending."""
         self._works = table["works"]
 
     def works(self, row: int) -> tuple[CitedInText, ...]:

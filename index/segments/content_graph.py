@@ -19,22 +19,10 @@ from numpy.typing import NDArray
 from assayer.models import ContentKind, Frozen, NamedContent, PaperContents
 from assayer.text.contents import Mention, TextPart, contents_of, text_with_title
 from assayer.text.names import normalised_name
+from index.arrays import load_array
 from index.hashing import Hashes, hash64
 from index.segments.content_readings import NOTHING_READ, ContentReadings
 from index.segments.paper_store import PaperStore
-
-__all__ = [
-    "CLAIM",
-    "CONTENT_FOLDER",
-    "NAME_USE",
-    "BaseGraphCounts",
-    "ContentBatch",
-    "ContentGraph",
-    "found_contents",
-    "name_keys",
-    "write_content_graph",
-    "write_contents",
-]
 
 CONTENT_FOLDER = "contents"
 _KEYS, _NAMES, _KINDS = "name-keys.npy", "names.arrow", "name-kinds.npy"
@@ -45,36 +33,37 @@ _READERS = "readers.json"
 _METHOD = 1
 _INTRODUCED, _BUILT_ON = 1, 2
 NAME_USE = np.dtype([("name", "<u4"), ("start", "<u4"), ("length", "<u2"), ("flags", "u1")])
-"""A name in a paper, its sentence in title and abstract, and what the paper says of it."""
+"""Name in a paper: its sentence in title and abstract, and how the paper uses it."""
 CLAIM = np.dtype([("start", "<u4"), ("length", "<u2")])
 """The sentence of a claim."""
 _LONGEST = 2**16 - 1
-"""Characters of a sentence."""
+"""Maximum characters of a sentence."""
 _NAME_SCHEMA = pa.schema([pa.field("name", pa.string(), nullable=False)])
 
 
 class BaseGraphCounts(Frozen):
-    """Of one segment."""
+    """Counts of concepts, methods, claims and edges in one segment."""
 
     concepts: int
     methods: int
     claims: int
     citations: int
     concerns: int
-    """Edges from papers to concepts."""
+    """Number of edges from papers to concepts."""
     uses: int
-    """Edges from papers to methods."""
+    """Number of edges from papers to methods."""
     introduces: int
     builds_on: int
     readers: Mapping[str, int] = {}
-    """Papers whose names and claims a language model read, by model and version of the prompt; others by patterns."""
+    """Number of papers whose names and claims were extracted by a language model, by model and prompt version;
+    patterns read the others."""
 
 
 class ContentBatch(NamedTuple):
-    """What the papers of some rows hold."""
+    """Contents of the papers in a range of rows."""
 
     counts: NDArray[np.int64]
-    """Of names, by paper."""
+    """Number of names in each paper."""
     keys: Hashes
     names: pa.Array
     methods: NDArray[np.bool_]
@@ -84,7 +73,8 @@ class ContentBatch(NamedTuple):
 
 
 def write_content_graph(store: PaperStore, directory: Path, readings: ContentReadings = NOTHING_READ) -> None:
-    """Equal records and readings give equal files. Memory grows by some 300 bytes a paper."""
+    """Write the content graph. Equal records and readings give equal files; memory grows by about 300 bytes per
+    paper."""
     readers: Counter[str] = Counter()
     batches = [_read(some, readings, readers) for some in store.batches(("title", "abstract"))]
     write_contents(batches or [_read([], readings, readers)], directory)
@@ -93,42 +83,42 @@ def write_content_graph(store: PaperStore, directory: Path, readings: ContentRea
 
 
 def write_contents(batches: Sequence[ContentBatch], directory: Path) -> None:
-    """In the order of the papers' rows."""
+    """Write the contents to files, in the order of the papers' rows."""
     keys, first, numbers = np.unique(
-        np.concatenate([one.keys for one in batches]), return_index=True, return_inverse=True
+        np.concatenate([batch.keys for batch in batches]), return_index=True, return_inverse=True
     )
-    uses = np.concatenate([one.uses for one in batches])
+    uses = np.concatenate([batch.uses for batch in batches])
     uses["name"] = numbers
-    counts = np.concatenate([one.counts for one in batches])
+    counts = np.concatenate([batch.counts for batch in batches])
     folder = directory / CONTENT_FOLDER
     folder.mkdir()
     np.save(folder / _KEYS, keys)
-    np.save(folder / _KINDS, np.concatenate([one.methods for one in batches])[first].astype(np.uint8))
-    _write_names(pa.chunked_array([one.names for one in batches]).take(pa.array(first)), folder / _NAMES)
+    np.save(folder / _KINDS, np.concatenate([batch.methods for batch in batches])[first].astype(np.uint8))
+    _write_names(pa.chunked_array([batch.names for batch in batches]).take(pa.array(first)), folder / _NAMES)
     np.save(folder / _STARTS, _starts(counts))
     np.save(folder / _USES, uses)
     by_name = np.argsort(numbers, kind="stable")
     np.save(folder / _USER_STARTS, _starts(np.bincount(numbers, minlength=len(keys))))
     np.save(folder / _USERS, np.repeat(np.arange(len(counts), dtype=np.uint32), counts)[by_name])
-    np.save(folder / _CLAIM_STARTS, _starts(np.concatenate([one.claim_counts for one in batches])))
-    np.save(folder / _CLAIMS, np.concatenate([one.claims for one in batches]))
+    np.save(folder / _CLAIM_STARTS, _starts(np.concatenate([batch.claim_counts for batch in batches])))
+    np.save(folder / _CLAIMS, np.concatenate([batch.claims for batch in batches]))
 
 
 def _read(records: list[dict[str, Any]], readings: ContentReadings, readers: Counter[str]) -> ContentBatch:
     papers = []
-    for one in records:
-        reading = readings.of(one["title"], one["abstract"])
+    for record in records:
+        reading = readings.of(record["title"], record["abstract"])
         readers.update([] if reading is None else [reading.reader])
-        papers.append(contents_of(one["title"], one["abstract"]) if reading is None else reading.contents)
-    mentions = [one for paper in papers for one in paper.mentions]
+        papers.append(contents_of(record["title"], record["abstract"]) if reading is None else reading.contents)
+    mentions = [mention for paper in papers for mention in paper.mentions]
     return ContentBatch(
-        np.array([len(one.mentions) for one in papers], np.int64),
-        hash64(_key(one.kind, one.normalised) for one in mentions),
-        pa.array([one.name for one in mentions], pa.string()),
-        np.array([one.kind == "method" for one in mentions], np.bool_),
-        np.array([(0, *_stored(one.sentence), _flags(one)) for one in mentions], NAME_USE),
-        np.array([len(one.claims) for one in papers], np.int64),
-        np.array([_stored(one) for paper in papers for one in paper.claims], CLAIM),
+        np.array([len(item.mentions) for item in papers], np.int64),
+        hash64(_key(mention.kind, mention.normalised) for mention in mentions),
+        pa.array([mention.name for mention in mentions], pa.string()),
+        np.array([mention.kind == "method" for mention in mentions], np.bool_),
+        np.array([(0, *_stored(mention.sentence), _flags(mention)) for mention in mentions], NAME_USE),
+        np.array([len(item.claims) for item in papers], np.int64),
+        np.array([_stored(claim) for paper in papers for claim in paper.claims], CLAIM),
     )
 
 
@@ -141,8 +131,8 @@ def _write_names(names: pa.ChunkedArray, path: Path) -> None:
         writer.write_batch(pa.record_batch([names.combine_chunks()], schema=_NAME_SCHEMA))
 
 
-def _flags(one: Mention) -> int:
-    return _INTRODUCED * one.introduced | _BUILT_ON * one.built_on
+def _flags(mention: Mention) -> int:
+    return _INTRODUCED * mention.introduced | _BUILT_ON * mention.built_on
 
 
 def _stored(part: TextPart) -> tuple[int, int]:
@@ -155,7 +145,7 @@ def _text_at(text: str, start: int, length: int) -> str:
 
 
 def name_keys(name: str) -> list[int]:
-    """Under which a name is kept, as a method and as a concept."""
+    """Return the keys under which a name is stored, as a method and as a concept."""
     keys: list[int] = hash64(_key(kind, normalised_name(name)) for kind in get_args(ContentKind)).tolist()
     return keys
 
@@ -165,32 +155,32 @@ def _key(kind: ContentKind, normalised: str) -> str:
 
 
 def found_contents(title: str, abstract: str) -> PaperContents:
-    """Of a paper that is in no segment, or in one without this part."""
+    """Extract the contents of a paper that is in no segment."""
     text, found = text_with_title(title, abstract), contents_of(title, abstract)
     return PaperContents(
         named=tuple(
             NamedContent(
-                kind=one.kind,
-                name=one.name,
-                introduced=one.introduced,
-                built_on=one.built_on,
-                sentence=_text_at(text, *_stored(one.sentence)),
+                kind=mention.kind,
+                name=mention.name,
+                introduced=mention.introduced,
+                built_on=mention.built_on,
+                sentence=_text_at(text, *_stored(mention.sentence)),
             )
-            for one in found.mentions
+            for mention in found.mentions
         ),
-        claims=tuple(_text_at(text, *_stored(one)) for one in found.claims),
+        claims=tuple(_text_at(text, *_stored(claim)) for claim in found.claims),
     )
 
 
 class ContentGraph:
-    """Of one segment. Opening reads nothing."""
+    """Content graph of a segment. Opening it reads nothing."""
 
     def __init__(self, directory: Path) -> None:
         folder = directory / CONTENT_FOLDER
         self._readers = folder / _READERS
 
         def mapped(name: str) -> NDArray[Any]:
-            return np.asarray(np.load(folder / name, mmap_mode="r"))
+            return load_array(folder / name)
 
         self._keys: Hashes = mapped(_KEYS)
         self._kinds: NDArray[np.uint8] = mapped(_KINDS)
@@ -200,14 +190,14 @@ class ContentGraph:
         self._names = pa.ipc.open_file(pa.memory_map(str(folder / _NAMES))).get_batch(0)["name"]
 
     def contents(self, row: int, title: str, abstract: str) -> PaperContents:
-        """`title` and `abstract` are those of the paper in the row."""
+        """Return the contents of the paper in a row; `title` and `abstract` must be that paper's."""
         text = text_with_title(title, abstract)
         named = (self._named(use, text) for use in self._uses[self._starts[row] : self._starts[row + 1]].tolist())
         claims = self._claims[self._claim_starts[row] : self._claim_starts[row + 1]].tolist()
-        return PaperContents(named=tuple(named), claims=tuple(_text_at(text, *one) for one in claims))
+        return PaperContents(named=tuple(named), claims=tuple(_text_at(text, *claim) for claim in claims))
 
     def papers_naming(self, key: int) -> NDArray[np.uint32]:
-        """Rows of the papers that have the name with this key, ascending."""
+        """Return the rows of the papers that have the name with this key, ascending."""
         wanted = np.uint64(key)
         place = int(np.searchsorted(self._keys, wanted))
         if place == len(self._keys) or self._keys[place] != wanted:
@@ -215,7 +205,7 @@ class ContentGraph:
         return self._users[self._user_starts[place] : self._user_starts[place + 1]]
 
     def counts(self, citations: int) -> BaseGraphCounts:
-        """`citations` are those of the same segment."""
+        """Return the counts of the graph; `citations` is the number of citations in the same segment."""
         methods = self._kinds[self._uses["name"]] == _METHOD
         flags = self._uses["flags"]
         return BaseGraphCounts(

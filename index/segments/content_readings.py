@@ -1,5 +1,6 @@
-"""Names and claims that a language model read, kept beside the versions of a corpus: a line a paper, appended durably,
-known by the hash of title and abstract. Whoever writes a segment takes them in place of what patterns find."""
+"""Names and claims extracted by a language model, stored next to the versions of a corpus. The file has a line per
+paper, appended durably and keyed by the hash of title and abstract. A segment uses them instead of what patterns find.
+"""
 
 import os
 from collections.abc import Mapping
@@ -12,16 +13,6 @@ from assayer.models import ContentKind, Frozen
 from assayer.text.contents import FoundContents, Mention, TextPart, text_with_title
 from assayer.text.names import normalised_name
 from index.hashing import hash64
-
-__all__ = [
-    "NOTHING_READ",
-    "READINGS_FILE",
-    "ContentReading",
-    "ContentReadings",
-    "StoredMention",
-    "append_reading",
-    "text_key",
-]
 
 READINGS_FILE = "readings.jsonl"
 
@@ -36,27 +27,28 @@ class StoredMention(NamedTuple):
 
 
 class ContentReading(Frozen):
-    """Of one paper, in characters of title and abstract."""
+    """Reading of a single paper. Positions are characters of title and abstract."""
 
     text: int
-    """As `text_key` has it."""
+    """Key of the text, as computed by `text_key`."""
     reader: str
-    """The model and the version of the prompt."""
+    """Model and version of the prompt."""
     usd: float | None
-    """None where the model has no price."""
+    """Cost in US dollars; None if the model has no price."""
     mentions: tuple[StoredMention, ...]
     claims: tuple[tuple[int, int], ...]
 
     @classmethod
-    def of(cls, text: int, reader: str, usd: float | None, found: FoundContents) -> "ContentReading":
+    def of(cls, text: int, reader: str, usd: float | None, contents: FoundContents) -> "ContentReading":
         return cls(
             text=text,
             reader=reader,
             usd=usd,
             mentions=tuple(
-                StoredMention(one.kind, one.name, one.introduced, one.built_on, *one.sentence) for one in found.mentions
+                StoredMention(mention.kind, mention.name, mention.introduced, mention.built_on, *mention.sentence)
+                for mention in contents.mentions
             ),
-            claims=tuple((one.start, one.end) for one in found.claims),
+            claims=tuple((claim.start, claim.end) for claim in contents.claims),
         )
 
     @property
@@ -64,16 +56,16 @@ class ContentReading(Frozen):
         return FoundContents(
             [
                 Mention(
-                    one.kind,
-                    one.name,
-                    normalised_name(one.name),
-                    one.introduced,
-                    one.built_on,
-                    TextPart(one.start, one.end),
+                    mention.kind,
+                    mention.name,
+                    normalised_name(mention.name),
+                    mention.introduced,
+                    mention.built_on,
+                    TextPart(mention.start, mention.end),
                 )
-                for one in self.mentions
+                for mention in self.mentions
             ],
-            [TextPart(*one) for one in self.claims],
+            [TextPart(*claim) for claim in self.claims],
         )
 
 
@@ -82,17 +74,17 @@ def text_key(title: str, abstract: str) -> int:
 
 
 class ContentReadings(NamedTuple):
-    """Held in memory while a version is built: some kilobytes a paper that was read."""
+    """Readings held in memory while a version is built: a few kilobytes per paper that was read."""
 
     by_text: Mapping[int, ContentReading]
 
     @classmethod
     def open(cls, path: Path) -> "ContentReadings":
-        """Empty where there is no file. A line that was cut off is passed over."""
+        """Open the readings; empty if there is no file. A truncated line is skipped."""
         if not path.is_file():
             return NOTHING_READ
-        found = (_parsed(line) for line in path.read_bytes().splitlines())
-        return cls({one.text: one for one in found if one is not None})
+        readings = (_parsed(line) for line in path.read_bytes().splitlines())
+        return cls({item.text: item for item in readings if item is not None})
 
     def of(self, title: str, abstract: str) -> ContentReading | None:
         return self.by_text.get(text_key(title, abstract)) if self.by_text else None
@@ -102,7 +94,7 @@ NOTHING_READ = ContentReadings({})
 
 
 def append_reading(path: Path, reading: ContentReading) -> None:
-    """On disk when it returns. Raises OSError."""
+    """Append a reading to the file. It is on disk when the function returns. Raises OSError."""
     with path.open("ab+") as file:
         if file.tell():
             file.seek(-1, os.SEEK_END)

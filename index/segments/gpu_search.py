@@ -18,35 +18,34 @@ from index.segments.approximate_index import Candidates
 from index.segments.gpus import MOST_SELECTED, GpuMatches, Gpus
 from index.segments.row_filter import RowFilter
 
-__all__ = ["GpuVectors"]
-
 _PER_RESULT, _SPARE = 4, 8
-"""Candidates for each result, and the fewest beyond them, to make up for questions in half precision."""
+"""Candidates per result, and minimum number of additional candidates, to make up for queries in half precision."""
 _MORE_THAN_EXPECTED = 1.5
-"""Candidates fetched, against as many as it takes where hidden rows are spread evenly."""
+"""Ratio of candidates fetched to those needed if hidden rows are spread evenly."""
 _FEWEST_ROWS = 131_072
-"""On each GPU: fewer are multiplied sooner than a second one is asked."""
+"""Minimum rows per GPU: multiplying fewer takes less time than querying a second GPU."""
 _MOST_NUMBERS = 2**31 - 1
-"""In a stretch, so that none of its places needs more than 32 bits."""
+"""Maximum number of values in a part, so that every position fits in 32 bits."""
 _NEXT = count()
-"""So that not all small parts come to lie on the first GPU."""
+"""Counter that spreads small parts over the GPUs, so that they do not all lie on the first."""
 
 
 class _Part(NamedTuple):
     gpu: int
     start: int
     rows: Any
-    """What `Gpus.put` gave."""
+    """Handle of the rows, as returned by `Gpus.put`."""
     length: int
 
 
 class GpuVectors:
-    """The vectors of an index, two bytes a number, in stretches, each on one GPU; a GPU may have several."""
+    """Vectors of an index on GPUs, two bytes per number, in contiguous parts. Each part is on a single GPU; a GPU
+    may have several."""
 
     def __init__(
         self, vectors: Vectors, gpus: Gpus, fewest_rows: int = _FEWEST_ROWS, most_numbers: int = _MOST_NUMBERS
     ) -> None:
-        """Raises ConfigurationError where there is not enough memory."""
+        """Copy the vectors to the GPUs. Raises ConfigurationError if there is not enough memory."""
         parts = max(1, min(gpus.count, len(vectors) // fewest_rows), math.ceil(vectors.size / most_numbers))
         bounds = np.linspace(0, len(vectors), parts + 1).astype(int).tolist()
         first = next(_NEXT)
@@ -58,8 +57,9 @@ class GpuVectors:
         ]
 
     def candidates(self, queries: Vectors, limit: int, allowed: RowFilter) -> Candidates | None:
-        """For each query the best of the allowed rows, best first, some more than `limit` where there are. None where
-        hidden rows leave too few of those that a GPU can select: the index on the CPU leaves them out."""
+        """Return the best allowed rows for each query, best first, somewhat more than `limit` if there are
+        enough. None if hidden rows leave too few of the rows that a GPU can select; the CPU index must then be
+        used."""
         needed = min(allowed.count, max(limit + _SPARE, min(limit * _PER_RESULT, MOST_SELECTED)))
         if not needed:
             return np.empty((len(queries), 0), np.int64)
@@ -79,7 +79,7 @@ class GpuVectors:
         return np.take_along_axis(best, first, 1)
 
     def _best(self, queries: Vectors, limit: int, rows: int) -> Candidates:
-        """Of the first so many rows, the best first."""
+        """Return the best of the first `rows` rows, best first."""
         searched = [part for part in self._parts if part.start < rows]
 
         def nearest(part: _Part) -> GpuMatches:
@@ -87,14 +87,14 @@ class GpuVectors:
 
         if len(searched) == 1:
             return nearest(searched[0]).rows
-        found = list(_threads().map(nearest, searched))
-        scores = np.hstack([one.scores for one in found])
-        numbers = np.hstack([one.rows + part.start for one, part in zip(found, searched, strict=True)])
+        matches = list(_threads().map(nearest, searched))
+        scores = np.hstack([item.scores for item in matches])
+        numbers = np.hstack([item.rows + part.start for item, part in zip(matches, searched, strict=True)])
         order: NDArray[np.int64] = np.argsort(-scores, axis=1, kind="stable")[:, :limit]
         return np.take_along_axis(numbers, order, 1)
 
 
 @cache
 def _threads() -> ThreadPoolExecutor:
-    """In which GPUs are asked at once: FAISS lets other threads run while one works."""
+    """Return the threads that query several GPUs at once: FAISS lets other threads run while a GPU works."""
     return ThreadPoolExecutor(thread_name_prefix="gpu")

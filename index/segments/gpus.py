@@ -18,46 +18,46 @@ from assayer.errors import ConfigurationError
 from assayer.ports import Vectors
 from index.faiss_build import faiss_packages, load_faiss
 
-__all__ = ["MOST_SELECTED", "Device", "FaissGpus", "GpuMatches", "GpuStandIn", "Gpus", "open_gpus"]
-
 Device = Literal["cpu", "cuda"]
 MOST_SELECTED = 2_048
-"""Results of one query that a GPU can select."""
+"""Maximum results per query that a GPU can select."""
 _ROWS_AT_ONCE = 65_536
-"""On their way to a GPU: they are read from the disk as they go."""
+"""Number of rows copied to a GPU at a time; they are read from disk as they are copied."""
 _ON_THE_CPU = "or set ASSAYER_CORPUS__DEVICE=cpu."
 
 
 class GpuMatches(NamedTuple):
-    """A line a query, best first."""
+    """Matches as a line per query, best first."""
 
     scores: NDArray[np.float32]
     rows: NDArray[np.int64]
-    """Counted from the first of the searched rows."""
+    """Row numbers, counted from the first searched row."""
 
 
 class Gpus(Protocol):
-    """What is done on GPUs; what decides which of it, and puts answers together, is tested on every machine."""
+    """Operations that run on GPUs. The code that chooses between them and merges the results is tested on every
+    machine."""
 
     count: int
 
     def put(self, gpu: int, rows: Vectors) -> Any:
-        """Rows in half precision in the memory of a GPU, for as long as the answer is kept; its first rows are a slice
-        of it. Raises ConfigurationError where there is no room."""
+        """Copy rows in half precision to the memory of a GPU, where they stay as long as the returned handle; a
+        slice of the handle holds its first rows. Raises ConfigurationError if memory is too small."""
         ...
 
     def nearest(self, gpu: int, queries: Vectors, rows: Any, limit: int) -> GpuMatches:
-        """By inner product, of what `put` gave; at most as many as there are, and as a GPU can select."""
+        """Return the nearest rows from `put` by inner product, limited to the rows available and to what a GPU
+        can select."""
         ...
 
     def assigner(self, dimensions: int) -> Any:
-        """An empty flat index of FAISS's, of inner products, on all GPUs."""
+        """Return an empty flat inner-product index of FAISS on all GPUs."""
         ...
 
 
 @cache
 def open_gpus(device: Device) -> Gpus | None:
-    """Those of this process, None for the CPU. Raises ConfigurationError that says what is missing."""
+    """Return the GPUs of this process, or None for the CPU. Raises ConfigurationError that states what is missing."""
     if device == "cpu":
         return None
     faiss = load_faiss()
@@ -74,10 +74,10 @@ def open_gpus(device: Device) -> Gpus | None:
 
 
 class FaissGpus:
-    """Implements `Gpus`; torch lays the rows, which FAISS would copy anew for each question."""
+    """Implements `Gpus`. Rows are stored by torch, as FAISS would copy them again for each query."""
 
     def __init__(self, faiss: Any) -> None:
-        """Raises ConfigurationError where there is no GPU, or torch cannot use it."""
+        """Open the GPUs. Raises ConfigurationError if there is no GPU, or if torch cannot use it."""
         self.count = int(faiss.get_num_gpus())
         if not self.count:
             raise ConfigurationError(
@@ -99,7 +99,8 @@ class FaissGpus:
         self._faiss, self._torch = faiss, torch
         self._resources = [faiss.StandardGpuResources() for _ in range(self.count)]
         self._locks = [Lock() for _ in range(self.count)]
-        """Resources are for one thread at a time; versions of a corpus are read in a thread each."""
+        """Locks of the GPU resources, which allow a single thread at a time; each version of a corpus is read
+        in a separate thread."""
 
     def put(self, gpu: int, rows: Vectors) -> Any:
         torch = self._torch
@@ -118,46 +119,28 @@ class FaissGpus:
         return there
 
     def device(self, gpu: int) -> str:
-        """As torch calls it."""
+        """Return the name of a GPU in torch."""
         return f"cuda:{gpu}"
 
     def nearest(self, gpu: int, queries: Vectors, rows: Any, limit: int) -> GpuMatches:
-        """Queries and answers lie in the machine's memory, so nothing is waited for on the GPU but by FAISS itself."""
+        """Return the nearest rows. Queries and results are in host memory, so only FAISS itself waits for the GPU."""
         faiss, asked = self._faiss, np.ascontiguousarray(queries, np.float16)
-        found = _empty_matches(len(asked), min(limit, len(rows), MOST_SELECTED))
+        matches = _empty_matches(len(asked), min(limit, len(rows), MOST_SELECTED))
         wanted = faiss.GpuDistanceParams()
         wanted.metric, wanted.device = faiss.METRIC_INNER_PRODUCT, gpu
-        wanted.k, wanted.dims = found.rows.shape[1], asked.shape[1]
+        wanted.k, wanted.dims = matches.rows.shape[1], asked.shape[1]
         wanted.vectors, wanted.numVectors = faiss.cast_integer_to_void_ptr(rows.data_ptr()), len(rows)
         wanted.queries, wanted.numQueries = faiss.swig_ptr(asked), len(asked)
         # The kernel takes both in one precision alone.
         wanted.vectorType = wanted.queryType = faiss.DistanceDataType_F16
-        wanted.outDistances, wanted.outIndices = map(faiss.swig_ptr, found)
+        wanted.outDistances, wanted.outIndices = map(faiss.swig_ptr, matches)
         wanted.outIndicesType = faiss.IndicesDataType_I64
         with self._locks[gpu]:
             faiss.bfKnn(self._resources[gpu], wanted)
-        return found
+        return matches
 
     def assigner(self, dimensions: int) -> Any:
         return self._faiss.index_cpu_to_all_gpus(self._faiss.IndexFlatIP(dimensions))
-
-
-class GpuStandIn:
-    """Implements `Gpus` on the CPU, for tests and measurements: all but the kernels is then as on GPUs."""
-
-    def __init__(self, count: int = 1) -> None:
-        self.count = count
-
-    def put(self, gpu: int, rows: Vectors) -> Any:
-        return np.array(rows, np.float16)
-
-    def nearest(self, gpu: int, queries: Vectors, rows: Any, limit: int) -> GpuMatches:
-        faiss, asked = load_faiss(), np.ascontiguousarray(queries, np.float16).astype(np.float32)
-        wanted = min(limit, len(rows), MOST_SELECTED)
-        return GpuMatches(*faiss.knn(asked, rows.astype(np.float32), wanted, metric=faiss.METRIC_INNER_PRODUCT))
-
-    def assigner(self, dimensions: int) -> Any:
-        return load_faiss().IndexFlatIP(dimensions)
 
 
 def _empty_matches(queries: int, limit: int) -> GpuMatches:

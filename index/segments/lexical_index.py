@@ -16,30 +16,25 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from assayer.ports import LexicalWeights
+from index.arrays import load_array
 from index.segments.lexical_rows import LexicalRows, LexicalSpool
 from index.segments.row_filter import RowFilter
-
-__all__ = ["LexicalIndex", "LexicalMatches", "write_lexical_index"]
 
 _TOKENS, _OFFSETS, _ROWS, _WEIGHTS = (f"lexical-{name}.npy" for name in ("tokens", "offsets", "rows", "weights"))
 
 
-_HEADER = 128
-"""Bytes of a file before its first number."""
-
-
 class LexicalMatches(NamedTuple):
-    """Rows and their scores, best first; equal ones by row."""
+    """Rows and their scores, best first; equal scores are ordered by row."""
 
     rows: NDArray[np.int64]
     scores: NDArray[np.float64]
 
 
 class LexicalIndex:
-    """Nothing is read before it is needed."""
+    """Index of lexical weights, read only when needed."""
 
     def __init__(self, directory: Path, rows: int) -> None:
-        """`rows` are those of the segment, with weights or without."""
+        """Open the index. `rows` is the number of rows of the segment, with or without weights."""
         self._directory = directory
         self._count = rows
 
@@ -47,19 +42,19 @@ class LexicalIndex:
         return self._count
 
     def nearest(self, query: LexicalWeights, limit: int, allowed: RowFilter) -> LexicalMatches:
-        """The best of the allowed rows that share a token with the query."""
+        """Return the best allowed rows that share a token with the query."""
         scores = self._all_scores(query, allowed.rows)
         if allowed.mask is not None:
             scores[~allowed.mask[: allowed.rows]] = 0.0
-        found = np.flatnonzero(scores)
-        if len(found) > limit > 0:
-            least = np.partition(scores[found], -limit)[-limit]
-            found = found[scores[found] >= least]
-        order = np.lexsort((found, -scores[found]))[:limit]
-        return LexicalMatches(found[order].astype(np.int64), scores[found[order]])
+        rows = np.flatnonzero(scores)
+        if len(rows) > limit > 0:
+            least = np.partition(scores[rows], -limit)[-limit]
+            rows = rows[scores[rows] >= least]
+        order = np.lexsort((rows, -scores[rows]))[:limit]
+        return LexicalMatches(rows[order].astype(np.int64), scores[rows[order]])
 
     def scores(self, query: LexicalWeights, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Of the rows, in order; 0 of those that share no token with the query."""
+        """Return the scores of the rows, in order; 0 for rows that share no token with the query."""
         order = np.argsort(rows)
         scores = np.zeros(len(rows))
         for first, last, weight in self._asked(query):
@@ -71,7 +66,7 @@ class LexicalIndex:
         return _rounded(scores)
 
     def by_rows(self) -> LexicalRows:
-        """All weights, one row a text. Reads everything."""
+        """Return all weights, a row per text. Reads the whole index."""
         own = np.asarray(self._weights).view(np.int16)  # what is moved is not computed with
         # Columns are the distinct tokens, in their order.
         turned = csc_array((own, self._rows, self._offsets), shape=(self._count, len(self._tokens))).tocsr()
@@ -79,7 +74,7 @@ class LexicalIndex:
         return LexicalRows(turned.indptr.astype(np.int64), self._tokens[turned.indices], weights)
 
     def _all_scores(self, query: LexicalWeights, rows: int) -> NDArray[np.float64]:
-        """Of the first so many rows."""
+        """Return the scores of the first `rows` rows."""
         scores = np.zeros(rows)
         for first, last, weight in self._asked(query):
             own = slice(first, first + int(np.searchsorted(self._rows[first:last], rows)))
@@ -87,7 +82,7 @@ class LexicalIndex:
         return _rounded(scores)
 
     def _asked(self, query: LexicalWeights) -> Iterable[tuple[int, int, float]]:
-        """Of each of the query's tokens that is known: where its rows stand, and its weight in the query."""
+        """Yield for each known token of the query the start and end of its rows, and its weight in the query."""
         places = np.searchsorted(self._tokens, query.tokens)
         for token, place, weight in zip(query.tokens.tolist(), places.tolist(), query.weights.tolist(), strict=True):
             if place < len(self._tokens) and int(self._tokens[place]) == token:
@@ -99,37 +94,36 @@ class LexicalIndex:
 
     @cached_property
     def _tokens(self) -> NDArray[np.int32]:
-        tokens: NDArray[np.int32] = np.load(self._directory / _TOKENS)
-        return tokens
+        return load_array(self._directory / _TOKENS, None)
 
     @cached_property
     def _offsets(self) -> NDArray[np.int64]:
-        offsets: NDArray[np.int64] = np.load(self._directory / _OFFSETS)
-        return offsets
+        return load_array(self._directory / _OFFSETS, None)
 
     @cached_property
     def _rows(self) -> NDArray[np.int32]:
-        return _mapped(self._directory / _ROWS)
+        return load_array(self._directory / _ROWS)
 
     @cached_property
     def _weights(self) -> NDArray[np.float16]:
-        return _mapped(self._directory / _WEIGHTS)
+        return load_array(self._directory / _WEIGHTS)
 
 
 def _rounded(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """To six decimals, as cosines are; what is below is nothing."""
+    """Round scores to six decimals, as cosines are; smaller scores become 0."""
     return np.round(scores, 6)
 
 
 def write_lexical_index(directory: Path, spool: LexicalSpool) -> None:
-    """Of all rows in the spool. Memory does not grow with the rows: the spool is read twice, a block at a time."""
+    """Write the index of all rows in the spool. Memory does not grow with the rows: the spool is read twice, a
+    block at a time."""
     counts: dict[int, int] = {}
     for block in spool.blocks():
         distinct, times = np.unique(block.tokens, return_counts=True)
         for token, count in zip(distinct.tolist(), times.tolist(), strict=True):
             counts[token] = counts.get(token, 0) + count
     tokens = np.array(sorted(counts), np.int32)
-    offsets = np.concatenate([[0], np.cumsum([counts[one] for one in tokens.tolist()], dtype=np.int64)])
+    offsets = np.concatenate([[0], np.cumsum([counts[item] for item in tokens.tolist()], dtype=np.int64)])
     offsets = offsets.astype(np.int64)
     np.save(directory / _TOKENS, tokens)
     np.save(directory / _OFFSETS, offsets)
@@ -149,7 +143,8 @@ def write_lexical_index(directory: Path, spool: LexicalSpool) -> None:
 
 
 def _empty_file(path: Path, kind: np.dtype[Any], entries: int) -> NDArray[Any]:
-    """To be filled in place; its space is taken now, as a disk that is full later kills the process."""
+    """Create a file to be filled in place. Its disk space is allocated now, as a disk that fills up later would
+    kill the process."""
     if not entries:
         np.save(path, np.empty(0, kind))
         return np.empty(0, kind)
@@ -157,8 +152,3 @@ def _empty_file(path: Path, kind: np.dtype[Any], entries: int) -> NDArray[Any]:
     with path.open("r+b") as opened:
         os.posix_fallocate(opened.fileno(), 0, path.stat().st_size)
     return file
-
-
-def _mapped(path: Path) -> NDArray[Any]:
-    # An empty array cannot be mapped.
-    return np.asarray(np.load(path, mmap_mode="r" if path.stat().st_size > _HEADER else None))

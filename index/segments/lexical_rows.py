@@ -1,4 +1,4 @@
-"""Lexical weights of texts, one row a text, as they are written and as another build takes them over."""
+"""Lexical weights of texts, a row per text, as they are written and as another build reuses them."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,17 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.ports import LexicalWeights
-
-__all__ = ["LexicalRows", "LexicalSpool", "pack_rows"]
+from index.arrays import load_array
 
 
 class LexicalRows(NamedTuple):
-    """Entries of row r stand from `offsets[r]` up to `offsets[r + 1]`, its tokens rising."""
+    """Lexical weights by row: entries of row r are from `offsets[r]` up to `offsets[r + 1]`, with ascending tokens."""
 
     offsets: NDArray[np.int64]
     tokens: NDArray[np.int32]
     weights: NDArray[np.float16]
-    """Half precision: at most 0.05 % from what the model said."""
+    """Weights in half precision, within 0.05 % of the model's values."""
 
     def row(self, number: int) -> LexicalWeights:
         first, last = int(self.offsets[number]), int(self.offsets[number + 1])
@@ -27,19 +26,19 @@ class LexicalRows(NamedTuple):
 
 
 def pack_rows(some: Sequence[LexicalWeights]) -> LexicalRows:
-    counts = [len(one.tokens) for one in some]
+    counts = [len(item.tokens) for item in some]
     return LexicalRows(
         np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64),
-        np.concatenate([np.empty(0, np.int32), *(one.tokens for one in some)]).astype(np.int32),
-        np.concatenate([np.empty(0, np.float16), *(one.weights.astype(np.float16) for one in some)]),
+        np.concatenate([np.empty(0, np.int32), *(item.tokens for item in some)]).astype(np.int32),
+        np.concatenate([np.empty(0, np.float16), *(item.weights.astype(np.float16) for item in some)]),
     )
 
 
 class LexicalSpool:
-    """Rows that wait in a file until all are there, so that memory does not grow with them."""
+    """Temporary file that holds rows until all are complete, so that memory does not grow with them."""
 
     def __init__(self, path: Path) -> None:
-        """The file is made when the spool is entered, and removed when it is left."""
+        """Create a spool; its file is created on entering the context and removed on leaving it."""
         self._path = path
         self._file: IO[bytes] | None = None
 
@@ -60,12 +59,12 @@ class LexicalSpool:
             np.save(self._opened, values)
 
     def blocks(self) -> Iterator[LexicalRows]:
-        """As they were appended."""
+        """Yield the blocks as they were appended."""
         file = self._opened
         last = file.seek(0, 2)
         file.seek(0)
         while file.tell() < last:
-            yield LexicalRows(np.load(file), np.load(file), np.load(file))
+            yield LexicalRows(load_array(file), load_array(file), load_array(file))
 
     @property
     def _opened(self) -> IO[bytes]:

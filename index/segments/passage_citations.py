@@ -1,4 +1,4 @@
-"""What each passage of a segment cites, as the keys of the cited works in memory-mapped arrays."""
+"""Works that each passage of a segment cites, as keys in memory-mapped arrays."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,21 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.models import PaperId
+from index.arrays import load_array
 from index.records.paper_record import CitedInText
 from index.segments.paper_keys import KEYS_OF_WORK, NO_KEY, keys_of_work
 from index.segments.paper_store import PaperStore
 from index.segments.passages import PassageLocation
 
-__all__ = ["CitedKeys", "PassageCitations", "keys_in", "papers_cited", "write_passage_citations"]
-
 _STARTS, _KEYS = "cited-starts.npy", "cited-keys.npy"
 
 CitedKeys = Sequence[Sequence[int]]
-"""Of each cited work its keys, as `keys_of_work` gives them."""
+"""Keys of each cited work, as returned by `keys_of_work`."""
 
 
 def write_passage_citations(store: PaperStore, places: NDArray[np.int32], directory: Path) -> None:
-    """`places` with columns as in PassageLocation, sorted by paper. Nothing is written where no text cites anything."""
+    """Write the works that each passage cites. `places` has columns as in PassageLocation, sorted by paper. Nothing
+    is written if no text cites anything."""
     citing = store.rows_citing_in_text
     if not len(citing):
         return
@@ -39,7 +39,7 @@ def write_passage_citations(store: PaperStore, places: NDArray[np.int32], direct
 
 
 def _works_by_passage(works: Sequence[CitedInText], places: NDArray[np.int32]) -> dict[int, list[int]]:
-    """Numbers of works, in the order of the text, by the passage of one paper; passages in their order."""
+    """Return the numbers of cited works, in text order, for each passage of a single paper; passages are in order."""
     starts = [(spot.section, spot.start) for spot in (PassageLocation(*columns) for columns in places.tolist())]
     marks = sorted((tuple(place), number) for number, work in enumerate(works) for place in work.at)
     found: dict[int, dict[int, None]] = {}
@@ -52,28 +52,28 @@ def _works_by_passage(works: Sequence[CitedInText], places: NDArray[np.int32]) -
 
 class PassageCitations:
     def __init__(self, directory: Path) -> None:
-        """Nothing is cited where the files are not there."""
+        """Open the passage citations; without files, no passage cites anything."""
         self._starts: NDArray[np.int64] | None = None
         if (directory / _STARTS).is_file():
-            self._starts = np.asarray(np.load(directory / _STARTS, mmap_mode="r"))
-            self._keys: NDArray[np.uint64] = np.asarray(np.load(directory / _KEYS, mmap_mode="r"))
+            self._starts = load_array(directory / _STARTS)
+            self._keys: NDArray[np.uint64] = load_array(directory / _KEYS)
 
     def cited(self, passage: int) -> list[list[int]]:
-        """Of one passage, in the order of its text."""
+        """Return the keys of the works that a passage cites, in text order."""
         if self._starts is None:
             return []
-        found: list[list[int]] = self._keys[self._starts[passage] : self._starts[passage + 1]].tolist()
-        return found
+        works: list[list[int]] = self._keys[self._starts[passage] : self._starts[passage + 1]].tolist()
+        return works
 
 
 def keys_in(passages: Iterable[CitedKeys]) -> set[int]:
-    """All keys of all works that some passages cite."""
+    """Return all keys of all works that some passages cite."""
     return {key for works in passages for keys in works for key in keys if key != NO_KEY}
 
 
 def papers_cited(works: CitedKeys, found: Mapping[int, Sequence[PaperId]]) -> tuple[PaperId, ...]:
-    """Of each work the one paper that its surest key leads to, each paper once. A key that leads to several papers
-    tells none of them."""
+    """Return for each work the single paper that its most reliable matching key leads to, without duplicates. A key
+    that leads to several papers identifies none of them."""
     papers: dict[PaperId, None] = {}
     for keys in works:
         known = next((found[key] for key in keys if key != NO_KEY and found.get(key)), ())

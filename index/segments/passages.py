@@ -1,4 +1,4 @@
-"""Passages of whole sentences: where they stand in a paper, and the texts that are embedded and indexed."""
+"""Passages of whole sentences: their places in a paper, and the texts that are embedded and indexed."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -8,34 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.text.sentences import sentence_boundaries
+from index.arrays import load_array
 from index.segments.paper_store import PaperStore
 
-__all__ = [
-    "ABSTRACT",
-    "PASSAGE_WORDS",
-    "IndexedText",
-    "PassageLocation",
-    "TextSpan",
-    "paper_text",
-    "paper_texts",
-    "passage_text",
-    "passage_texts",
-    "passages_of",
-    "read_locations",
-    "split_passages",
-    "write_locations",
-]
-
-
 PASSAGE_WORDS = 200
-"""What the packaged model reads at once, less the paper's title."""
+"""Maximum words of a passage: what the packaged model reads at once, minus the paper's title."""
 ABSTRACT = -1
-"""Number that stands for the abstract among the sections."""
+"""Section number that stands for the abstract."""
 _LOCATIONS = "places.npy"
 
 
 class TextSpan(NamedTuple):
-    """Characters of a text, from `start` up to `end`."""
+    """Characters of a text, from `start` up to, not including, `end`."""
 
     start: int
     end: int
@@ -49,19 +33,19 @@ def split_passages(text: str, words: int = PASSAGE_WORDS, slack: float = 0.5) ->
     """
     if len(text.split()) <= words:
         return [TextSpan(0, len(text))] if text.strip() else []
-    found: list[TextSpan] = []
+    spans: list[TextSpan] = []
     start = end = count = 0
     for piece in _pieces(text, words):
         size = len(text[piece.start : piece.end].split())
         if count and count + size > words:
-            found.append(TextSpan(start, end))
+            spans.append(TextSpan(start, end))
             start, count = piece.start, 0
         end, count = piece.end, count + size
     if not count:
-        return found
-    if found and count < words * slack and _words(text, found[-1]) + count <= words * (1 + slack):
-        start = found.pop().start
-    return [*found, TextSpan(start, end)]
+        return spans
+    if spans and count < words * slack and _words(text, spans[-1]) + count <= words * (1 + slack):
+        start = spans.pop().start
+    return [*spans, TextSpan(start, end)]
 
 
 def _words(text: str, span: TextSpan) -> int:
@@ -69,7 +53,7 @@ def _words(text: str, span: TextSpan) -> int:
 
 
 def _pieces(text: str, words: int) -> Iterator[TextSpan]:
-    """Sentences; those longer than a passage are cut."""
+    """Yield the sentences, with those longer than a passage split."""
     for start, end in sentence_boundaries(text):
         if len(text[start:end].split()) <= words:
             yield TextSpan(start, end)
@@ -86,7 +70,7 @@ def _cut(text: str, start: int, end: int, words: int) -> Iterator[TextSpan]:
 
 
 class PassageLocation(NamedTuple):
-    """Where a passage stands: characters `start` to `end` of a section of the paper in a row."""
+    """Location of a passage: characters `start` to `end` of a section of the paper in a row."""
 
     paper: int
     section: int
@@ -95,18 +79,19 @@ class PassageLocation(NamedTuple):
 
 
 def paper_text(title: str, abstract: str) -> str:
-    """What is embedded and indexed of a paper; also stands for the first passage of its abstract."""
+    """Return the text of a paper that is embedded and indexed. It also represents the first passage of its abstract."""
     return f"{title}\n{abstract}"
 
 
 def passage_text(title: str, text: str, place: PassageLocation) -> str:
-    """What is embedded and indexed of a passage: its words under the paper's title. `text` is the abstract or the
-    section that it stands in."""
+    """Return the text of a passage that is embedded and indexed: the paper's title followed by the passage. `text`
+    is the abstract or the section that contains it."""
     return f"{title}\n{text[place.start : place.end].strip()}"
 
 
 def passages_of(row: int, abstract: str, sections: Iterable[str]) -> list[PassageLocation]:
-    """Of the full text, and of a long abstract all but the first, which the paper itself stands for."""
+    """Return the passages of the full text and of a long abstract, except the abstract's first passage, which the
+    paper itself represents."""
     places = [PassageLocation(row, ABSTRACT, *span) for span in split_passages(abstract)[1:]]
     for number, text in enumerate(sections):
         places += [PassageLocation(row, number, *span) for span in split_passages(text)]
@@ -118,15 +103,14 @@ def write_locations(places: NDArray[np.int32], directory: Path) -> None:
 
 
 def read_locations(directory: Path) -> NDArray[np.int32]:
-    """One row a passage, columns as in PassageLocation, sorted by paper."""
-    places: NDArray[np.int32] = np.load(directory / _LOCATIONS, mmap_mode="r")
-    return places
+    """Read the passage locations, a row per passage with columns as in PassageLocation, sorted by paper."""
+    return load_array(directory / _LOCATIONS)
 
 
 class IndexedText(NamedTuple):
     text: str
     record: Mapping[str, Any]
-    """The columns of its paper."""
+    """Columns of the text's paper."""
 
 
 def paper_texts(store: PaperStore) -> Iterator[IndexedText]:
@@ -135,7 +119,8 @@ def paper_texts(store: PaperStore) -> Iterator[IndexedText]:
 
 
 def passage_texts(store: PaperStore, places: NDArray[np.int32]) -> Iterator[IndexedText]:
-    """`places` with columns as in PassageLocation, sorted by paper, so that each paper's record is read once."""
+    """Yield the passages' texts. `places` has columns as in PassageLocation, sorted by paper, so that each paper's
+    record is read once."""
     row, record = -1, {}
     for columns in places.tolist():
         spot = PassageLocation(*columns)

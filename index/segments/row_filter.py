@@ -1,4 +1,4 @@
-"""Which rows of a segment a search may return: by filters, and without the rows that a version hides."""
+"""Rows of a segment that a search may return: those that pass the filters and are not hidden by the version."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -7,32 +7,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.models import Filters
-
-__all__ = ["NO_FILTERS", "RowFilter", "read_hidden", "write_hidden"]
+from index.arrays import load_array
 
 NO_FILTERS = Filters()
 
 
 class RowFilter:
-    """The first `rows` rows, less those that a mask excludes. A segment keeps this for the next queries with the same
-    filters, so it is small: eight rows to a byte."""
+    """First `rows` rows, except those that a mask excludes. A segment caches this for later queries with the same
+    filters, so it is small: eight rows per byte."""
 
     def __init__(self, rows: int, mask: NDArray[np.bool_] | None = None) -> None:
-        """The mask has one value a row, True where it is allowed; None where all of the first rows are."""
+        """Create a filter. The mask has a value per row, True if the row is allowed; None if all of the first
+        rows are."""
         self.rows = rows
         self.bits: NDArray[np.uint8] | None = None if mask is None else np.packbits(mask[:rows], bitorder="little")
-        """Of the first rows, the lowest bit of a byte first."""
+        """Mask of the first rows, packed with the lowest bit of a byte first."""
         self.count = rows if mask is None else int(np.count_nonzero(mask[:rows]))
 
     @property
     def mask(self) -> NDArray[np.bool_] | None:
-        """Of the first rows, made anew every time."""
+        """Mask of the first rows, unpacked on every access."""
         if self.bits is None:
             return None
         return np.unpackbits(self.bits, count=self.rows, bitorder="little").view(np.bool_)
 
     def allows(self, rows: NDArray[np.integer]) -> NDArray[np.bool_]:
-        """Which of these rows may be returned."""
+        """Return a mask of which of these rows may be returned."""
         allowed = rows < self.rows
         if self.bits is not None and self.rows:
             within = np.where(allowed, rows, 0)
@@ -53,9 +53,9 @@ def write_hidden(directory: Path, segment: str, rows: Iterable[int]) -> None:
 
 
 def read_hidden(directory: Path, segment: str) -> NDArray[np.int64]:
-    """Ascending; none where nothing was hidden."""
+    """Return the hidden rows of a segment, ascending; empty if no rows were hidden."""
     path = _file(directory, segment)
-    return np.asarray(np.load(path, mmap_mode="r")) if path.is_file() else np.empty(0, np.int64)
+    return load_array(path) if path.is_file() else np.empty(0, np.int64)
 
 
 def _file(directory: Path, segment: str) -> Path:

@@ -1,4 +1,4 @@
-"""One immutable segment of a corpus: the papers of one build or update, with their vectors, passages, citations and
+"""Immutable segment of a corpus: the papers of a single build or update, with their vectors, passages, citations and
 contents."""
 
 import datetime as dt
@@ -13,32 +13,31 @@ from numpy.typing import NDArray
 from assayer.models import Filters, Frozen, PaperContents
 from index.hashing import FileChecksum
 from index.segments.citation_graph import CitationGraph
-from index.segments.content_graph import BaseGraphCounts, ContentGraph, found_contents
+from index.segments.content_graph import BaseGraphCounts, ContentGraph
+from index.segments.hashed_rows import HashedRows
 from index.segments.lexical_index import LexicalIndex
-from index.segments.paper_keys import PaperKeys
+from index.segments.paper_keys import PAPER_KEYS
 from index.segments.paper_store import PaperStore
 from index.segments.passage_citations import PassageCitations
 from index.segments.passages import PassageLocation, read_locations
 from index.segments.row_filter import RowFilter
 from index.segments.vector_index import VectorIndex, VectorIndexParameters
 
-__all__ = ["PAPERS_FOLDER", "PASSAGES_FOLDER", "Segment", "SegmentEntry"]
-
-
 _FILTERS_REMEMBERED = 16
 PAPERS_FOLDER = "papers"
-"""Directory of the index over title and abstract, one row a paper."""
+"""Directory of the index over title and abstract, a row per paper."""
 PASSAGES_FOLDER = "passages"
 """Directory of the index over the other passages, in the order of their papers."""
 
 
 class SegmentEntry(Frozen):
-    """A segment's entry in a manifest."""
+    """Entry of a segment in a manifest."""
 
     name: str
-    """Of its directory: a hash of the records and of everything that determines what is built from them."""
+    """Name of the segment's directory: a hash of the records and of everything that determines what is built from
+    them."""
     ordinal: int
-    """Identifies the segment in the BM25 index; never used twice in a corpus."""
+    """Number that identifies the segment in the BM25 index; never reused within a corpus."""
     papers: int
     dated: int
     earliest: dt.date | None
@@ -48,18 +47,18 @@ class SegmentEntry(Frozen):
     passages: int
     paper_index: VectorIndexParameters
     passage_index: VectorIndexParameters | None
-    """None where it has no passages."""
-    graph: BaseGraphCounts | None = None
-    """None where an earlier release wrote it, without names and claims."""
+    """Parameters of the passage index; None if the segment has no passages."""
+    graph: BaseGraphCounts
+    """Counts of the content graph."""
     lexical: bool = False
-    """Whether its texts have lexical weights, beside each index of vectors."""
+    """True if its texts have lexical weights, next to each vector index."""
     hidden: int = 0
-    """Papers that a later segment replaced, or that were deleted."""
+    """Number of papers that a later segment replaced, or that were deleted."""
     files: tuple[FileChecksum, ...]
 
 
 class Segment:
-    """Rows of papers are sorted by date, undated last; passages lie in the order of their papers."""
+    """Open segment. Rows of papers are sorted by date, undated last; passages are in the order of their papers."""
 
     def __init__(self, directory: Path, entry: SegmentEntry, hidden: NDArray[np.int64], exact_up_to: int) -> None:
         self.entry = entry
@@ -74,7 +73,7 @@ class Segment:
             self.passage_locations = read_locations(directory / PASSAGES_FOLDER)
         self.paper_weights: LexicalIndex | None = None
         self.passage_weights: LexicalIndex | None = None
-        """None also where it has no passages."""
+        """Lexical weights of the passages; None also if the segment has no passages."""
         if entry.lexical:
             self.paper_weights = LexicalIndex(directory / PAPERS_FOLDER, len(self.store))
             if entry.passage_index is not None:
@@ -89,20 +88,15 @@ class Segment:
         return len(self.store)
 
     @cached_property
-    def paper_keys(self) -> PaperKeys:
-        return PaperKeys(self.store, self._directory)
+    def paper_keys(self) -> HashedRows:
+        return HashedRows(self._directory, PAPER_KEYS)
 
     @cached_property
-    def contents(self) -> ContentGraph | None:
-        """None where an earlier release wrote it."""
-        return ContentGraph(self._directory) if self.entry.graph else None
+    def contents(self) -> ContentGraph:
+        return ContentGraph(self._directory)
 
     def contents_at(self, row: int) -> PaperContents:
-        """Of the paper in a row; read from its text where an earlier release wrote the segment."""
-        title, abstract = self.store.title_and_abstract(row)
-        if self.contents is None:
-            return found_contents(title, abstract)
-        return self.contents.contents(row, title, abstract)
+        return self.contents.contents(row, *self.store.title_and_abstract(row))
 
     def hides(self, row: int) -> bool:
         if not len(self.hidden):
@@ -111,12 +105,14 @@ class Segment:
         return place < len(self.hidden) and int(self.hidden[place]) == row
 
     def newest_citing(self, cited: int, limit: int, filters: Filters) -> NDArray[np.int64]:
-        """The rows of the newest papers that pass and cite the paper with this hash, the newest first, undated ones
-        last; `without` is left to the caller. However many cite it, no record is read."""
+        """Return the rows of the newest papers that pass the filters and cite the paper with this hash, newest
+        first, undated last. The caller applies `without`. No record is read, regardless of the number of
+        citations."""
         return self.newest(self.citations.citing(cited), limit, filters)
 
     def newest(self, rows: NDArray[np.uint32], limit: int, filters: Filters) -> NDArray[np.int64]:
-        """Of ascending rows those that pass, the newest first, undated ones last; `without` is left to the caller."""
+        """Return which of the ascending rows pass the filters, newest first, undated last. The caller applies
+        `without`."""
         allowed = self.row_filter(filters)
         rows = rows[: np.searchsorted(rows, allowed.rows)]
         rows = rows[allowed.allows(rows)]
@@ -125,13 +121,13 @@ class Segment:
         return newest.astype(np.int64)
 
     def passages_of(self, papers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Rows of the passages of some papers, ascending."""
+        """Return the rows of the passages of some papers, ascending."""
         wanted = np.zeros(len(self), np.bool_)
         wanted[papers] = True
         return np.flatnonzero(wanted[self.passage_locations[:, 0]])
 
     def _row_filter(self, filters: Filters) -> RowFilter:
-        """Of the papers; `without` is left to the caller, who knows the ids."""
+        """Return the row filter for papers. The caller applies `without`, because it knows the ids."""
         rows = self.store.count_until(filters.window.before)
         if filters.only_before and not len(self.hidden):
             return RowFilter(rows)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from assayer.models import Frozen
 from assayer.ports import Vectors
+from index.arrays import load_array
 from index.segments.approximate_index import (
     INDEX_CONSTANTS,
     RESCORED_PER_RESULT,
@@ -31,35 +32,21 @@ from index.segments.gpu_search import GpuVectors
 from index.segments.gpus import Gpus
 from index.segments.row_filter import RowFilter
 
-__all__ = [
-    "EXACT_UP_TO",
-    "INDEX_FILE",
-    "TARGET_RECALL",
-    "TUNING_CONSTANTS",
-    "VectorIndex",
-    "VectorIndexParameters",
-    "VectorMatches",
-    "build_vector_index",
-    "create_vectors_file",
-    "exact_candidates",
-]
-
-
 EXACT_UP_TO = 50_000
-"""Rows; a prefix of so many is searched exactly whatever the index."""
+"""Maximum rows searched exactly; a prefix of up to this many rows is searched exactly whatever the index."""
 INDEX_FILE = "ivf.faiss"
 _VECTORS = "vectors.npy"
 _QUERIES_AT_ONCE, _SCORED_AT_ONCE = 64, 16_384
 _SPARE = 8
-"""Candidates beyond those wanted: products of many queries at once differ in their last bits from single ones, and how
-queries are batched must not decide which paper is the last."""
+"""Number of additional candidates. Products of batched queries differ in their last bits from single products, and
+batching must not decide which paper is last."""
 _ROWS_AT_ONCE = 65_536
 TARGET_RECALL = 0.998
-"""Recall@10 that decides how many lists are probed, on blends of three of the corpus's own passages: like queries from
-another field they lie between the clusters. On such queries it was 0.985 and more."""
+"""Target recall@10 that decides how many lists are probed. It is measured on blends of three of the corpus's own
+passages, which lie between the clusters like queries from another field. On such queries recall was at least 0.985."""
 _WANTED = 10
 _TUNED_ON = 300
-"""Of those blends, at most."""
+"""Maximum number of those blends used for tuning."""
 _MOST_RESCORED = 64
 TUNING_CONSTANTS = (TARGET_RECALL, _TUNED_ON, _MOST_RESCORED, INDEX_CONSTANTS)
 """Constants that a built index depends on."""
@@ -70,32 +57,32 @@ class VectorIndexParameters(Frozen):
     rows: int
     lists: int | None = None
     trained_on: int | None = None
-    """Rows, spread evenly over all."""
+    """Number of training rows, spread evenly over all rows."""
     iterations: int | None = None
     seed: int | None = None
-    """Of k-means."""
+    """Seed of k-means."""
     rescored: int | None = None
-    """Candidates for each result wanted."""
+    """Number of candidates per requested result."""
     probes: int | None = None
     recall_at_10: float | None = None
-    """Against exact search, on the tuning queries; None for exact."""
+    """Recall@10 against exact search on the tuning queries; None for an exact index."""
     gpus: int | None = None
-    """On which it was trained, so that only they give the same file again; None: on the CPU."""
+    """Number of GPUs used for training, or None for the CPU. Only the same number reproduces the same file."""
 
 
 class VectorMatches(NamedTuple):
-    """Rows and their cosines, best first; equal ones by row."""
+    """Rows and their cosines, best first; equal cosines are ordered by row."""
 
     rows: NDArray[np.int64]
     similarities: NDArray[np.float64]
 
 
 class VectorIndex:
-    """Searches the vectors of one directory. Nothing is read before it is needed."""
+    """Index of the vectors in a directory, read only when needed."""
 
     def __init__(self, directory: Path, parameters: VectorIndexParameters, exact_up_to: int) -> None:
-        """Up to `exact_up_to` rows are searched exactly."""
-        self.vectors: Vectors = np.asarray(np.load(directory / _VECTORS, mmap_mode="r"))
+        """Open the index; up to `exact_up_to` rows are searched exactly."""
+        self.vectors: Vectors = load_array(directory / _VECTORS)
         self._exact_up_to = exact_up_to
         self._probes, self._rescored = parameters.probes or 0, parameters.rescored or 1
         self.approximate: ApproximateIndex | None = None
@@ -104,43 +91,44 @@ class VectorIndex:
         self._on_gpus: GpuVectors | None = None
 
     def move_to(self, gpus: Gpus) -> None:
-        """From now on candidates come from there, where they can. Raises ConfigurationError."""
+        """Move the vectors to the GPUs, which from now on provide the candidates where they can. Raises
+        ConfigurationError."""
         self._on_gpus = GpuVectors(self.vectors, gpus)
 
     def __len__(self) -> int:
         return len(self.vectors)
 
     def nearest(self, queries: Vectors, limit: int, allowed: RowFilter) -> list[VectorMatches]:
-        """For each query the best of the allowed rows."""
+        """Return the best allowed rows for each query."""
         wanted = min(limit, allowed.count)
-        found: list[VectorMatches] = []
+        matches: list[VectorMatches] = []
         for start in range(0, len(queries), _QUERIES_AT_ONCE):
             some = queries[start : start + _QUERIES_AT_ONCE]
             candidates = self._candidates(some, wanted, allowed)
             step = max(1, _SCORED_AT_ONCE // max(1, candidates.shape[1]))
             for first in range(0, len(some), step):
-                found += self._rescored_best(some[first : first + step], candidates[first : first + step], limit)
-        return found
+                matches += self._rescored_best(some[first : first + step], candidates[first : first + step], limit)
+        return matches
 
     def similarities(self, query: NDArray[np.float32], rows: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float64]:
-        """Cosines to six decimals, identical to the last bit in every batch."""
+        """Return cosines rounded to six decimals, identical to the last bit in every batch."""
         cosines = self.vectors[np.asarray(rows, np.int64)].astype(np.float64) @ query.astype(np.float64)
         return np.round(cosines, 6)
 
     def _rescored_best(self, queries: Vectors, candidates: Candidates, limit: int) -> list[VectorMatches]:
-        """The best of each query's candidates, with cosines as exact as those of `similarities`."""
+        """Return the best of each query's candidates, with cosines as exact as those of `similarities`."""
         own = self.vectors[candidates].astype(np.float64)  # a place without a candidate, -1, takes the last row
         cosines = np.einsum("qcd,qd->qc", own, queries.astype(np.float64)).round(6)
         cosines[candidates < 0] = -np.inf
         lines, order = np.arange(len(queries))[:, None], np.lexsort((candidates, -cosines))[:, :limit]
         rows, best = candidates[lines, order], cosines[lines, order]
         if rows.size and rows.min() < 0:
-            return [VectorMatches(one[one >= 0], two[one >= 0]) for one, two in zip(rows, best, strict=True)]
+            return [VectorMatches(row[row >= 0], two[row >= 0]) for row, two in zip(rows, best, strict=True)]
         return list(map(VectorMatches, rows, best))
 
     def _candidates(self, queries: Vectors, wanted: int, allowed: RowFilter) -> Candidates:
-        if self._on_gpus is not None and (found := self._on_gpus.candidates(queries, wanted, allowed)) is not None:
-            return found
+        if self._on_gpus is not None and (candidates := self._on_gpus.candidates(queries, wanted, allowed)) is not None:
+            return candidates
         if self.approximate is None or allowed.count <= self._exact_up_to:
             return self._exact(queries, wanted + _SPARE, allowed)
         # What does not count leaves fewer candidates in each list, so more lists are probed, in proportion.
@@ -155,13 +143,14 @@ class VectorIndex:
 
     @cached_property
     def _vectors_for_product(self) -> Vectors:
-        """In single precision where they are few: converting takes far longer than multiplying."""
+        """Vectors for exact products, in single precision if there are few rows, because converting takes far
+        longer than multiplying."""
         return self.vectors.astype(np.float32) if len(self) <= self._exact_up_to else self.vectors
 
 
 def create_vectors_file(directory: Path, rows: int, dimensions: int) -> Vectors:
-    """An empty file of vectors to be filled in place. Half precision moves a cosine of unit vectors by less than
-    0.0005, and halves disk and memory."""
+    """Create an empty file of vectors to be filled in place. Half precision changes a cosine of unit vectors by
+    less than 0.0005, and halves disk and memory."""
     path = directory / _VECTORS
     file: Vectors = np.lib.format.open_memmap(path, mode="w+", dtype=np.float16, shape=(rows, dimensions))
     with path.open("r+b") as opened:  # taken now: a disk that is full when a mapped page is written kills the process
@@ -170,7 +159,7 @@ def create_vectors_file(directory: Path, rows: int, dimensions: int) -> Vectors:
 
 
 def exact_candidates(vectors: Vectors, queries: Vectors, limit: int) -> Candidates:
-    """The best `limit` rows for each query, in no order."""
+    """Return the best `limit` rows for each query, unordered."""
     if limit >= len(vectors):
         return np.broadcast_to(np.arange(len(vectors), dtype=np.int64), (len(queries), len(vectors)))
     best = np.empty((len(queries), 0), np.int64)
@@ -193,8 +182,8 @@ def build_vector_index(
     kind: IndexKind | None = None,
     gpus: Gpus | None = None,
 ) -> VectorIndexParameters:
-    """`vectors` must lie in the directory already (see `create_vectors_file`). `tuning` are queries to tune with.
-    Without a kind the size decides. `gpus` train an approximate index and deal rows to its lists."""
+    """Write the index; `vectors` must already be in the directory (see `create_vectors_file`). `tuning` are queries
+    to tune with. Without a kind, the size decides. `gpus` train an approximate index and assign rows to its lists."""
     chosen = kind or index_kind_for(len(vectors), vectors.shape[1], exact_up_to)
     if chosen == "exact":
         return VectorIndexParameters(kind="exact", rows=len(vectors))
@@ -217,7 +206,7 @@ def build_vector_index(
 
 
 def _blend(queries: Vectors) -> Vectors:
-    """Each query between itself and two others."""
+    """Blend each query with two others and normalize."""
     third = len(queries) // 3
     blended = queries + np.roll(queries, third, axis=0) + np.roll(queries, 2 * third, axis=0)
     normed: Vectors = blended / np.linalg.norm(blended, axis=1, keepdims=True)
@@ -231,8 +220,9 @@ class _Tuned(NamedTuple):
 
 
 def _tune(index: ApproximateIndex, vectors: Vectors, queries: Vectors, rescored: int) -> _Tuned:
-    """Doubles the candidates until probing all lists reaches the target, then probes a quarter more lists at a time
-    until that reaches it. Where the target cannot be reached, all lists are probed."""
+    """Choose the numbers of candidates and probed lists. The candidates are doubled until probing all lists reaches
+    the target, then a quarter more lists are probed at a time until that reaches it. If the target is out of reach,
+    all lists are probed."""
     best = exact_candidates(vectors, queries, _WANTED)
 
     def recall(rescored: int, probes: int) -> float:
@@ -247,6 +237,6 @@ def _tune(index: ApproximateIndex, vectors: Vectors, queries: Vectors, rescored:
     return _Tuned(rescored, probes, reached)
 
 
-def _recall(best: Candidates, found: Candidates) -> float:
-    """Share of the best that were found."""
-    return float(np.mean([np.isin(one, other).mean() for one, other in zip(best, found, strict=True)]))
+def _recall(best: Candidates, candidates: Candidates) -> float:
+    """Return the share of the best rows that were found."""
+    return float(np.mean([np.isin(item, other).mean() for item, other in zip(best, candidates, strict=True)]))

@@ -1,1 +1,1 @@
-"""A corpus in shards: one directory, versions of the whole, and answers that are merged."""
+"""Sharded corpus: a single directory, versions of the whole corpus, and merged results."""

@@ -1,4 +1,4 @@
-"""Builds a corpus in shards: distributes the records, builds every shard, then publishes a version of the whole."""
+"""Build of a sharded corpus: distributes the records, builds every shard, then publishes a version of the whole."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -18,18 +18,15 @@ from index.shards.publish import publish_shards
 from index.shards.shard_store import KEEP_ALL, ShardedManifest, ShardStore, shard_of
 from index.versions.manifest import count_rejections
 
-__all__ = ["BuildEachShard", "ShardedBuild", "build_shards", "distribute_records"]
-
-
 BuildEachShard = Callable[[Sequence[Path | None], Sequence[Path], BuildOptions], Awaitable[Sequence[BuildSummary]]]
-"""Builds every shard, given its records (None for a shard without papers) and its directory."""
+"""Function that builds every shard from its records (None for a shard without papers) in its directory."""
 
 
 class ShardedBuild(Frozen):
     directory: Path
     manifest: ShardedManifest
     already_built: bool
-    """Same sources and model as the current version: nothing was done."""
+    """True if sources and model equal those of the current version, so that nothing was done."""
     rejections: tuple[RejectedLine, ...] = ()
 
 
@@ -42,8 +39,8 @@ async def build_shards(
     options: BuildOptions | None = None,
     each: BuildEachShard | None = None,
 ) -> ShardedBuild:
-    """As `index.build_corpus`, one shard after the other, or as `each` does it. Raises CorpusError also for a corpus
-    with another number of shards."""
+    """Build a sharded corpus as `index.build_corpus` does, shard by shard, or with `each`. Raises CorpusError also
+    if the existing corpus has another number of shards."""
     shards, chosen = ShardStore(directory), options or BuildOptions()
     if each is None:
         open_gpus(chosen.device)  # refused now, and not when all is dealt out
@@ -60,7 +57,7 @@ async def build_shards(
             parts = await asyncio.to_thread(distribute_records, harvest, count, scratch)
             places = [shards.shard_path(number) for number in range(count)]
             built = await (each or _one_by_one(embedder, progress))(parts, places, of_shards)
-        versions = [one.manifest.version for one in built]
+        versions = [item.manifest.version for item in built]
         rejected = count_rejections(harvest.rejections)
         manifest = await publish_shards(directory, versions, embedder, chosen.keep, files, rejected)
     return ShardedBuild(
@@ -79,7 +76,7 @@ def _one_by_one(embedder: Embedder, progress: OnProgress | None) -> BuildEachSha
 
 
 def distribute_records(records: Iterable[RecordWithVector], count: int, folder: Path) -> list[Path | None]:
-    """A file of records for each shard, in their order; None for a shard without papers."""
+    """Write a file of records for each shard and return the files in shard order; None for a shard without papers."""
     paths = [folder / f"shard-{number:02d}.parquet" for number in range(count)]
     dealt = [0] * count
     with ExitStack() as stack:

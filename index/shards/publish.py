@@ -1,4 +1,4 @@
-"""Publishes a version of the whole from versions of the shards, with the fit measured over all of them."""
+"""Publication of a version of the whole corpus from versions of its shards, with the fit measured over all of them."""
 
 import hashlib
 import json
@@ -17,8 +17,6 @@ from index.shards.sharded_queries import merge_matches, shard_key
 from index.versions.manifest import FORMAT, CorpusChanges, Manifest, RejectionCount, check_embedder, read_manifest
 from index.versions.version_store import VersionStore
 
-__all__ = ["measure_fit_of_shards", "publish_shards"]
-
 
 async def publish_shards(
     directory: Path,
@@ -29,8 +27,8 @@ async def publish_shards(
     rejected: Sequence[RejectionCount] = (),
     changes: CorpusChanges | None = None,
 ) -> ShardedManifest:
-    """Makes these versions, one of each shard, the current version of the whole; to be called within
-    `ShardStore.build_lock`. Raises CorpusError where a shard is damaged or was built with another model."""
+    """Publish these versions, a version per shard, as the current version of the whole corpus. Must be called
+    within `ShardStore.build_lock`. Raises CorpusError if a shard is damaged or was built with another model."""
     shards = ShardStore(directory)
     places = [VersionStore(shards.shard_path(number)) for number in range(len(versions))]
     manifests = [read_manifest(place.version_path(version)) for place, version in zip(places, versions, strict=True)]
@@ -47,7 +45,7 @@ async def publish_shards(
         exact_up_to=manifests[0].exact_up_to,
         lexical=manifests[0].lexical,
         fit=fit,
-        shards=tuple(ShardVersion(version=one.version, papers=one.papers) for one in manifests),
+        shards=tuple(ShardVersion(version=item.version, papers=item.papers) for item in manifests),
         sources=tuple(sources),
         rejected=tuple(rejected),
         changes=changes,
@@ -57,18 +55,18 @@ async def publish_shards(
 
 
 def _version_name(shards: Sequence[Manifest], fit: FitCalibration | None) -> str:
-    told = [FORMAT, [one.version for one in shards], fit.model_dump() if fit else None]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+    contents = [FORMAT, [shard.version for shard in shards], fit.model_dump() if fit else None]
+    return hashlib.sha256(json.dumps(contents).encode()).hexdigest()[:16]
 
 
 async def measure_fit_of_shards(
     readers: Sequence[VersionReader], embedder: Embedder, before: FitCalibration | None
 ) -> FitCalibration | None:
-    """As `measure_fit`, with a reader of each shard."""
+    """Measure the fit as `measure_fit` does, with a reader for each shard."""
 
     def search(asked: Vectors, limit: int) -> list[VectorMatches]:
         each = [reader.nearest(asked, limit, NO_FILTERS) for reader in readers]
-        return [merge_matches(found, limit) for found in zip(*each, strict=True)]
+        return [merge_matches(fits, limit) for fits in zip(*each, strict=True)]
 
     queries = TextEmbedding(embedder, no_progress).embed_queries
     return await measure_fit(readers, search, lambda place: shard_key(*place), queries, before)

@@ -8,18 +8,16 @@ shards to whoever drew next: no other shard moves.
 import hashlib
 from collections.abc import Iterable
 
-__all__ = ["rendezvous_order", "shards_of_process"]
-
 
 def rendezvous_order(shard: int, processes: Iterable[str]) -> list[str]:
-    """The processes that should hold a shard, the first choice first."""
-    return sorted(processes, key=lambda one: (_draw(shard, one), one), reverse=True)
+    """Return the processes that should hold a shard, in order of preference."""
+    return sorted(processes, key=lambda process: (_draw(shard, process), process), reverse=True)
 
 
 def shards_of_process(process: str, count: int, processes: Iterable[str], copies: int) -> list[int]:
-    """Of `count` shards, each of which so many processes hold."""
+    """Return which of `count` shards the process holds, when each shard is held by `copies` processes."""
     known = list(processes)
-    return [one for one in range(count) if process in rendezvous_order(one, known)[:copies]]
+    return [number for number in range(count) if process in rendezvous_order(number, known)[:copies]]
 
 
 def _draw(shard: int, process: str) -> bytes:

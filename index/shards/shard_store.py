@@ -28,12 +28,10 @@ from index.records.record_sources import RecordSource
 from index.versions.manifest import CorpusChanges, RejectionCount, SealedManifest, read_sealed, write_sealed
 from index.versions.version_store import VersionStore
 
-__all__ = ["KEEP_ALL", "ShardStore", "ShardVersion", "ShardedManifest", "is_sharded", "shard_of"]
-
-
 _LOG = logging.getLogger(__name__)
 KEEP_ALL = 2**31
-"""`BuildOptions.keep` of a shard: which of its versions are needed is known from the versions of the whole."""
+"""Value of `BuildOptions.keep` for a shard, as the versions of the whole corpus determine which of its versions are
+needed."""
 _SHARDS = "shards"
 
 
@@ -57,22 +55,22 @@ class ShardedManifest(SealedManifest):
     dimensions: int
     exact_up_to: int
     lexical: bool = False
-    """Whether the shards keep the embedder's lexical weights."""
+    """True if the shards have the embedder's lexical weights."""
     fit: FitCalibration | None
-    """Of the whole; None for a corpus too small to measure."""
+    """Calibration of the whole corpus; None if it is too small to measure."""
     shards: tuple[ShardVersion, ...]
     sources: tuple[RecordSource, ...]
     rejected: tuple[RejectionCount, ...]
-    """Lines of the sources that were set aside, the most frequent reason first."""
+    """Counts of rejected lines of the sources, most frequent reason first."""
     changes: CorpusChanges | None
-    """None for a corpus that was built anew."""
+    """Changes against the previous version; None for a newly built corpus."""
 
     @property
     def papers(self) -> int:
-        return sum(one.papers for one in self.shards)
+        return sum(shard.papers for shard in self.shards)
 
     def built_from(self, sources: Sequence[RecordSource], embedder: str, exact_up_to: int, lexical: bool) -> bool:
-        """Whether it was built from these, and not updated since."""
+        """Return True if the version was built from these inputs and not updated since."""
         wanted = (tuple(sources), embedder, exact_up_to, lexical, None)
         return (self.sources, self.embedder, self.exact_up_to, self.lexical, self.changes) == wanted
 
@@ -81,35 +79,35 @@ class ShardStore:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.versions = VersionStore(directory)
-        """Of the whole."""
+        """Versions of the whole corpus."""
 
     def shard_path(self, number: int) -> Path:
-        """The directory of a shard, from 0."""
+        """Return the directory of a shard, counted from 0."""
         return self.directory / _SHARDS / f"{number:02d}"
 
     def read_manifest(self, version: str | None = None) -> ShardedManifest:
-        """Of the current version by default. Raises CorpusError when there is none, or it has changed since it was
-        written."""
+        """Return the manifest of a version, by default the current version. Raises CorpusError if there is
+        none, or if it has changed since it was written."""
         directory = self.versions.current_path() if version is None else self.versions.version_path(version)
         return read_sealed(directory, ShardedManifest)
 
     @contextmanager
     def build_lock(self, count: int | None = None) -> Iterator[int]:
-        """Yields the number of shards; `count` for a new corpus. Sets every shard's own current version to the one that
-        the whole names. Raises CorpusError while another process builds here, and for a corpus with another number
-        of shards or none."""
+        """Lock the corpus for a build and yield the number of shards; `count` is that of a new corpus. Sets
+        every shard's current version to the version that the whole corpus names. Raises CorpusError while
+        another process builds here, and for an unsharded corpus or another number of shards."""
         self._refuse_other_count(count)
         with self.versions.build_lock():
             (self.directory / _SHARDS).mkdir(exist_ok=True)
             published = self.read_manifest().shards if self.versions.current_version() else ()
-            for number, one in enumerate(published):
+            for number, item in enumerate(published):
                 shard = VersionStore(self.shard_path(number))
-                if shard.current_version() != one.version:
-                    shard.set_current(one.version)
+                if shard.current_version() != item.version:
+                    shard.set_current(item.version)
             yield count or len(published)
 
     def publish(self, manifest: ShardedManifest, keep: int) -> None:
-        """Makes it the current version, then prunes."""
+        """Publish the manifest as the current version, then remove old versions."""
         if self.versions.version_path(manifest.version).is_dir():
             self.versions.set_current(manifest.version)
         else:
@@ -119,26 +117,29 @@ class ShardStore:
         self.prune(keep)
 
     def prune(self, keep: int) -> None:
-        """Keeps the newest versions of the whole, as `keep_only` does. What cannot be removed stays until next time."""
+        """Keep only the newest versions of the whole corpus, as `keep_only` does. Files that cannot be removed
+        stay until the next time."""
         try:
             self.keep_only(self.versions.newest_versions(keep))
         except OSError as error:
             _LOG.warning("old versions of the corpus in %s stay: %s", self.directory, error)
 
     def keep_only(self, versions: Iterable[str]) -> None:
-        """Removes all versions of the whole but these, the current one and those in use; then, in every shard, the
-        versions that none of the others names and that are not in use. Raises OSError."""
+        """Remove all versions of the whole corpus except these, the current version and versions in use. Then
+        remove, in every shard, versions that no remaining version names and that are not in use. Raises
+        OSError."""
         self.versions.keep_only(versions)
         named = self._readable_manifests()
         for place in sorted((self.directory / _SHARDS).glob("*")) if named else ():
             shard, number = VersionStore(place), int(place.name)
             if (place / "versions").is_dir():
-                shard.keep_only(one.shards[number].version for one in named if number < len(one.shards))
+                shard.keep_only(item.shards[number].version for item in named if number < len(item.shards))
                 shard.prune_segments()
 
     def _readable_manifests(self) -> list[ShardedManifest]:
-        """Of all versions. One that nobody can open here, of another release or of a corpus in one piece that was in
-        this directory, goes unless it is the current one or in use."""
+        """Return the manifests of all versions. A version that cannot be opened here, because it belongs to
+        another release or to an unsharded corpus that was in this directory, is removed unless it is current or
+        in use."""
         found, others = [], False
         for version in self.versions.whole_versions():
             try:

@@ -1,4 +1,5 @@
-"""A corpus in shards answers as one: every shard is asked at the same time, and their answers are merged.
+"""Queries that a corpus answers once texts are embedded: every shard is asked at the same time, and their answers are
+merged. A corpus that is not in shards is a single shard.
 
 A key is a shard and a unit in it, as one number, so that what is merged looks like the answer of one reader. Cosines
 compare across shards, so what is nearest is exact. BM25 scores count with each shard's own statistics; papers are
@@ -16,10 +17,10 @@ from numpy.typing import NDArray
 
 from assayer.models import Absent, Filters, FullText, Hit, Paper, PaperContents, PaperId, Passage
 from assayer.ports import CitationIds, Vectors
-from assayer.run.structured_concurrency import together
-from index.search.corpus_queries import ReaderHandle
+from assayer.run.concurrency import gather_all
 from index.search.hybrid_ranking import HybridMatches, QueryCandidates, candidate_depth, rank_candidates
 from index.search.hybrid_search import Query
+from index.search.local_reader import ReaderHandle
 from index.search.version_reader import VersionReader
 from index.segments.bm25_index import Bm25Matches
 from index.segments.citation_graph import newest_first
@@ -28,47 +29,44 @@ from index.segments.passage_citations import CitedKeys, keys_in, papers_cited
 from index.segments.vector_index import VectorMatches
 from index.shards.shard_store import shard_of
 
-__all__ = ["ShardedCorpusQueries", "merge_candidates", "merge_matches", "shard_key", "split_shard_key"]
-
-
 P = ParamSpec("P")
 Out = TypeVar("Out")
 Of = TypeVar("Of")
 _UNIT_BITS = 40
 _NOTHING = np.empty(0, np.int64), np.empty(0, np.float64)
 _NO_MATCHES = HybridMatches(VectorMatches(*_NOTHING), Bm25Matches(*_NOTHING))
-"""The answer of a shard without passages."""
+"""Result of a shard without passages."""
 _UNWEIGHED = LexicalMatches(*_NOTHING)
 
 
-class ShardedCorpusQueries:
-    """Implements `index.search.corpus_queries.CorpusQueries` over the shards of one version, in their order."""
+class CorpusQueries:
+    """Queries to the ordered shards of a single version; `index.corpus.Corpus` documents the methods."""
 
     def __init__(self, shards: Sequence[ReaderHandle]) -> None:
         self._shards = shards
 
     async def search(self, queries: Sequence[Query], vectors: Vectors, limit: int, filters: Filters) -> list[list[Hit]]:
-        found = await self._ranked(queries, vectors, limit, filters, with_passages=False)
-        papers = await self._fetch(VersionReader.papers_at, (key for one in found for key, _ in one))
-        return [[Hit(paper=papers[key], similarity=cosine) for key, cosine in one] for one in found]
+        ranked = await self._ranked(queries, vectors, limit, filters, with_passages=False)
+        papers = await self._fetch(VersionReader.papers_at, (key for item in ranked for key, _ in item))
+        return [[Hit(paper=papers[key], similarity=cosine) for key, cosine in item] for item in ranked]
 
     async def snippets(
         self, queries: Sequence[Query], vectors: Vectors, limit: int, filters: Filters
     ) -> list[list[Passage]]:
-        found = await self._ranked(queries, vectors, limit, filters, with_passages=True)
-        passages = await self._fetch(VersionReader.passages_at, (key for one in found for key, _ in one))
+        ranked = await self._ranked(queries, vectors, limit, filters, with_passages=True)
+        passages = await self._fetch(VersionReader.passages_at, (key for item in ranked for key, _ in item))
         cites = await self._papers_cited(passages)
         return [
-            [passages[key].model_copy(update={"similarity": cosine, "cites": cites[key]}) for key, cosine in one]
-            for one in found
+            [passages[key].model_copy(update={"similarity": cosine, "cites": cites[key]}) for key, cosine in item]
+            for item in ranked
         ]
 
     async def _papers_cited(self, passages: Mapping[int, Passage]) -> dict[int, tuple[PaperId, ...]]:
-        """The papers that passages cite, whichever shard they lie in."""
+        """Return the papers that passages cite, from any shard."""
         cited = await self._fetch(VersionReader.works_cited_at, passages)
         papers = await self._papers_by_key(cited.values())
         return {
-            key: tuple(one for one in papers_cited(cited[key], papers) if one != passage.paper.id)
+            key: tuple(item for item in papers_cited(cited[key], papers) if item != passage.paper.id)
             for key, passage in passages.items()
         }
 
@@ -83,41 +81,44 @@ class ShardedCorpusQueries:
         own = await self._call_owners(VersionReader.paper_vectors, papers)
         if not own:
             return {}
-        vectors = np.stack([one.vector for one in own.values()])
+        vectors = np.stack([item.vector for item in own.values()])
         nearest = await self.nearest(vectors, limit + 1, filters)
-        found = {}
-        for (paper, one), near in zip(own.items(), nearest, strict=True):
-            itself = shard_key(int(shard_of([paper], len(self._shards))[0]), one.unit)
+        neighbours_of = {}
+        for (paper, item), near in zip(own.items(), nearest, strict=True):
+            itself = shard_key(int(shard_of([paper], len(self._shards))[0]), item.unit)
             pairs = zip(near.rows.tolist(), near.similarities.tolist(), strict=True)
-            found[paper] = [pair for pair in pairs if pair[0] != itself][:limit]
-        fetched = await self._fetch(VersionReader.papers_at, (key for some in found.values() for key, _ in some))
+            neighbours_of[paper] = [pair for pair in pairs if pair[0] != itself][:limit]
+        fetched = await self._fetch(
+            VersionReader.papers_at, (key for some in neighbours_of.values() for key, _ in some)
+        )
         return {
-            paper: [Hit(paper=fetched[key], similarity=cosine) for key, cosine in some] for paper, some in found.items()
+            paper: [Hit(paper=fetched[key], similarity=cosine) for key, cosine in some]
+            for paper, some in neighbours_of.items()
         }
 
     async def references(self, papers: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, list[Paper]]:
         lists = await self._call_owners(VersionReader.cited_hashes, papers)
         count = len(self._shards)
-        hashes = dict.fromkeys(one for some in lists.values() for one in some)
-        found = await self._call_grouped({one: one % count for one in hashes}, VersionReader.units_by_hash, filters)
+        hashes = dict.fromkeys(item for some in lists.values() for item in some)
+        units = await self._call_grouped({item: item % count for item in hashes}, VersionReader.units_by_hash, filters)
         cited = {
-            paper: list(dict.fromkeys(shard_key(one % count, unit) for one in some for unit in found[one]))[:limit]
+            paper: list(dict.fromkeys(shard_key(item % count, unit) for item in some for unit in units[item]))[:limit]
             for paper, some in lists.items()
         }
         fetched = await self._fetch(VersionReader.papers_at, (key for keys in cited.values() for key in keys))
         answers = {paper: [fetched[key] for key in keys] for paper, keys in cited.items()}
-        answers |= await self._cited_in_texts([one for one in papers if one not in answers], limit, filters)
-        return {one: answers[one] for one in papers if one in answers}
+        answers |= await self._cited_in_texts([item for item in papers if item not in answers], limit, filters)
+        return {item: answers[item] for item in papers if item in answers}
 
     async def _cited_in_texts(
         self, papers: Sequence[PaperId], limit: int, filters: Filters
     ) -> dict[PaperId, list[Paper]]:
-        """Of papers whose references no source gave."""
+        """Return the papers cited by papers for which no source lists references."""
         works = await self._call_owners(VersionReader.works_cited_by, papers)
         by_key = await self._papers_by_key(works.values())
         cited = {paper: papers_cited(some, by_key) for paper, some in works.items()}
-        passing = await self.papers(list(dict.fromkeys(one for some in cited.values() for one in some)), filters)
-        return {paper: [passing[one] for one in some if one in passing][:limit] for paper, some in cited.items()}
+        passing = await self.papers(list(dict.fromkeys(item for some in cited.values() for item in some)), filters)
+        return {paper: [passing[item] for item in some if item in passing][:limit] for paper, some in cited.items()}
 
     async def citing(self, papers: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, list[Paper]]:
         known = list(await self._call_owners(VersionReader.units_of, papers))
@@ -125,33 +126,35 @@ class ShardedCorpusQueries:
         newest = {
             paper: newest_first(
                 (
-                    one._replace(unit=shard_key(shard, one.unit))
-                    for shard, found in enumerate(each)
-                    for one in found[paper]
+                    item._replace(unit=shard_key(shard, item.unit))
+                    for shard, units in enumerate(each)
+                    for item in units[paper]
                 ),
                 limit,
             )
             for paper in known
         }
-        fetched = await self._fetch(VersionReader.papers_at, (one.unit for some in newest.values() for one in some))
-        return {paper: [fetched[one.unit] for one in some] for paper, some in newest.items()}
+        fetched = await self._fetch(VersionReader.papers_at, (item.unit for some in newest.values() for item in some))
+        return {paper: [fetched[item.unit] for item in some] for paper, some in newest.items()}
 
     async def papers(self, ids: Sequence[PaperId], filters: Filters) -> dict[PaperId, Paper]:
         return await self._call_owners(VersionReader.papers, ids, filters)
 
     async def citations(self, papers: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, CitationIds]:
-        cited, citing = await together([self.references(papers, limit, filters), self.citing(papers, limit, filters)])
+        if len(self._shards) == 1:
+            return await self._shards[0].call(VersionReader.citations, papers, limit, filters)
+        cited, citing = await gather_all([self.references(papers, limit, filters), self.citing(papers, limit, filters)])
         return {
-            one: CitationIds([each.id for each in cited.get(one, ())], [each.id for each in some])
-            for one, some in citing.items()
+            item: CitationIds([each.id for each in cited.get(item, ())], [each.id for each in some])
+            for item, some in citing.items()
         }
 
     async def naming(self, name: str, limit: int, filters: Filters) -> list[Paper]:
         each = await self._call_all(VersionReader.units_naming, name, limit, filters)
-        keyed = (one._replace(unit=shard_key(shard, one.unit)) for shard, found in enumerate(each) for one in found)
-        newest = [one.unit for one in newest_first(keyed, limit)]
+        keyed = (item._replace(unit=shard_key(shard, item.unit)) for shard, units in enumerate(each) for item in units)
+        newest = [item.unit for item in newest_first(keyed, limit)]
         fetched = await self._fetch(VersionReader.papers_at, newest)
-        return [fetched[one] for one in newest]
+        return [fetched[item] for item in newest]
 
     async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
         return await self._call_owners(VersionReader.contents, papers)
@@ -164,7 +167,7 @@ class ShardedCorpusQueries:
 
     async def nearest(self, vectors: Vectors, limit: int, filters: Filters) -> list[VectorMatches]:
         each = await self._call_all(VersionReader.nearest, vectors, limit, filters)
-        return [merge_matches(found, limit) for found in zip(*each, strict=True)]
+        return [merge_matches(matches, limit) for matches in zip(*each, strict=True)]
 
     async def count_passing(self, filters: Filters) -> int:
         return sum(await self._call_all(VersionReader.count_passing, filters))
@@ -172,7 +175,7 @@ class ShardedCorpusQueries:
     async def _ranked(
         self, queries: Sequence[Query], vectors: Vectors, limit: int, filters: Filters, with_passages: bool
     ) -> list[list[tuple[int, float]]]:
-        """Keys and cosines for every query."""
+        """Return keys and cosines for every query."""
         each = await self._call_all(
             VersionReader.candidates, queries, vectors, candidate_depth(limit), filters, with_passages
         )
@@ -181,7 +184,7 @@ class ShardedCorpusQueries:
     async def _call_all(
         self, function: Callable[Concatenate[VersionReader, P], Out], *args: P.args, **kwargs: P.kwargs
     ) -> list[Out]:
-        return await together(shard.call(function, *args, **kwargs) for shard in self._shards)
+        return await gather_all(shard.call(function, *args, **kwargs) for shard in self._shards)
 
     async def _call_owners(
         self,
@@ -190,7 +193,7 @@ class ShardedCorpusQueries:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> dict[PaperId, Out]:
-        """In the order of the papers as asked."""
+        """Call the function on the shards that own the papers. Results are in the order of the requested papers."""
         asked = list(dict.fromkeys(papers))
         owners = shard_of(asked, len(self._shards)).tolist()
         return await self._call_grouped(dict(zip(asked, owners, strict=True)), function, *args, **kwargs)
@@ -202,15 +205,15 @@ class ShardedCorpusQueries:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> dict[Of, Out]:
-        """Calls each shard with what it owns."""
+        """Call each shard with the items that it owns."""
         groups: dict[int, list[Of]] = defaultdict(list)
-        for one, shard in owners.items():
-            groups[shard].append(one)
-        each = await together(
+        for item, shard in owners.items():
+            groups[shard].append(item)
+        each = await gather_all(
             self._shards[shard].call(function, some, *args, **kwargs) for shard, some in groups.items()
         )
-        found = {one: said for answers in each for one, said in answers.items()}
-        return {one: found[one] for one in owners if one in found}
+        merged = {item: answer for answers in each for item, answer in answers.items()}
+        return {owner: merged[owner] for owner in owners if owner in merged}
 
     async def _fetch(
         self, function: Callable[[VersionReader, Sequence[int]], list[Out]], keys: Iterable[int]
@@ -218,12 +221,12 @@ class ShardedCorpusQueries:
         groups: dict[int, list[int]] = defaultdict(list)
         for key in dict.fromkeys(keys):
             groups[split_shard_key(key)[0]].append(key)
-        each = await together(
+        each = await gather_all(
             self._shards[shard].call(function, [split_shard_key(key)[1] for key in some])
             for shard, some in groups.items()
         )
-        pairs = (zip(some, found, strict=True) for some, found in zip(groups.values(), each, strict=True))
-        return {key: one for some in pairs for key, one in some}
+        pairs = (zip(some, papers, strict=True) for some, papers in zip(groups.values(), each, strict=True))
+        return {key: item for some in pairs for key, item in some}
 
 
 def shard_key(shard: int, unit: int) -> int:
@@ -231,50 +234,54 @@ def shard_key(shard: int, unit: int) -> int:
 
 
 def split_shard_key(key: int) -> tuple[int, int]:
-    """The shard and the unit in it."""
+    """Split a key into the shard and the unit in it."""
     return key >> _UNIT_BITS, key & ((1 << _UNIT_BITS) - 1)
 
 
 def merge_matches(each: Sequence[VectorMatches], limit: int) -> VectorMatches:
-    """The best for one query, from one answer a shard; equal cosines by shard and unit."""
-    keys = _keys([one.rows for one in each])
-    similarities = np.concatenate([one.similarities for one in each])
+    """Merge the results of all shards for a query and return the best; equal cosines are ordered by shard and unit."""
+    keys = _keys([item.rows for item in each])
+    similarities = np.concatenate([item.similarities for item in each])
     order = np.lexsort((keys, -similarities))[:limit]
     return VectorMatches(keys[order], similarities[order])
 
 
 def merge_candidates(each: Sequence[QueryCandidates]) -> QueryCandidates:
-    """For one query, from one answer a shard."""
+    """Merge the candidates of all shards for one query."""
+    if len(each) == 1:
+        return each[0]
     depth = each[0].depth
-    papers = _merged_hybrid([one.papers for one in each], depth)
+    papers = _merged_hybrid([item.papers for item in each], depth)
     passages = None
-    if any(one.passages for one in each):
-        passages = _merged_hybrid([one.passages or _NO_MATCHES for one in each], depth)
-    cosines = {shard_key(shard, unit): cosine for shard, one in enumerate(each) for unit, cosine in one.cosines.items()}
-    lexical = {shard_key(shard, unit): score for shard, one in enumerate(each) for unit, score in one.lexical.items()}
+    if any(item.passages for item in each):
+        passages = _merged_hybrid([item.passages or _NO_MATCHES for item in each], depth)
+    cosines = {
+        shard_key(shard, unit): cosine for shard, item in enumerate(each) for unit, cosine in item.cosines.items()
+    }
+    lexical = {shard_key(shard, unit): score for shard, item in enumerate(each) for unit, score in item.lexical.items()}
     named = _units_named(papers) | (_units_named(passages) if passages else set())
     weighed = {key: lexical[key] for key in sorted(named)} if lexical else {}
     return QueryCandidates(papers, passages, depth, {key: cosines[key] for key in sorted(named)}, weighed)
 
 
-def _units_named(found: HybridMatches) -> set[int]:
-    lexical = found.by_lexical.rows.tolist() if found.by_lexical else ()
-    return {*found.by_vector.rows.tolist(), *found.by_bm25.documents.tolist(), *lexical}
+def _units_named(matches: HybridMatches) -> set[int]:
+    lexical = matches.by_lexical.rows.tolist() if matches.by_lexical else ()
+    return {*matches.by_vector.rows.tolist(), *matches.by_bm25.documents.tolist(), *lexical}
 
 
 def _merged_hybrid(each: Sequence[HybridMatches], depth: int) -> HybridMatches:
-    keys, scores = _best([one.by_bm25.documents for one in each], [one.by_bm25.scores for one in each], depth)
-    weighed = [one.by_lexical or _UNWEIGHED for one in each]
+    keys, scores = _best([item.by_bm25.documents for item in each], [item.by_bm25.scores for item in each], depth)
+    weighed = [item.by_lexical or _UNWEIGHED for item in each]
     lexical = None
-    if any(one.by_lexical is not None for one in each):
-        lexical = LexicalMatches(*_best([one.rows for one in weighed], [one.scores for one in weighed], depth))
-    return HybridMatches(merge_matches([one.by_vector for one in each], depth), Bm25Matches(keys, scores), lexical)
+    if any(item.by_lexical is not None for item in each):
+        lexical = LexicalMatches(*_best([item.rows for item in weighed], [item.scores for item in weighed], depth))
+    return HybridMatches(merge_matches([item.by_vector for item in each], depth), Bm25Matches(keys, scores), lexical)
 
 
 def _best(
     units: Sequence[NDArray[np.int64]], scores: Sequence[NDArray[np.float64]], depth: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Keys and scores of one list a shard, the highest first; equal ones by shard and unit."""
+    """Merge a list per shard into keys and scores, highest first; equal scores are ordered by shard and unit."""
     keys, every = _keys(units), np.concatenate(scores)
     order = np.lexsort((keys, -every))[:depth]
     return keys[order], every[order]

@@ -1,4 +1,5 @@
-"""Updates a corpus in shards: every shard as a corpus of its own, then publishes a version of the whole."""
+"""Update of a sharded corpus: each shard is updated like a separate corpus, then a version of the whole is
+published."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -15,15 +16,13 @@ from index.shards.publish import publish_shards
 from index.shards.shard_store import KEEP_ALL, ShardedManifest, ShardStore, shard_of
 from index.versions.manifest import CorpusChanges, count_rejections
 
-__all__ = ["ShardedUpdate", "split_delta", "update_shards"]
-
 
 class ShardedUpdate(Frozen):
     manifest: ShardedManifest
     published: bool
-    """False: nothing has changed in any shard, and the current version stays."""
+    """False if nothing has changed in any shard and the current version stays."""
     changes: CorpusChanges
-    """In all shards together."""
+    """Total changes in all shards."""
 
 
 async def update_shards(
@@ -36,8 +35,8 @@ async def update_shards(
     watch: Stopwatch | None = None,
     read_contents: ReadContents | None = None,
 ) -> ShardedUpdate:
-    """As `index.update_corpus`, one shard after the other; every shard must answer as `accept` says, and enough papers
-    must stay in all together. What an interrupted or refused update had written is reused."""
+    """Update a sharded corpus as `index.update_corpus` does, shard by shard. Every shard must pass `accept`, and
+    enough papers must remain in all shards together. Output of an interrupted or rejected update is reused."""
     shards, chosen, watch = ShardStore(directory), options or BuildOptions(), watch or Stopwatch()
     readings = chosen.readings or directory / READINGS_FILE
     of_shards = chosen.model_copy(update={"keep": KEEP_ALL, "readings": readings})
@@ -50,12 +49,12 @@ async def update_shards(
             answers = accept.check_answers if accept else None
             done.append(await update_corpus(part, place, embedder, progress, of_shards, answers, watch, read_contents))
         changes = _summed_changes(before.version, parts, done, watch.seconds)
-        if not any(one.published for one in done):
+        if not any(item.published for item in done):
             shards.prune(chosen.keep)
             return ShardedUpdate(manifest=before, published=False, changes=changes)
         if accept is not None:
-            accept.check_size(directory, sum(one.manifest.papers for one in done))
-        versions = [one.manifest.version for one in done]
+            accept.check_size(directory, sum(item.manifest.papers for item in done))
+        versions = [item.manifest.version for item in done]
         with watch.stage("publish the whole"):
             manifest = await publish_shards(
                 directory, versions, embedder, chosen.keep, delta.sources, count_rejections(delta.rejections), changes
@@ -64,14 +63,14 @@ async def update_shards(
 
 
 def split_delta(delta: Delta, count: int) -> list[Delta]:
-    """The part of each shard; rejected lines are noted with the first."""
+    """Split a delta into a part per shard; rejected lines are recorded with the first."""
     upserts = shard_of((record.id for record in delta.upserts), count).tolist()
     deletions = shard_of(delta.deletions, count).tolist()
     return [
         replace(
             delta,
             upserts=[record for record, own in zip(delta.upserts, upserts, strict=True) if own == shard],
-            deletions=[one for one, own in zip(delta.deletions, deletions, strict=True) if own == shard],
+            deletions=[deletion for deletion, own in zip(delta.deletions, deletions, strict=True) if own == shard],
             rejections=delta.rejections if shard == 0 else (),
         )
         for shard in range(count)
@@ -79,16 +78,16 @@ def split_delta(delta: Delta, count: int) -> list[Delta]:
 
 
 def _summed_changes(before: str, parts: list[Delta], done: list[UpdateSummary], seconds: float) -> CorpusChanges:
-    """A shard that was not published had no changes."""
-    published = [one.manifest.changes for one in done if one.published and one.manifest.changes]
-    same = [part for part, one in zip(parts, done, strict=True) if not one.published]
+    """Sum the changes of all shards; a shard that was not published had none."""
+    published = [item.manifest.changes for item in done if item.published and item.manifest.changes]
+    same = [part for part, item in zip(parts, done, strict=True) if not item.published]
     return CorpusChanges(
         before=before,
-        new=sum(one.new for one in published),
-        changed=sum(one.changed for one in published),
-        unchanged=sum(one.unchanged for one in published) + sum(len(part.upserts) for part in same),
-        removed=sum(one.removed for one in published),
-        unknown=sum(one.unknown for one in published) + sum(len(set(part.deletions)) for part in same),
-        embedded=sum(one.embedded for one in published),
+        new=sum(item.new for item in published),
+        changed=sum(item.changed for item in published),
+        unchanged=sum(item.unchanged for item in published) + sum(len(part.upserts) for part in same),
+        removed=sum(item.removed for item in published),
+        unknown=sum(item.unknown for item in published) + sum(len(set(part.deletions)) for part in same),
+        embedded=sum(item.embedded for item in published),
         seconds=seconds,
     )

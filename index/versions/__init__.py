@@ -1,1 +1,1 @@
-"""The directory of a corpus: manifests, the current version, and verification of files."""
+"""Directory of a corpus: manifests, the current version, and verification of files."""

@@ -24,23 +24,9 @@ from index.records.record_sources import RecordSource, RejectedLine
 from index.segments import bm25_index, passages, vector_index
 from index.segments.segment import SegmentEntry
 
-__all__ = [
-    "FORMAT",
-    "MANIFEST",
-    "SEAL_FILE",
-    "CorpusChanges",
-    "Manifest",
-    "RejectionCount",
-    "SealedManifest",
-    "check_embedder",
-    "count_rejections",
-    "read_manifest",
-    "read_sealed",
-    "write_sealed",
-]
-
 _CODE = 5
-"""Raise it with every change of the code that changes what is built; a test on known records notices."""
+"""Version of the build code. Increment it with every change that alters what is built; a test on known records detects
+a missed increment."""
 _CONSTANTS = (
     vector_index.TUNING_CONSTANTS,
     corpus_fit.FIT_CONSTANTS,
@@ -49,7 +35,7 @@ _CONSTANTS = (
     corpus_fit.SAMPLE_SIZE,
 )
 FORMAT = f"{_CODE}-{hashlib.sha256(repr(_CONSTANTS).encode()).hexdigest()[:12]}"
-"""Changes by itself with the constants."""
+"""Format of built files, which changes automatically with the constants."""
 MANIFEST = "manifest.json"
 SEAL_FILE = "manifest.json.sha256"
 
@@ -60,7 +46,7 @@ class RejectionCount(Frozen):
 
 
 class CorpusChanges(Frozen):
-    """Changes of papers against the previous version."""
+    """Changes of papers compared with the previous version."""
 
     before: str
     """The previous version."""
@@ -69,18 +55,18 @@ class CorpusChanges(Frozen):
     unchanged: int
     removed: int
     unknown: int
-    """Deletions of papers that were not in the corpus."""
+    """Number of deletions of papers that were not in the corpus."""
     embedded: int
-    """Texts that had to be embedded; the others kept their vectors."""
+    """Number of texts that had to be embedded; the others kept their vectors."""
     seconds: float
-    """Until the segments were written; the BM25 index and publishing come after."""
+    """Seconds until the segments were written, without the BM25 index and publishing."""
 
 
 class SealedManifest(Frozen):
-    """Subclasses have a field `format` that refuses other releases."""
+    """Sealed manifest; subclasses have a field `format` that rejects files of other releases."""
 
     version: str
-    """Hash of everything that determines an answer; also the name of the directory."""
+    """Hash of everything that determines an answer; also the name of the version's directory."""
 
 
 class Manifest(SealedManifest):
@@ -89,18 +75,18 @@ class Manifest(SealedManifest):
     dimensions: int
     exact_up_to: int
     lexical: bool = False
-    """Whether the embedder's lexical weights are kept too, and searched by."""
+    """True if the embedder's lexical weights are stored too, and used in search."""
     segments: tuple[SegmentEntry, ...]
     """The oldest first."""
     fit: FitCalibration | None
-    """None for a corpus too small to measure."""
+    """Calibration of the fit; None for a corpus too small to measure."""
     sources: tuple[RecordSource, ...]
     rejected: tuple[RejectionCount, ...]
-    """Rejected lines, the most frequent reason first; each line is in `rejected.jsonl`."""
+    """Counts of rejected lines, most frequent reason first; each line is in `rejected.jsonl`."""
     changes: CorpusChanges | None
-    """None for a corpus that was built anew."""
+    """Changes against the previous version; None for a newly built corpus."""
     files: tuple[FileChecksum, ...]
-    """Of the version's own directory; those of segments are listed with them."""
+    """Files of the version's own directory; the files of segments are listed with their segments."""
 
     @field_validator("format")
     @classmethod
@@ -111,38 +97,40 @@ class Manifest(SealedManifest):
 
     @property
     def papers(self) -> int:
-        return sum(one.papers - one.hidden for one in self.segments)
+        return sum(segment.papers - segment.hidden for segment in self.segments)
 
     @property
     def earliest(self) -> dt.date | None:
-        return min((one.earliest for one in self.segments if one.earliest), default=None)
+        return min((segment.earliest for segment in self.segments if segment.earliest), default=None)
 
     @property
     def latest(self) -> dt.date | None:
-        return max((one.latest for one in self.segments if one.latest), default=None)
+        return max((segment.latest for segment in self.segments if segment.latest), default=None)
 
     def total(self, count: str) -> int:
-        """Over all segments, hidden papers included: `dated`, `full_texts`, `with_references`, `passages`."""
-        return sum(getattr(one, count) for one in self.segments)
+        """Return the total of a count over all segments, including hidden papers: `dated`, `full_texts`,
+        `with_references` or `passages`."""
+        return sum(getattr(segment, count) for segment in self.segments)
 
     @property
     def bytes(self) -> int:
-        return sum(file.bytes for file in (*self.files, *(file for one in self.segments for file in one.files)))
+        return sum(file.bytes for file in (*self.files, *(file for segment in self.segments for file in segment.files)))
 
 
 def count_rejections(rejections: Iterable[RejectedLine]) -> tuple[RejectionCount, ...]:
-    """The most frequent reason first."""
+    """Count rejections by reason, most frequent first."""
     reasons = Counter(rejection.reason for rejection in rejections).most_common()
     return tuple(RejectionCount(reason=reason, count=count) for reason, count in reasons)
 
 
 def read_manifest(directory: Path) -> Manifest:
-    """Raises CorpusError when it is missing, of another format or version, or has changed since it was written."""
+    """Read the manifest of a version. Raises CorpusError if it is missing, of another format or version, or has
+    changed since it was written."""
     return read_sealed(directory, Manifest)
 
 
 class EmbeddedWith(Protocol):
-    """A manifest, or a description of a version that is open elsewhere."""
+    """Manifest, or description of a version that is open elsewhere."""
 
     @property
     def embedder(self) -> str: ...
@@ -155,8 +143,9 @@ class EmbeddedWith(Protocol):
 
 
 def check_embedder(manifest: EmbeddedWith, embedder: Embedder, directory: Path) -> None:
-    """Raises CorpusError for a corpus of another embedding model, or one with lexical weights where the embedder gives
-    none. A corpus without them is searched by any embedder of its model."""
+    """Check that the corpus fits the embedder. Raises CorpusError for a corpus of another embedding model, or a
+    corpus with lexical weights if the embedder provides none. A corpus without weights accepts any embedder of its
+    model."""
     # The name first: the dimensions may need the model to be downloaded and loaded.
     if manifest.embedder != embedder.name or manifest.dimensions != embedder.dimensions:
         raise CorpusError(
@@ -176,14 +165,15 @@ OfKind = TypeVar("OfKind", bound=SealedManifest)
 
 
 def write_sealed(manifest: SealedManifest, directory: Path) -> None:
-    """With its checksum beside it."""
+    """Write the manifest with its checksum in a separate file."""
     written = (manifest.model_dump_json(indent=1) + "\n").encode()
     (directory / MANIFEST).write_bytes(written)
     (directory / SEAL_FILE).write_text(_seal_line(written), "ascii")
 
 
 def read_sealed(directory: Path, kind: type[OfKind]) -> OfKind:
-    """Raises CorpusError when it is missing, of another format or version, or has changed since it was written."""
+    """Read a sealed manifest. Raises CorpusError if it is missing, of another format or version, or has changed
+    since it was written."""
     path = directory / MANIFEST
     try:
         written = path.read_bytes()

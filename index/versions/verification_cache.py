@@ -17,8 +17,6 @@ from index.hashing import FileChecksum, verify_files
 from index.versions.manifest import Manifest
 from index.versions.version_store import VersionStore
 
-__all__ = ["VerificationCache"]
-
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -32,7 +30,7 @@ class _VerifiedFile(Frozen):
 
     @property
     def identity(self) -> tuple[str, int, int, int, int]:
-        """Of the file, under whatever name."""
+        """Identity of the file, independent of its name."""
         return self.sha256, self.bytes, self.changed_ns, self.number, self.device
 
 
@@ -43,14 +41,15 @@ class _VerifiedFolder(Frozen):
 
 
 class VerificationCache:
-    """Stored in a folder that only this user can write; without one everything is verified."""
+    """Record of verified files, stored in a folder that only this user can write. Without a folder, everything is
+    verified."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
 
     def verify(self, versions: VersionStore, manifest: Manifest, fresh: Set[str] = frozenset()) -> None:
-        """`fresh` are checksums of files that this process has written and verified just now. Raises CorpusError naming
-        the first file that is missing or has changed since it was written."""
+        """Verify the files of a version. `fresh` are checksums of files that this process has just written and
+        verified. Raises CorpusError naming the first file that is missing or has changed since it was written."""
         self._verify(manifest.files, versions.version_path(manifest.version), fresh)
         for segment in manifest.segments:
             self._verify(segment.files, versions.segment_path(segment.name), fresh)
@@ -66,21 +65,21 @@ class VerificationCache:
             return
         if _read(place) == seen:
             return
-        unknown = {one.path for one in seen.files if one.sha256 not in fresh}
+        unknown = {item.path for item in seen.files if item.sha256 not in fresh}
         if unknown:
-            notes = (_read(one) for one in self._folder.glob("*.json"))
+            notes = (_read(path) for path in self._folder.glob("*.json"))
             known = {file.identity for note in notes if note and note.boot == seen.boot for file in note.files}
-            unknown -= {one.path for one in seen.files if one.identity in known}
-        sizes = {one.path: one.bytes for one in seen.files}
-        verify_files([one for one in files if one.path in unknown or sizes[one.path] != one.bytes], directory)
+            unknown -= {item.path for item in seen.files if item.identity in known}
+        sizes = {item.path: item.bytes for item in seen.files}
+        verify_files([item for item in files if item.path in unknown or sizes[item.path] != item.bytes], directory)
         self._note(seen, place)
 
     def _note(self, proof: _VerifiedFolder, place: Path) -> None:
         try:
             place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             for other in place.parent.glob("*.json"):
-                told = _read(other)
-                if told is None or not told.directory.exists():
+                stored = _read(other)
+                if stored is None or not stored.directory.exists():
                     other.unlink(missing_ok=True)
             following = place.with_suffix(f".{os.getpid()}")
             following.write_text(proof.model_dump_json(), "utf-8")
@@ -90,7 +89,7 @@ class VerificationCache:
 
 
 def _state_of(files: Sequence[FileChecksum], directory: Path) -> _VerifiedFolder | None:
-    """None where a file is missing."""
+    """Return the state of the files; None if a file is missing."""
     try:
         stats = [(file, (directory / file.path).stat()) for file in files]
         boot = _BOOT.read_text("ascii").strip()

@@ -23,9 +23,6 @@ from assayer.errors import CorpusError
 from index.hashing import verify_files
 from index.versions.manifest import MANIFEST, Manifest, read_manifest
 
-__all__ = ["BM25_FOLDER", "REJECTED_FILE", "VersionStore"]
-
-
 _LOG = logging.getLogger(__name__)
 _UNFINISHED = "unfinished-"
 BM25_FOLDER = "words"
@@ -48,27 +45,29 @@ class VersionStore:
         return self._segments / name
 
     def current_version(self) -> str:
-        """Of the current version; empty when there is none."""
+        """Return the current corpus version, or an empty string if there is none."""
         try:
             return self._current.read_text("ascii").strip()
         except (OSError, UnicodeDecodeError):
             return ""
 
     def current_path(self) -> Path:
-        """Directory of the current version. Raises CorpusError when there is none."""
+        """Return the directory of the current version. Raises CorpusError if there is none."""
         version = self.current_version()
         if not version or not self.version_path(version).is_dir():
             raise CorpusError(f"There is no corpus in {self.directory}.", "Build one: assayer corpus build PATH.")
         return self.version_path(version)
 
     def verify(self, manifest: Manifest) -> None:
-        """Raises CorpusError naming the first file that is missing or has changed since it was written."""
+        """Verify all files of a version. Raises CorpusError naming the first file that is missing or has
+        changed since it was written."""
         verify_files(manifest.files, self.version_path(manifest.version))
         for segment in manifest.segments:
             verify_files(segment.files, self.segment_path(segment.name))
 
     def intact_manifest(self, version: str | None = None) -> Manifest | None:
-        """The manifest of a version, by default of the current one, if all its files are there and unchanged."""
+        """Return the manifest of a version, by default the current version, if all its files are present and
+        unchanged; else None."""
         try:
             manifest = read_manifest(self.current_path() if version is None else self.version_path(version))
             self.verify(manifest)
@@ -78,7 +77,8 @@ class VersionStore:
 
     @contextmanager
     def build_lock(self) -> Iterator[None]:
-        """Raises CorpusError while another process builds here. Removes leftovers of interrupted builds."""
+        """Lock the corpus for a build and remove leftovers of interrupted builds. Raises CorpusError while
+        another process builds here."""
         self._versions.mkdir(parents=True, exist_ok=True)
         with (self.directory / "lock").open("w") as lock:
             try:
@@ -94,7 +94,7 @@ class VersionStore:
 
     @contextmanager
     def scratch_directory(self) -> Iterator[Path]:
-        """A directory to build in; gone afterwards unless it was moved to its place."""
+        """Yield a directory to build in, removed afterwards unless it was moved to its place."""
         path = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=self._versions))
         try:
             yield path
@@ -102,22 +102,22 @@ class VersionStore:
             shutil.rmtree(path, ignore_errors=True)
 
     def add_segment(self, finished: Path, segment: str) -> None:
-        """Moves a finished segment to its place, before a version refers to it."""
+        """Move a finished segment to its place, before a version refers to it."""
         self._segments.mkdir(exist_ok=True)
         self._move(finished, self.segment_path(segment))
 
     def publish(self, finished: Path, version: str) -> None:
-        """Moves a finished version to its place and makes it the current one."""
+        """Move a finished version to its place and make it the current version."""
         self.add_version(finished, version)
         self.set_current(version)
 
     def add_version(self, finished: Path, version: str) -> None:
-        """Moves a finished version to its place, where it can be opened by its name."""
+        """Move a finished version to its place, where it can be opened by name."""
         self._move(finished, self.version_path(version))
 
     @contextmanager
     def removed_on_error(self, version: str) -> Iterator[None]:
-        """Removes a new version when an exception is raised."""
+        """Remove a new version if an exception is raised."""
         try:
             yield
         except BaseException:
@@ -140,8 +140,8 @@ class VersionStore:
         _sync(self.directory)
 
     def hold_version(self, version: str) -> int:
-        """Locks a version: it is not removed while the returned file descriptor is open. Raises CorpusError when it has
-        been removed."""
+        """Lock a version, which is not removed while the returned file descriptor is open. Raises CorpusError
+        if it has been removed."""
         gone = CorpusError(f"Version {version} of the corpus in {self.directory} has been removed.")
         try:
             descriptor = os.open(self.version_path(version) / MANIFEST, os.O_RDONLY)
@@ -154,8 +154,8 @@ class VersionStore:
         return descriptor
 
     def prune(self, keep: int) -> None:
-        """Removes all but the newest versions, and the segments that none of the others has. The current one and those
-        in use always stay, and what cannot be removed: it is tried again next time."""
+        """Remove all but the newest versions, and the segments that no remaining version uses. The current
+        version and versions in use always stay, as does what cannot be removed; it is tried again next time."""
         try:
             self.keep_only(self.newest_versions(keep))
             self.prune_segments()
@@ -163,33 +163,33 @@ class VersionStore:
             _LOG.warning("old versions of the corpus in %s stay: %s", self.directory, error)
 
     def newest_versions(self, count: int) -> list[str]:
-        """The current version and those published last before it. Raises CorpusError when there is none."""
+        """Return the current version and the versions published last before it. Raises CorpusError if there is none."""
         current = self.current_path()
         others = [self.version_path(name) for name in self.whole_versions() if name != current.name]
         others.sort(key=lambda path: path.stat().st_mtime, reverse=True)
         return [path.name for path in [current, *others][:count]]
 
     def whole_versions(self) -> list[str]:
-        """Without those whose removal was begun and not ended."""
+        """Return the complete versions, without those whose removal has begun but not finished."""
         return sorted(path.parent.name for path in self._versions.glob(f"*/{MANIFEST}"))
 
     def remove(self, version: str) -> bool:
-        """False where it stays, as somebody uses it."""
+        """Remove a version; return False if it stays because it is in use."""
         return _remove_unless_held(self.version_path(version))
 
     def keep_only(self, versions: Iterable[str]) -> None:
-        """Removes all versions but these, the current one and those in use."""
+        """Remove all versions except these, the current version and versions in use."""
         kept = {self.current_version(), *versions}
         for path in [path for path in self._versions.iterdir() if path.name not in kept]:
             _remove_unless_held(path)
 
     def remove_segments(self) -> None:
-        """All of them, where no version has any."""
+        """Remove all segments; only valid if no version uses any."""
         if self._segments.exists():
             shutil.rmtree(self._segments)
 
     def prune_segments(self) -> None:
-        """Removes the segments that no version has."""
+        """Remove the segments that no version uses."""
         used: set[str] = set()
         for path in self._versions.iterdir():
             try:
@@ -202,7 +202,8 @@ class VersionStore:
 
 
 def _remove_unless_held(version: Path) -> bool:
-    """Removes the manifest first: no reader finds half a version. False where it stays."""
+    """Remove a version, its manifest first, so that no reader finds a partial version. Returns False if it stays
+    because it is in use."""
     try:
         # For writing, although nothing is written: NFS gives no exclusive lock on anything else.
         with (version / MANIFEST).open("r+b") as file:
@@ -217,7 +218,7 @@ def _remove_unless_held(version: Path) -> bool:
 
 
 def _sync(path: Path) -> None:
-    """Flushes to the disk, so that a power cut cannot publish a version that is not there."""
+    """Flush a path to disk, so that a power failure cannot publish a version that does not exist."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,1 +1,1 @@
-"""Who acts, and what each may do: sign-in, sessions, roles, members, and the log of their acts."""
+"""Authentication and access control: sign-in, sessions, roles, members and the audit log."""

@@ -10,9 +10,10 @@ import datetime as dt
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, NamedTuple, get_args
 
 from assayer.models import Frozen
+from assayer_client.audit_log import AuditedAct, AuditEntry, AuditTip
 from orchestrator.access.roles import Role
 from orchestrator.jobs.models import TenantId
 
@@ -33,37 +34,6 @@ __all__ = [
     "without_judgements",
 ]
 
-AuditedAct: TypeAlias = Literal[
-    "member invited",
-    "member changed",
-    "member removed",
-    "key given",
-    "key made",
-    "key revoked",
-    "account bound",
-    "call submitted",
-    "proposals added",
-    "call changed",
-    "call cancelled",
-    "call run again",
-    "evaluation cancelled",
-    "evaluation run again",
-    "ranking started",
-    "ranking cancelled",
-    "conflict declared",
-    "conflict cleared",
-    "reviewers chosen",
-    "reviewers assigned",
-    "assignment withdrawn",
-    "blind opinion given",
-    "opinion revised",
-    "point judged",
-    "score overridden",
-    "remark added",
-    "signed off",
-    "exported",
-    "erased",
-]
 ACTS_IN_THE_LOG: tuple[AuditedAct, ...] = get_args(AuditedAct)
 
 ACTS_OF_JUDGEMENT: frozenset[AuditedAct] = frozenset(
@@ -76,59 +46,25 @@ ACTS_OF_JUDGEMENT: frozenset[AuditedAct] = frozenset(
         "signed off",
     }
 )
-"""Whose words say what people think: no machine reads them."""
+"""Acts whose content states people's judgements; machines cannot read it."""
 
 FIRST = "0" * 64
-"""`previous` of a tenant's first entry."""
+"""Value of `previous` in a tenant's first entry."""
 
 
 class Actor(NamedTuple):
-    """Who did it, as the log names them."""
+    """Person or key that acts, as named in the audit log."""
 
     id: str
-    """Of a member or a key."""
+    """Id of a member or a key."""
     name: str
-    """Stands in the words of the entry, and goes when they are erased."""
+    """Name shown in the entry's content, removed when the person is erased."""
     role: Role
-
-
-class AuditEntry(Frozen):
-    """One act."""
-
-    tenant: TenantId
-    number: int
-    """From 1, without gaps."""
-    at: dt.datetime
-    actor: str
-    """Id of the member or key that acted."""
-    role: Role
-    act: AuditedAct
-    about: str
-    """Id of what it is about: an evaluation, a batch, a member."""
-    content: dict[str, Any] | None
-    """What was said and done; null once it was erased, and where it is withheld."""
-    salt: str | None
-    """Hexadecimal; null with the content."""
-    withheld: bool = False
-    """The words are there, and say what people think: a key that is no person's is not shown them."""
-    content_hash: str
-    previous: str
-    """`hash` of the entry before."""
-    hash: str
-
-
-class AuditTip(Frozen):
-    """The end of a tenant's log."""
-
-    tenant: TenantId
-    number: int
-    """How many entries there are."""
-    hash: str
-    """Of the newest one."""
 
 
 class AuditExport(Frozen):
-    """The first line of a log that was saved: for whom. Words of judgements are withheld from a machine alone."""
+    """First line of an exported audit log, which states for whom it was exported. Text of judgements is withheld
+    only from a machine."""
 
     tenant: TenantId
     reader: Role
@@ -136,19 +72,19 @@ class AuditExport(Frozen):
 
 
 class AuditFault(NamedTuple):
-    """Something in a log that cannot be as it is."""
+    """Inconsistency in an audit log."""
 
     number: int
     detail: str
 
 
 def canonical(content: dict[str, Any]) -> str:
-    """JSON with sorted keys and no spaces: the same words always have the same hash."""
+    """Return JSON with sorted keys and no spaces, so that equal content always has the same hash."""
     return json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def content_hash(salt: str, content: str) -> str:
-    """`content` in its canonical form."""
+    """Return the salted hash of `content`, which must be in canonical form."""
     return hashlib.sha256(f"{salt}.{content}".encode()).hexdigest()
 
 
@@ -160,7 +96,8 @@ def entry_hash(entry: AuditEntry) -> str:
 
 
 def without_judgements(entry: AuditEntry) -> AuditEntry:
-    """As a machine reads it. Without the salt, since of few possible words the hash would tell which they are."""
+    """Return the entry as a machine may read it. The salt is removed too, because the hash of a few possible words
+    would reveal which they are."""
     if entry.content is None or entry.act not in ACTS_OF_JUDGEMENT:
         return entry
     return entry.model_copy(update={"content": None, "salt": None, "withheld": True})
@@ -169,9 +106,9 @@ def without_judgements(entry: AuditEntry) -> AuditEntry:
 def audit_faults(
     entries: Iterable[AuditEntry], tip: AuditTip | None = None, reader: Role | None = None
 ) -> Iterator[AuditFault]:
-    """All that is wrong with a whole log, from its first entry on, in order. `tip`: one that was written down before,
-    or is published now. `reader`: for whom it says that it was saved; None where it does not say. Only of a log for a
-    machine words can be withheld, and there all judgements are."""
+    """Yield all faults of a complete log, from its first entry, in order. `tip` is a tip recorded earlier or
+    published now; `reader` is the role for which the log says it was exported, None if it does not say. Content may
+    be withheld only in a log for a machine, where all judgements are withheld."""
     previous, number = FIRST, 0
     silent: set[int] = set()
     tenant = tip.tenant if tip else None
@@ -197,12 +134,12 @@ def audit_faults(
         yield AuditFault(number + 1, f"the end is cut off: {tip.number} entries were published, {number} are here")
 
 
-def _gap(expected: int, found: int) -> str:
-    if found < expected:
+def _gap(expected: int, place: int) -> str:
+    if place < expected:
         return "out of order"
-    if found == expected + 1:
+    if place == expected + 1:
         return f"entry {expected} is missing"
-    return f"entries {expected} to {found - 1} are missing"
+    return f"entries {expected} to {place - 1} are missing"
 
 
 def _faults_of_content(entry: AuditEntry, silent: set[int], reader: Role | None) -> Iterator[AuditFault]:

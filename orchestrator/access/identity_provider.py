@@ -24,37 +24,37 @@ from assayer.models import Frozen
 from assayer.ports import Clock
 from orchestrator.settings import IdentityProviderSettings
 
-__all__ = ["Identity", "IdentityProvider", "SignInFailed"]
-
 T = TypeVar("T", bound=Frozen)
 
 _SECONDS = 10.0
-"""For each request to the provider."""
+"""Timeout in seconds of each request to the provider."""
 _MOST_BYTES = 1_000_000
-"""Of an answer of the provider."""
+"""Maximum bytes of a response from the provider."""
 _LEEWAY = 60
-"""Seconds by which clocks may differ."""
+"""Maximum clock difference in seconds."""
 _SIGNATURES = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
-"""Made with a key that only the provider has: no secret shared with us, and never `none`."""
+"""Accepted signature algorithms, which use a key that only the provider has: no shared secret, and never `none`."""
 
 
 class SignInFailed(AssayerError):
-    """The provider did not say who it is, or not in a way that can be trusted."""
+    """Error raised if the provider does not state who signs in, or not in a way that can be trusted."""
 
 
 class Identity(NamedTuple):
-    """Who somebody is, as their provider says."""
+    """Identity of a person as reported by the provider."""
 
     issuer: str
     subject: str
-    """Never given to another person."""
+    """Identifier at the provider, never assigned to another person."""
     name: str
     email: str | None
-    """None where the provider has not verified that it is theirs."""
+    """Verified email address; None if the provider has not verified it."""
     groups: tuple[str, ...]
 
 
-class _Metadata(Frozen):
+class ProviderMetadata(Frozen):
+    """Endpoints of a provider (OpenID Connect Discovery 1.0)."""
+
     model_config = ConfigDict(extra="ignore")
 
     issuer: str
@@ -65,6 +65,12 @@ class _Metadata(Frozen):
     token_endpoint_auth_methods_supported: tuple[str, ...] = ("client_secret_basic",)
     authorization_response_iss_parameter_supported: bool = False
 
+    def check_encrypted(self, issuer: str) -> None:
+        """Raise SignInFailed if an endpoint of an issuer with TLS has none."""
+        urls = (self.authorization_endpoint, self.token_endpoint, self.jwks_uri, self.userinfo_endpoint)
+        if urlsplit(issuer).scheme == "https" and any(url and urlsplit(url).scheme != "https" for url in urls):
+            raise SignInFailed("The provider names an address without TLS.")
+
 
 class _Tokens(Frozen):
     model_config = ConfigDict(extra="ignore")
@@ -74,20 +80,20 @@ class _Tokens(Frozen):
 
 
 class IdentityProvider:
-    """One that the operator has set up. What it publishes about itself is read once; its keys, whenever it signs with
-    one that is not known yet."""
+    """Identity provider that the operator has configured. Its metadata is read once; its keys, whenever it signs
+    with an unknown key."""
 
     def __init__(self, name: str, settings: IdentityProviderSettings, callback: str, clock: Clock) -> None:
-        """`callback`: the address to which it sends people back, as it is registered there."""
+        """Configure the provider. `callback` is the address to which it redirects people, as registered there."""
         self.name = name
         self.settings = settings
         self._callback = callback
         self._clock = clock
-        self._metadata: _Metadata | None = None
+        self._metadata: ProviderMetadata | None = None
         self._keys: KeySet | None = None
 
     async def authorization_url(self, state: str, nonce: str, verifier: str) -> str:
-        """Where somebody goes to say who they are. Raises SignInFailed."""
+        """Return the address to which a person is redirected to sign in. Raises SignInFailed."""
         metadata = await self._described()
         url: str = prepare_grant_uri(
             metadata.authorization_endpoint,
@@ -103,7 +109,8 @@ class IdentityProvider:
         return url
 
     async def identity(self, code: str, issuer: str | None, nonce: str, verifier: str) -> Identity:
-        """`code` and `issuer` as they came back with the person. Raises SignInFailed."""
+        """Return the identity of a person who signed in, from the `code` and `issuer` of the redirect. Raises
+        SignInFailed."""
         metadata = await self._described()
         if issuer is None and metadata.authorization_response_iss_parameter_supported:
             raise SignInFailed("The answer does not say which provider it comes from.")
@@ -113,19 +120,17 @@ class IdentityProvider:
         claims = await self._verified(metadata, tokens, nonce)
         return await self._told(metadata, tokens, claims)
 
-    async def _described(self) -> _Metadata:
+    async def _described(self) -> ProviderMetadata:
         if self._metadata is None:
             issuer = self.settings.issuer.rstrip("/")
-            metadata = _parsed(_Metadata, await self._asked("GET", f"{issuer}/.well-known/openid-configuration"))
+            metadata = _parsed(ProviderMetadata, await self._asked("GET", f"{issuer}/.well-known/openid-configuration"))
             if metadata.issuer.rstrip("/") != issuer:
                 raise SignInFailed(f"The provider calls itself {metadata.issuer}, not {issuer}.")
-            for url in (metadata.authorization_endpoint, metadata.token_endpoint, metadata.jwks_uri):
-                if urlsplit(url).scheme != "https" and urlsplit(issuer).scheme == "https":
-                    raise SignInFailed("The provider names an address without TLS.")
+            metadata.check_encrypted(issuer)
             self._metadata = metadata
         return self._metadata
 
-    async def _tokens(self, metadata: _Metadata, code: str, verifier: str) -> _Tokens:
+    async def _tokens(self, metadata: ProviderMetadata, code: str, verifier: str) -> _Tokens:
         form = {
             "grant_type": "authorization_code",
             "code": code,
@@ -144,7 +149,7 @@ class IdentityProvider:
             form |= {"client_id": known, "client_secret": secret.get_secret_value()}
         return _parsed(_Tokens, await self._asked("POST", metadata.token_endpoint, data=form, headers=headers))
 
-    async def _verified(self, metadata: _Metadata, tokens: _Tokens, nonce: str) -> CodeIDToken:
+    async def _verified(self, metadata: ProviderMetadata, tokens: _Tokens, nonce: str) -> CodeIDToken:
         try:
             token = await self._decoded(metadata, tokens.id_token)
             claims = CodeIDToken(
@@ -167,35 +172,40 @@ class IdentityProvider:
             raise SignInFailed("The provider does not say who it is.")
         return claims
 
-    async def _decoded(self, metadata: _Metadata, token: str) -> jwt.Token:
-        """Providers change their keys: an unknown one is looked for once more."""
+    async def _decoded(self, metadata: ProviderMetadata, token: str) -> jwt.Token:
+        """Decode the signed token. Providers change their keys, so the keys are fetched again for an unknown key."""
         if self._keys is not None:
             try:
                 return jwt.decode(token, self._keys, algorithms=_SIGNATURES)
             except (JoseError, ValueError):
                 self._keys = None
-        self._keys = KeySet.import_key_set(await self._asked("GET", metadata.jwks_uri))  # type: ignore[arg-type]
+        published = await self._asked("GET", metadata.jwks_uri)
+        try:
+            self._keys = KeySet.import_key_set(published)  # type: ignore[arg-type]
+        except (JoseError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise SignInFailed("The provider's keys cannot be read.") from error
         return jwt.decode(token, self._keys, algorithms=_SIGNATURES)
 
-    async def _told(self, metadata: _Metadata, tokens: _Tokens, claims: Mapping[str, Any]) -> Identity:
-        """What the signed token leaves out is asked for; an answer about somebody else is not used."""
+    async def _told(self, metadata: ProviderMetadata, tokens: _Tokens, claims: Mapping[str, Any]) -> Identity:
+        """Complete the claims of the signed token with the provider's user info. A response about another
+        account is refused."""
         known = dict(claims)
         if metadata.userinfo_endpoint is not None and not {"email", "name", self.settings.groups_claim} <= known.keys():
             headers = {"Authorization": f"Bearer {tokens.access_token}"}
             more = await self._asked("GET", metadata.userinfo_endpoint, headers=headers)
             if more.get("sub") != known["sub"]:
-                raise SignInFailed("The provider tells of somebody else.")
+                raise SignInFailed("The identity provider returned a different account.")
             known = more | known
         email = known.get("email")
-        said = known.get("email_verified")
-        verified = said is True or (self.settings.trust_email and said in (None, "true"))
+        state = known.get("email_verified")
+        verified = state is True or (self.settings.trust_email and state in (None, "true"))
         groups = known.get(self.settings.groups_claim)
         return Identity(
             issuer=metadata.issuer,
             subject=known["sub"],
             name=_line(known.get("name")) or _line(known.get("preferred_username")) or _line(email) or "Unnamed",
             email=_line(email) if verified else None,
-            groups=tuple(one for one in groups if isinstance(one, str)) if isinstance(groups, list) else (),
+            groups=tuple(group for group in groups if isinstance(group, str)) if isinstance(groups, list) else (),
         )
 
     async def _asked(self, method: str, url: str, **request: Any) -> dict[str, Any]:
@@ -212,12 +222,12 @@ class IdentityProvider:
                         raise SignInFailed("The provider's answer is too large.")
             if response.status != 200:
                 raise SignInFailed(f"The provider refused it: {response.status}.")
-            found = json.loads(content)
+            answer = json.loads(content)
         except (aiohttp.ClientError, TimeoutError, ValueError) as error:
             raise SignInFailed(f"The provider cannot be reached or understood: {type(error).__name__}.") from error
-        if not isinstance(found, dict):
+        if not isinstance(answer, dict):
             raise SignInFailed("The provider's answer cannot be understood.")
-        return found
+        return answer
 
 
 def _parsed(kind: type[T], answer: Mapping[str, Any]) -> T:
@@ -227,7 +237,7 @@ def _parsed(kind: type[T], answer: Mapping[str, Any]) -> T:
         raise SignInFailed("The provider's answer lacks what the standard asks for.") from None
 
 
-def _line(said: object) -> str | None:
-    """One line of at most 200 characters."""
-    text = " ".join(said.split())[:200] if isinstance(said, str) else ""
+def _line(value: object) -> str | None:
+    """Return the value as a single line of at most 200 characters, or None."""
+    text = " ".join(value.split())[:200] if isinstance(value, str) else ""
     return text if text and text.isprintable() else None

@@ -1,17 +1,24 @@
-"""Roles, and the one table of what each may do."""
+"""Roles, and the table of what each role may do."""
 
 from collections.abc import Mapping
-from typing import Literal, NewType, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
-__all__ = ["ACTS", "PERMISSIONS", "ROLES", "Act", "MemberId", "PersonRole", "Role", "may"]
+from assayer_client.people import PersonRole, Role
+from assayer_client.resources import MemberId
 
-MemberId = NewType("MemberId", str)
-"""Of a person of a tenant: `mb_…`."""
+__all__ = [
+    "ACTS",
+    "DECISIONS",
+    "MEMBERS_DECIDE",
+    "PERMISSIONS",
+    "ROLES",
+    "Act",
+    "MemberId",
+    "PersonRole",
+    "Role",
+    "may",
+]
 
-PersonRole: TypeAlias = Literal["owner", "officer", "reviewer", "auditor"]
-Role: TypeAlias = Literal["owner", "officer", "reviewer", "auditor", "machine"]
-"""owner: answers for the tenant; officer: runs its calls; reviewer: gives opinions on what is assigned; auditor: reads
-everything and changes nothing; machine: an API key that belongs to no person."""
 ROLES: tuple[Role, ...] = get_args(Role)
 
 Act: TypeAlias = Literal[
@@ -48,11 +55,18 @@ PERMISSIONS: Mapping[Act, frozenset[Role]] = {
     "sign off": frozenset({"owner"}),
     "read the audit log": frozenset({"owner", "auditor", "machine"}),
 }
-"""A machine needs the scope of the route besides. It never gives an opinion, remarks, overrides or signs off: people
-decide. Nor does it see what people think, so that nothing learns to tell them. Whoever gives a key reads it, and could
-act with it, and whoever signs in first by an address is taken for the person who has it: both are for those who answer
-for the tenant."""
+"""Roles that may perform each act. A machine also needs the scope of the route. Machines never give opinions or
+remarks, override scores or sign off, because people decide; nor do they see people's opinions, so that no program
+learns to predict them. Issuing keys and changing addresses are reserved for those who answer for the tenant: the issuer
+can read a key and act with it, and the first person to sign in by an address is taken for its owner."""
 
 
-def may(role: Role, act: Act) -> bool:
-    return role in PERMISSIONS[act]
+DECISIONS: frozenset[Act] = frozenset({"remark", "override", "sign off"})
+"""Acts of a person who is a member. A key that is not tied to a member opens the console as an owner, so that the first
+members can be invited, and does none of them."""
+MEMBERS_DECIDE = "Only members decide, and this key is not tied to a member. Sign in with your own account."
+
+
+def may(role: Role, act: Act, *, is_member: bool = True) -> bool:
+    """Return whether the role permits the act. `is_member` is False for a person who uses a machine key."""
+    return role in PERMISSIONS[act] and (is_member or act not in DECISIONS)

@@ -1,4 +1,4 @@
-"""Sessions of people in a browser: their tokens, and how long they last. What is stored is a hash of the token."""
+"""Browser sessions of people: tokens and duration. Only a hash of the token is stored."""
 
 import datetime as dt
 import hashlib
@@ -9,71 +9,61 @@ from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from typing import NamedTuple
 
+from orchestrator.access.api_keys import Scope
 from orchestrator.access.roles import MemberId, PersonRole
-from orchestrator.jobs.api_keys import Scope
 from orchestrator.jobs.models import KeyId, TenantId
-
-__all__ = [
-    "NewSession",
-    "Session",
-    "csrf_token_of",
-    "draw_token",
-    "hash_token",
-    "role_of_key",
-    "scopes_of_role",
-]
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 class NewSession(NamedTuple):
-    """Somebody has signed in: by a key, or by an identity provider as a member."""
+    """Session to create after a person signs in, either with a key or through an identity provider as a member."""
 
     tenant: TenantId
     role: PersonRole
     name: str
     key: KeyId | None = None
-    """What was signed in with. The session ends when the key does."""
+    """Key used to sign in. The session ends when the key does."""
     member: MemberId | None = None
-    """Who signed in. The session ends when the member is removed, and follows changes of role."""
+    """Member who signed in. The session ends when the member is removed, and follows changes of role."""
 
 
 class Session(NamedTuple):
     tenant: TenantId
     subject: str
-    """Id of the member, or of the key of somebody who is no member."""
+    """Id of the member, or of the key of a person who is not a member."""
     name: str
     role: PersonRole
     member: MemberId | None
     ends_at: dt.datetime
-    """At the latest."""
+    """Latest time at which the session ends."""
     wait_seconds: float | None = None
-    """Until they may send the next request; None: this one is within their rate."""
+    """Seconds until the next request is allowed; None if this request is within the rate limit."""
 
 
 def draw_token(random: Callable[[int], bytes] = secrets.token_bytes) -> str:
-    """256 bits that nobody can guess."""
+    """Return a random token of 256 bits."""
     return urlsafe_b64encode(random(32)).decode().rstrip("=")
 
 
 def hash_token(token: str) -> bytes | None:
-    """SHA-256, which is enough for 256 random bits; None for what cannot be a token."""
+    """Return the SHA-256 hash of a token, which suffices for 256 random bits; None if it cannot be a token."""
     return hashlib.sha256(token.encode()).digest() if _TOKEN.fullmatch(token) else None
 
 
 def csrf_token_of(token: str) -> str:
-    """Only who holds the session's token can make it, and it does not tell the token."""
+    """Return a CSRF token that only the holder of the session's token can compute and that does not reveal it."""
     return hmac.digest(token.encode(), b"assayer csrf", "sha256").hex()
 
 
 def role_of_key(scopes: frozenset[Scope]) -> PersonRole | None:
-    """In which role somebody signs in with a key that belongs to no member; None for a key that opens no console: a
-    person sees and decides more than a program with the same scope may."""
+    """Return the role of a person who signs in with a key that belongs to no member; None for a key that cannot
+    open the console. A person sees and decides more than a program with the same scope may."""
     return "owner" if scopes & {"manage", "admin"} else None
 
 
 def scopes_of_role(role: PersonRole) -> frozenset[Scope]:
-    """What a person may ask of the API for machines."""
+    """Return the scopes a person with this role has in the machine API."""
     match role:
         case "owner":
             return frozenset({"submit", "read", "manage"})

@@ -1,1 +1,1 @@
-"""The HTTP API: FastAPI over the stores, RFC 9457 problems, nothing kept between requests."""
+"""HTTP API: FastAPI over the stores, with RFC 9457 problems and no state between requests."""

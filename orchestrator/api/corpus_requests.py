@@ -1,4 +1,4 @@
-"""Requests that the corpus answers while the caller waits: one version for all of a request, and a deadline."""
+"""Requests that the corpus answers while the caller waits, with a single corpus version per request, and a deadline."""
 
 import asyncio
 import logging
@@ -6,11 +6,9 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from assayer.errors import CorpusError, LiteratureError, PartUnavailable
-from orchestrator.api.problems import HttpProblem
-from orchestrator.api.searchable_corpus import SearchableCorpus
-from orchestrator.api.services import Services
-
-__all__ = ["answered_by_corpus"]
+from orchestrator.problems import HttpProblem
+from orchestrator.web.searchable_corpus import SearchableCorpus
+from orchestrator.web.services import Services
 
 T = TypeVar("T")
 
@@ -19,16 +17,15 @@ _SECONDS = 30.0
 
 
 async def answered_by_corpus(services: Services, what: str, ask: Callable[[SearchableCorpus], Awaitable[T]]) -> T:
-    """`what` is asked, in a word. Raises HttpProblem."""
-    retry = services.settings.retry_seconds
+    """Return the corpus's answer to `ask`; `what` names the request in a word. Raises HttpProblem."""
     try:
         async with asyncio.timeout(_SECONDS):
             return await ask(await _current(services))
     except TimeoutError:
-        raise HttpProblem("busy", f"The corpus did not answer within {_SECONDS:g} s.", retry_after=retry) from None
+        raise HttpProblem("busy", f"The corpus did not answer within {_SECONDS:g} s.") from None
     except (LiteratureError, PartUnavailable) as error:
         # Its words name files and hosts of the operator.
-        raise HttpProblem("unavailable", f"The {what} failed: {error.reason}.", retry_after=retry) from error
+        raise HttpProblem("unavailable", f"The {what} failed: {error.reason}.") from error
 
 
 async def _current(services: Services) -> SearchableCorpus:
@@ -37,4 +34,4 @@ async def _current(services: Services) -> SearchableCorpus:
             return await services.corpora.current()
         except CorpusError as error:
             _LOG.warning("a request found no corpus: %s", error)
-    raise HttpProblem("not-ready", "This service has no corpus to search.", retry_after=services.settings.retry_seconds)
+    raise HttpProblem("not-ready", "This service has no corpus to search.")

@@ -1,42 +1,7 @@
-"""What an evaluation says of its report in short: scores with their certainty, corpus fit, notices."""
+"""Summary of an evaluation's report: scores with their certainty, corpus fit and notices."""
 
-from assayer.models.assessment import ScoreCertainty
-from assayer.models.paper import FitLevel
-from orchestrator.api.common_schemas import Resource
+from assayer_client.evaluations import EvaluationScores, ScoredPart
 from orchestrator.jobs.report_figures import ReportFigures
-
-__all__ = ["EvaluationScores", "ScoredPart", "evaluation_scores"]
-
-
-class ScoredPart(Resource):
-    """One part of a report: soundness, contribution, …"""
-
-    name: str
-    title: str
-    score: float | None
-    """Null where there is none, which is not a low score."""
-    scale_max: float | None
-    certainty: ScoreCertainty | None
-    reason: str | None
-    """Why there is no score."""
-
-
-class EvaluationScores(Resource):
-    """The figures of a report, as the table of a call shows them."""
-
-    score: float | None
-    """All parts together, 0 to 100. Null where there is none, which is not a low score."""
-    reason: str | None
-    """Why there is no score: that the corpus does not cover the field, for instance."""
-    certainty: ScoreCertainty | None
-    """The least of the parts'."""
-    corpus_fit: FitLevel | None
-    """Whether the corpus covers the proposal's field."""
-    complete: bool
-    """Every part has a score, and no budget or minimum cut it short."""
-    parts: tuple[ScoredPart, ...]
-    notices: tuple[str, ...]
-    """Kinds of the report's notices: `budget`, `corpus_fit`, …"""
 
 
 def evaluation_scores(figures: ReportFigures) -> EvaluationScores:
@@ -48,14 +13,14 @@ def evaluation_scores(figures: ReportFigures) -> EvaluationScores:
         complete=figures.complete,
         parts=tuple(
             ScoredPart(
-                name=one.name,
-                title=one.title,
-                score=one.value,
-                scale_max=one.scale_max,
-                certainty=one.certainty,
-                reason=one.reason or None,
+                name=part.name,
+                title=part.title,
+                score=part.value,
+                scale_max=part.scale_max,
+                certainty=part.certainty,
+                reason=part.reason or None,
             )
-            for one in figures.parts
+            for part in figures.parts
         ),
         notices=figures.notices,
     )

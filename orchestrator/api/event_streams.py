@@ -1,4 +1,4 @@
-"""Requests that are held open: event streams, and requests that wait for a verdict."""
+"""Requests that are held open: event streams, and requests that wait for a result."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,17 +8,15 @@ from fastapi import Request
 
 from assayer.errors import StorageError
 from assayer.ports import Clock
-from orchestrator.api.authentication import Reader
-from orchestrator.api.services import Services, StreamLimitDependency
 from orchestrator.jobs.models import TERMINAL, Job, JobId, TenantId
 from orchestrator.store import PgItemOutcomes
 from orchestrator.store.reward_groups import RewardGroup
-
-__all__ = ["count_as_stream", "wait_for_change", "wait_for_group", "wait_for_outcomes", "wait_for_verdict"]
+from orchestrator.web.authentication import Reader
+from orchestrator.web.services import Services, StreamLimitDependency
 
 _MIN_INTERVAL_SECONDS = 1.0
 _MEMBER_SECONDS = 1.0
-"""Between two looks for members of a group that have come: nobody is notified of them."""
+"""Seconds between checks for new members of a group, for which there is no notification."""
 
 
 class _Notifications(Protocol):
@@ -26,14 +24,14 @@ class _Notifications(Protocol):
 
 
 async def count_as_stream(request: Request, caller: Reader, streams: StreamLimitDependency) -> AsyncIterator[None]:
-    """A dependency: the request counts as a stream. Raises HttpProblem when there are too many."""
+    """Dependency that counts the request as a stream. Raises HttpProblem if there are too many."""
     with streams.hold(caller.tenant, request.scope):
         yield
 
 
 async def wait_for_change(notifications: _Notifications, clock: Clock, most: float) -> None:
-    """Returns a second after a notification, so that many at once are one change; at the latest after `most`
-    seconds."""
+    """Wait for a notification and a second more, so that a burst counts as a single change; return after `most`
+    seconds at the latest."""
     if await notifications.next(most) is None:
         return
     until = clock.monotonic() + _MIN_INTERVAL_SECONDS
@@ -42,14 +40,14 @@ async def wait_for_change(notifications: _Notifications, clock: Clock, most: flo
 
 
 async def wait_for_verdict(seconds: float, services: Services, tenant: TenantId, job: JobId) -> Job | None:
-    """The job once it has ended; None when it has not within that time, is gone, or cannot be seen: it is accepted
-    all the same, and whoever waits is told so."""
+    """Return the job once it has ended. None if it does not end in time, is gone or is not visible to the tenant;
+    it is accepted all the same, and the caller is informed."""
     try:
         async with asyncio.timeout(seconds), services.listener.subscribe("assayer_events", only=job) as notifications:
             while True:
-                found = await services.jobs.get(tenant, job)
-                if found is None or found.state in TERMINAL:
-                    return found
+                ended = await services.jobs.get(tenant, job)
+                if ended is None or ended.state in TERMINAL:
+                    return ended
                 await notifications.next(services.settings.poll_seconds)
     except (TimeoutError, StorageError):
         return None
@@ -58,15 +56,15 @@ async def wait_for_verdict(seconds: float, services: Services, tenant: TenantId,
 async def wait_for_outcomes(
     seconds: float, services: Services, outcomes: PgItemOutcomes[Any], job: Job, after: int
 ) -> None:
-    """Returns when the job has an outcome with a greater number, has ended, is gone, or the time is over."""
+    """Wait until the job has an outcome with a number above `after`, has ended or is gone, or the time is over."""
     try:
         async with (
             asyncio.timeout(seconds),
             services.listener.subscribe("assayer_events", only=job.id) as notifications,
         ):
             while not (await outcomes.after(job.id, after, 1)).outcomes:
-                found = await services.jobs.get(job.tenant, job.id)
-                if found is None or found.state in TERMINAL:
+                current = await services.jobs.get(job.tenant, job.id)
+                if current is None or current.state in TERMINAL:
                     return
                 await notifications.next(services.settings.poll_seconds)
     except (TimeoutError, StorageError):
@@ -74,28 +72,30 @@ async def wait_for_outcomes(
 
 
 async def wait_for_group(seconds: float, services: Services, tenant: TenantId, group: str) -> RewardGroup | None:
-    """The group once all its members are judged, or its time or that of the caller is over. None when it cannot be
-    seen."""
+    """Return the group once all its members are judged, or its time or the caller's time is over. None if it is not
+    visible to the tenant."""
     clock = services.clock
     end = clock.monotonic() + seconds
     try:
         async with services.listener.subscribe("assayer_jobs") as notifications:
             while True:
-                found = await services.groups.state(tenant, group)
+                state = await services.reward_groups.state(tenant, group)
                 left = end - clock.monotonic()
-                if found is None or found.has_ended or left <= 0 or (found.missing and found.seconds_left <= 0):
-                    return found
-                if found.missing:
-                    await asyncio.sleep(min(left, _MEMBER_SECONDS, max(found.seconds_left, 0.01)))
+                if state is None or state.has_ended or left <= 0 or (state.missing and state.seconds_left <= 0):
+                    return state
+                if state.missing:
+                    await asyncio.sleep(min(left, _MEMBER_SECONDS, max(state.seconds_left, 0.01)))
                     continue
-                running = {f"finished {one.job}" for one in found.members.values() if one.state not in TERMINAL}
+                running = {
+                    f"finished {member.job}" for member in state.members.values() if member.state not in TERMINAL
+                }
                 await _finished(notifications, running, clock, min(left, services.settings.poll_seconds))
     except StorageError:
         return None
 
 
 async def _finished(notifications: _Notifications, awaited: set[str], clock: Clock, seconds: float) -> None:
-    """Returns when all of these were heard, some may have been missed, or the time is over."""
+    """Wait until notifications of all these jobs have arrived, some may have been missed, or the time is over."""
     end = clock.monotonic() + seconds
     while awaited and (rest := end - clock.monotonic()) > 0:
         heard = await notifications.next(rest)

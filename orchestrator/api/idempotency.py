@@ -11,10 +11,8 @@ from typing import Annotated
 from fastapi import Header, Request
 from starlette.responses import Response
 
-from orchestrator.api.problems import HttpProblem
+from orchestrator.problems import HttpProblem
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse
-
-__all__ = ["IdempotencyKey", "idempotency_record", "replayed_response", "request_fingerprint"]
 
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
@@ -29,7 +27,8 @@ IdempotencyKey = Annotated[
 
 
 def plain_key(header: str) -> str:
-    """The draft writes a quoted string; bare ones are common. Raises HttpProblem."""
+    """Return the key of an Idempotency-Key header. The draft standard requires a quoted string; unquoted values are
+    common and accepted. Raises HttpProblem."""
     quoted = len(header) > 1 and header[0] == header[-1] == '"'
     key = header[1:-1] if quoted else header
     if not _KEY.fullmatch(key):
@@ -38,7 +37,7 @@ def plain_key(header: str) -> str:
 
 
 def request_fingerprint(request: Request, content: bytes, *more: str) -> bytes:
-    """The same for requests that mean the same. `content` is the body, `more` what else matters."""
+    """Return a fingerprint that is equal for equivalent requests. `content` is the body, `more` what else matters."""
     digest = hashlib.sha256()
     for part in (request.method.encode(), request.url.path.encode(), *(text.encode() for text in more), content):
         digest.update(len(part).to_bytes(8))
@@ -49,7 +48,8 @@ def request_fingerprint(request: Request, content: bytes, *more: str) -> bytes:
 def idempotency_record(
     key: str | None, request: bytes, status: int, body: bytes, location: str
 ) -> IdempotencyRecord | None:
-    """What to store with the new resource; None for a request without a key. `request`: its fingerprint."""
+    """Return what to store with the new resource, or None for a request without a key. `request` is the fingerprint
+    of the request."""
     if key is None:
         return None
     return IdempotencyRecord(key=plain_key(key), request=request, status=status, body=body, location=location)

@@ -1,98 +1,104 @@
-"""What the routes of jobs of many items share: outcomes read as they come, and the bodies of what they answer."""
+"""Shared code of the routes for jobs with many items: reading outcomes as they arrive, and response bodies."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeAlias, TypeVar
 
 from fastapi import APIRouter, Query, Request
-from pydantic import Field
+from fastapi.responses import Response
+from pydantic import BaseModel, Field
 
-from orchestrator.api.authentication import Reader
-from orchestrator.api.backpressure import UploadLimit
-from orchestrator.api.common_schemas import Body, JobResource, Resource
-from orchestrator.api.content_negotiation import preferred_wait
+from assayer_client.item_jobs import AcceptedItems, ItemLinks, ItemsPage
+from assayer_client.resources import JobResource, LivePriority
 from orchestrator.api.event_streams import wait_for_outcomes
-from orchestrator.api.identifiers import PathId
-from orchestrator.api.job_routes import PreferHeader, find_job, job_fields
-from orchestrator.api.openapi import problem_responses
-from orchestrator.api.services import Services, ServicesDependency, StreamLimitDependency
+from orchestrator.api.job_routes import JobRoutes, PreferHeader, Submission, job_fields
+from orchestrator.api.url_queries import UrlQuery
 from orchestrator.batches.rows import ReadingAbandoned
-from orchestrator.jobs.item_outcomes import ItemOutcome, ItemsResult
-from orchestrator.jobs.models import Job, JobKind, JobState, TenantId
+from orchestrator.jobs.item_outcomes import ItemOutcome
+from orchestrator.jobs.models import Job, JobKind
+from orchestrator.jobs.requests import CurationRequest, ProposalRequest, RewardsRequest, ScoreRequest
+from orchestrator.jobs.submissions import NewJob
+from orchestrator.services.job_lookup import find_job
 from orchestrator.store import PgItemOutcomes
-
-__all__ = [
-    "MOST_ITEMS",
-    "AcceptedItems",
-    "ItemJobResource",
-    "ItemLinks",
-    "ItemRoutes",
-    "ItemsPage",
-    "counted",
-    "item_links",
-    "read_items",
-]
-
-MOST_ITEMS = 1_000
-"""Of one request."""
+from orchestrator.web.authentication import Reader
+from orchestrator.web.backpressure import UploadLimit
+from orchestrator.web.content_negotiation import preferred_wait
+from orchestrator.web.path_parameters import PathId
+from orchestrator.web.services import Services, ServicesDependency, StreamLimitDependency
 
 Ended = TypeVar("Ended", bound=ItemOutcome)
-Given = TypeVar("Given")
+Body = TypeVar("Body")
 Read = TypeVar("Read")
-P = TypeVar("P", bound="ItemsPage")
+R = TypeVar("R", bound=JobResource)
+ItemRequest: TypeAlias = CurationRequest | ProposalRequest | RewardsRequest | ScoreRequest
+
+_PREFIXES: Mapping[JobKind, str] = {"curation": "cu", "proposal": "pr", "rewards": "rw", "score": "sc"}
 
 
-class ItemLinks(Resource):
-    job: str
-    items: str
-    """Outcomes in the order in which they come."""
-    events: str
-
-
-class AcceptedItems(Resource):
-    """The items are stored, and each will end in a result or a problem."""
-
-    id: str
-    state: JobState = "queued"
-    asked: int
-    """How many items were sent in."""
-    links: ItemLinks
-
-
-class ItemJobResource(JobResource):
-    """A job of many items; each kind adds its outcomes as `items`."""
-
-    asked: int | None
-    """How many items were sent in; null in lists."""
-    result: ItemsResult | None
-    """How many ended how; null until the state is done, and in lists."""
-    links: ItemLinks
-
-
-class ItemsPage(Resource):
-    """Outcomes in the order in which they came; each kind adds them as `items`."""
-
-    last: int
-    """Give it as `after` to read on."""
-    state: JobState
-    """Of the whole request: once it has ended and `items` is empty, all have been read."""
-
-
-class ItemsQuery(Body):
+class ItemsQuery(UrlQuery):
     after: int = Field(default=0, ge=0, le=2**31 - 1)
-    """`last` of the answer before."""
+    """Value of `last` in the previous response."""
     limit: int = Field(default=100, ge=1, le=1_000)
 
 
 @dataclass(frozen=True)
-class ItemRoutes(Generic[Ended, P]):
+class ItemRoutes(Generic[R, Ended]):
+    """Routes of a kind of job with many items."""
+
     router: APIRouter
     kind: JobKind
-    page: type[P]
+    thing: str
+    """Noun for an item, such as `paper`."""
+    resource: type[R]
+    page: type[ItemsPage[Any]]
+    result: type[BaseModel]
     stored: Callable[[Services], PgItemOutcomes[Ended]]
 
-    def add_outcomes(self) -> None:
-        async def outcomes(
+    async def accept(
+        self,
+        submission: Submission,
+        work: ItemRequest,
+        priority: LivePriority,
+        accepted: type[AcceptedItems],
+        **more: Any,
+    ) -> Response:
+        """Accept a job with these items, and wait for its end as long as the caller prefers."""
+        job = submission.new_id(_PREFIXES[self.kind])
+        new = NewJob(id=job, request=work, subject=counted(len(work.items), self.thing), priority=priority)
+        links = self.links(job)
+        receipt = accepted(id=job, asked=len(work.items), links=links, **more)
+        return await submission.answer(new, links.job, receipt, self.show)
+
+    def links(self, job: str) -> ItemLinks:
+        return item_links(self.kind, job)
+
+    async def show(self, services: Services, job: Job) -> R:
+        stored = self.stored(services)
+        return self.resource.model_validate(
+            {
+                **job_fields(job),
+                "asked": await stored.asked(job.id),
+                "items": await stored.outcomes(job.id),
+                "result": await services.jobs.result(job.tenant, job.id, self.result)
+                if job.state == "succeeded"
+                else None,
+                "links": self.links(job.id),
+            }
+        )
+
+    def summarise(self, job: Job) -> R:
+        fields = {**job_fields(job), "asked": None, "items": None, "result": None, "links": self.links(job.id)}
+        return self.resource.model_validate(fields)
+
+    def add_routes(self) -> None:
+        routes = JobRoutes(self.router, self.kind, self.resource, self.summarise, self.show)
+        self._add_outcomes()
+        routes.add_list(f"List the caller's own {routes.things}, newest first, without their items.")
+        routes.add_one(f"Return the job with the outcomes available so far, in the order of the {self.thing}s.")
+        routes.add_cancel()
+
+    def _add_outcomes(self) -> None:
+        async def list_items(
             id: PathId,
             request: Request,
             caller: Reader,
@@ -100,40 +106,28 @@ class ItemRoutes(Generic[Ended, P]):
             streams: StreamLimitDependency,
             query: Annotated[ItemsQuery, Query()],
             prefer: PreferHeader = None,
-        ) -> ItemsPage:
-            """Outcomes as they come; with `Prefer: wait=N`, as soon as there is another one."""
-            job = await find_job(services, caller.tenant, id, self.kind)
+        ) -> ItemsPage[Any]:
+            """Return outcomes as they arrive; with `Prefer: wait=N`, as soon as there is another outcome."""
+            job = await find_job(services.jobs, caller.tenant, id, self.kind)
             stored = self.stored(services)
-            found = await stored.after(job.id, query.after, query.limit)
+            page = await stored.after(job.id, query.after, query.limit)
             seconds = preferred_wait(prefer or (), services.settings.max_wait_seconds)
-            if not found.outcomes and seconds is not None and streams.has_room(caller.tenant):
+            if not page.outcomes and seconds is not None and streams.has_room(caller.tenant):
                 with streams.hold(caller.tenant, request.scope):
                     await wait_for_outcomes(seconds, services, stored, job, query.after)
-                job = await find_job(services, caller.tenant, id, self.kind)
-                found = await stored.after(job.id, query.after, query.limit)
-            return self.page.model_validate({"items": found.outcomes, "last": found.last, "state": job.state})
+                job = await find_job(services.jobs, caller.tenant, id, self.kind)
+                page = await stored.after(job.id, query.after, query.limit)
+            return self.page.model_validate({"items": page.outcomes, "last": page.last, "state": job.state})
 
-        self.router.get("/{id}/items", response_model=self.page, responses=problem_responses(404, 410, 422))(outcomes)
-
-    async def shown(self, services: Services, job: Job) -> dict[str, Any]:
-        """Of a resource, all that a job of many items has."""
-        stored = self.stored(services)
-        result = await services.jobs.result(job.tenant, job.id, ItemsResult) if job.state == "done" else None
-        return {
-            **job_fields(job),
-            "asked": await stored.asked(job.id),
-            "items": await stored.outcomes(job.id),
-            "result": result,
-            "links": item_links(self.kind, job.id),
-        }
-
-    def summarised(self, job: Job) -> dict[str, Any]:
-        links = item_links(self.kind, job.id)
-        return {**job_fields(job), "asked": None, "items": None, "result": None, "links": links}
+        self.router.get(
+            "/{id}/items",
+            name=f"list_{self.kind.removesuffix('s')}_items",
+            response_model=self.page,
+        )(list_items)
 
 
 def item_links(kind: JobKind, job: str) -> ItemLinks:
-    own = f"/v1/{kind}s/{job}"
+    own = f"/v1/{kind.removesuffix('s')}s/{job}"
     return ItemLinks(job=own, items=f"{own}/items", events=f"{own}/events")
 
 
@@ -142,16 +136,16 @@ def counted(number: int, thing: str) -> str:
 
 
 async def read_items(
-    request: Request, tenant: TenantId, uploads: UploadLimit, read: Callable[[int, Given], Read], given: Sequence[Given]
+    submission: Submission, uploads: UploadLimit, read: Callable[[int, Body], Read], bodies: Sequence[Body]
 ) -> tuple[Read, ...]:
-    """Each with its place, from 0, as the rows of an upload are read. Raises HttpProblem."""
+    """Read each item with its position, from 0, like the rows of an upload. Raises HttpProblem."""
 
     def work(is_abandoned: Callable[[], bool]) -> tuple[Read, ...]:
-        found = list[Read]()
-        for place, one in enumerate(given):
+        items = list[Read]()
+        for place, body in enumerate(bodies):
             if is_abandoned():
                 raise ReadingAbandoned
-            found.append(read(place, one))
-        return tuple(found)
+            items.append(read(place, body))
+        return tuple(items)
 
-    return await uploads.parse(request, tenant, work)
+    return await uploads.parse(submission.request, submission.caller.tenant, work)

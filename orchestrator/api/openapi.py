@@ -1,23 +1,14 @@
-"""The OpenAPI document: problem responses, headers and representations that signatures do not tell."""
+"""OpenAPI document: problem responses, headers and representations that function signatures do not state."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 
-from orchestrator.api.common_schemas import ProblemDocument
-from orchestrator.api.problems import MEDIA_TYPE
-
-__all__ = [
-    "ACCEPTED_RESPONSE",
-    "REPLAYABLE_HEADERS",
-    "event_stream_response",
-    "openapi_document",
-    "problem_responses",
-    "public_problem_responses",
-]
+from orchestrator.api.descriptions import describe_parameters, describe_schemas
+from orchestrator.problems import MEDIA_TYPE, ProblemDocument
 
 _PROBLEM = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}}}
 _DESCRIPTIONS = {
@@ -32,7 +23,6 @@ _DESCRIPTIONS = {
     415: "The body's media type is not supported",
     422: "The request cannot be used; `errors` says where",
     429: "Too many requests; `Retry-After` says when to try again",
-    501: "The service is not configured for this; the detail names the setting",
     503: "Out of reach or busy; `Retry-After` says when to try again",
 }
 _RETRY_AFTER = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds."}}
@@ -41,22 +31,33 @@ REPLAYABLE_HEADERS = {
     "Location": {"schema": {"type": "string"}, "description": "The path of the new resource."},
     "Idempotency-Replayed": {"schema": {"type": "string", "enum": ["true"]}, "description": "Only on replays."},
 }
-"""Headers of an answer to a POST."""
+"""Headers of a response to a POST request."""
 ACCEPTED_RESPONSE: dict[int | str, dict[str, Any]] = {
     202: {"description": "Accepted: it is stored, and will end in exactly one verdict", "headers": REPLAYABLE_HEADERS}
 }
-"""The response to a request that submits a job."""
+"""Response to a request that submits a job."""
+CREATED_RESPONSE: dict[int | str, dict[str, Any]] = {201: {"description": "Created", "headers": REPLAYABLE_HEADERS}}
 
 
-def problem_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Responses of a route that needs a key: the problems given, those of every route, and any other."""
-    return public_problem_responses(401, 403, 429, 503, *statuses)
+DEFAULT_RESPONSE: dict[int | str, dict[str, Any]] = {"default": {"description": "Any other problem", **_PROBLEM}}
+"""Response of every route that states no other."""
 
 
-def public_problem_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The same for a route that needs no key."""
-    documented: dict[int | str, dict[str, Any]] = {status: _response(status) for status in sorted(set(statuses))}
-    return documented | {"default": {"description": "Any other problem", **_PROBLEM}}
+def _problem_statuses(path: str, method: str, operation: Mapping[str, Any]) -> set[int]:
+    """Return the statuses of the problems with which an operation may respond, by its parameters, body and path."""
+    statuses = {401, 403, 429, 503} if operation.get("security") else set[int]()
+    parameters = [parameter["name"] for parameter in operation.get("parameters", ())]
+    if parameters or "requestBody" in operation:
+        statuses.add(422)
+    if "requestBody" in operation:
+        statuses |= {400, 413, 415}
+    if "accept" in parameters:
+        statuses.add(406)
+    if "{" in path:
+        statuses |= {404, 409, 410}
+    if method != "get":
+        statuses.add(409)
+    return statuses
 
 
 def _response(status: int) -> dict[str, Any]:
@@ -65,7 +66,7 @@ def _response(status: int) -> dict[str, Any]:
 
 
 def event_stream_response(description: str, data: type[BaseModel]) -> dict[str, Any]:
-    """A response of server-sent events, each with such a document as its data."""
+    """Return a response of server-sent events, each with such a document as its data."""
     data_schema = {"type": "string", "contentMediaType": "application/json", "contentSchema": data.model_json_schema()}
     event = {
         "type": "object",
@@ -76,7 +77,7 @@ def event_stream_response(description: str, data: type[BaseModel]) -> dict[str, 
 
 
 def openapi_document(application: FastAPI) -> dict[str, Any]:
-    """The OpenAPI document, made once."""
+    """Return the OpenAPI document, built once."""
     if application.openapi_schema is None:
         document = get_openapi(
             title=application.title,
@@ -90,26 +91,31 @@ def openapi_document(application: FastAPI) -> dict[str, Any]:
         described = ProblemDocument.model_json_schema(ref_template="#/components/schemas/{model}")
         schemas.update(described.pop("$defs", {}))
         schemas["ProblemDocument"] = described
+        describe_schemas(schemas)
+        describe_parameters(document, application.routes)
         for name, schema in schemas.items():
             if name.endswith("Patch"):
                 # What is left out of a change stays: there is nothing that it would be by default.
                 for field in schema["properties"].values():
                     field.pop("default", None)
         shared = document["components"].setdefault("responses", {})
-        for methods in document["paths"].values():
-            for operation in methods.values():
+        for path, methods in document["paths"].items():
+            for method, operation in methods.items():
                 for parameter in operation.get("parameters", ()):
                     if parameter["in"] == "header":
                         _as_one_text(parameter)
                 _name_choice_of_bodies(operation, schemas)
                 operation["summary"] = operation["description"].partition(".")[0]
-                operation["responses"] = dict(_with_shared_responses(operation["responses"], shared))
+                problems = {str(item): _response(item) for item in sorted(_problem_statuses(path, method, operation))}
+                default = operation["responses"].pop("default")
+                responses = operation["responses"] | problems | {"default": default}
+                operation["responses"] = dict(_with_shared_responses(responses, shared))
         application.openapi_schema = document
     return application.openapi_schema
 
 
 def _name_choice_of_bodies(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
-    """A body that is one of several is a schema of its own: generators of clients know none without a name."""
+    """Give a body with alternatives its own named schema, because client generators need a name."""
     for media in operation.get("requestBody", {}).get("content", {}).values():
         if "oneOf" in media["schema"]:
             words = operation["operationId"].replace("-", "_").split("_")
@@ -119,14 +125,15 @@ def _name_choice_of_bodies(operation: dict[str, Any], schemas: dict[str, Any]) -
 
 
 def _as_one_text(header: dict[str, Any]) -> None:
-    """Lines of one header may be sent as one, with commas (RFC 9110); generators of clients know no other."""
+    """Document a repeatable header as a single text: its lines may be joined with commas (RFC 9110), and client
+    generators support only that."""
     kinds = header["schema"].get("anyOf", [])
     if any(kind.get("type") == "array" for kind in kinds):
         header["schema"] = {"type": "string", "title": header["schema"].get("title", header["name"])}
 
 
 def _with_shared_responses(responses: dict[str, Any], shared: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Problem responses are defined once for all routes."""
+    """Replace problem responses by references to definitions shared by all routes."""
     for status, response in responses.items():
         name = f"Problem{status.capitalize()}"
         if MEDIA_TYPE in response.get("content", {}) and shared.setdefault(name, response) == response:

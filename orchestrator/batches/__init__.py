@@ -1,1 +1,2 @@
-"""Batches: many ideas in one request, row by row; their results in one file. Pure: bytes in, values out."""
+"""Batches of many ideas in a single request, row by row, and their results in a single file. Pure functions from bytes
+to values."""

@@ -1,4 +1,4 @@
-"""Reads the rows of a batch from the body of a request, by its media type, and finds duplicates."""
+"""Reading of a batch's rows from a request body, by its media type, with detection of duplicates."""
 
 import datetime as dt
 import hashlib
@@ -11,25 +11,17 @@ from typing import BinaryIO, Literal, TypeAlias
 
 from assayer.errors import InputError
 from assayer.ideas.parsing import parse_idea
-from assayer.ideas.records import record_source
-from assayer.ideas.tables import IdeaTable, table_ideas, table_notices
-from assayer.models import Frozen
+from assayer.ideas.tables import IdeaTable, table_ideas
 from assayer.text.decoding import decode_text
-from orchestrator.batches.csv_rows import csv_rows
+from assayer.text.tex import looks_like_tex
+from assayer_client.batches import Duplicate, RowError
+from orchestrator.batches.csv_rows import csv_rows, table_rows
 from orchestrator.batches.json_rows import json_rows, jsonl_rows
-from orchestrator.batches.rows import (
-    AcceptedRow,
-    FileNotice,
-    LineCounter,
-    RejectedRow,
-    RowOrNotice,
-    rejected_row,
-    row_name,
-)
+from orchestrator.batches.rows import AcceptedRow, FileNotice, LineCounter, RowOrNotice, rejected_row
 from orchestrator.batches.uploaded_files import ArchiveReader, ArchiveRefused, UnreadableFile, UploadedFile, form_files
 from orchestrator.settings import BatchSettings
 
-__all__ = ["MEDIA_TYPES", "BatchIntake", "BodyKind", "DuplicateRow", "TableReader", "collect_rows", "read_rows"]
+__all__ = ["MEDIA_TYPES", "BatchIntake", "BodyKind", "TableReader", "collect_rows", "read_rows"]
 
 BodyKind: TypeAlias = Literal["jsonl", "csv", "form", "zip"]
 MEDIA_TYPES: dict[str, BodyKind] = {
@@ -40,17 +32,20 @@ MEDIA_TYPES: dict[str, BodyKind] = {
     "multipart/form-data": "form",
     "application/zip": "zip",
 }
-"""The media types that a batch may have."""
+"""Media types that a batch may have."""
 _ARCHIVE_SUFFIX = ".zip"
-_KINDS = ".pdf, .docx, .odt, .txt, .md, .json, .jsonl, .csv or .xlsx, or a .zip of them"
+_KINDS = (
+    ".pdf, .docx, .odt, .txt, .md, .tex, .html, .rtf, .json, .jsonl, .csv, .tsv or .xlsx, a .zip of them, or a .zip "
+    "of the files of a TeX document"
+)
 _PDF_MARK = b"%PDF-"
 _PDF_HEAD_BYTES = 1_024
-"""A PDF's signature is somewhere in its first so many bytes."""
+"""Number of leading bytes that must contain a PDF's signature."""
 _OFFICE_MARKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
-"""What office documents begin with; the second is what encrypted and older ones begin with."""
+"""First bytes of office documents; the second entry is for encrypted and older ones."""
 
 TableReader = Callable[[bytes, str], IdeaTable]
-"""Reads a workbook, which the second argument names in errors. Raises InputError."""
+"""Function that reads a workbook, which the second argument names in errors. Raises InputError."""
 
 
 def read_rows(
@@ -63,11 +58,11 @@ def read_rows(
     is_abandoned: Callable[[], bool] = lambda: False,
     read_table: TableReader | None = None,
 ) -> Generator[RowOrNotice, None, None]:
-    """In order, a row at a time, numbered from `first`. Raises InputError when nothing of the body can be read, or the
-    batch comes to too many rows or lines; ReadingAbandoned at the next line or row once `is_abandoned` says so.
+    """Yield the rows in order, one at a time, numbered from `first`. Raises InputError if nothing in the body can
+    be read, or if the batch has too many rows or lines; raises ReadingAbandoned at the next line or row once
+    `is_abandoned` returns true.
 
-    A cutoff after `today` rejects its row. Without `read_table` workbooks are rejected.
-    """
+    A cutoff after `today` rejects its row. Without `read_table`, workbooks are rejected."""
     lines = LineCounter(limits.lines, is_abandoned)
     match kind:
         case "jsonl":
@@ -96,14 +91,14 @@ def read_rows(
             yield row
 
 
-def _number(row: AcceptedRow | RejectedRow) -> int:
+def _number(row: AcceptedRow | RowError) -> int:
     return row.number if isinstance(row, AcceptedRow) else row.row
 
 
 def _with_archives_unpacked(
     files: Iterable[UploadedFile], archives: ArchiveReader
 ) -> Iterator[UploadedFile | UnreadableFile]:
-    """Replaces archives by the files in them. Raises ArchiveRefused."""
+    """Yield the files, with archives replaced by the files in them. Raises ArchiveRefused."""
     for part in files:
         if part.data is None or PurePath(part.name).suffix.lower() != _ARCHIVE_SUFFIX:
             yield part
@@ -124,7 +119,7 @@ def _files(
     lines: LineCounter,
     read_table: TableReader | None,
 ) -> Generator[RowOrNotice, None, None]:
-    """A file that cannot be read is one rejected row."""
+    """Yield the rows of all files; an unreadable file is a single rejected row."""
     last = first - 1
     for part in files:
         try:
@@ -160,19 +155,22 @@ def _rows(
         case ".xlsx":
             yield from _table_rows(name, _office_document(name, part.data), first, today, lines, read_table)
         case ".txt" | ".md":
-            yield AcceptedRow(first, name, parse_idea(decode_text(part.data, name), name), None)
+            yield _text_row(name, part.data, first)
+        case ".tex" | ".html" | ".htm" | ".rtf":
+            yield AcceptedRow(first, name, None, _markup(name, part.data))
         case ".jsonl" | ".ndjson":
             yield from jsonl_rows(io.BytesIO(part.data), name, first, limits.row_characters, today, lines)
         case ".json":
             yield from json_rows(io.BytesIO(part.data), name, first, today)
-        case ".csv":
+        case ".csv" | ".tsv":
             yield from csv_rows(io.BytesIO(part.data), name, first, limits.row_characters, today, lines)
         case _:
             raise InputError(f"{name} is not of a supported type.", f"Send {_KINDS}.")
 
 
 def _pdf(name: str, data: bytes) -> bytes:
-    """Only checks that it is a PDF: it is parsed when its job starts, in a process that may die of it."""
+    """Check only that the data is a PDF. It is parsed when its job starts, in a separate process that may crash on
+    it."""
     if not data:
         raise InputError(f"{name} is empty.", "Was the upload cut off?")
     if _PDF_MARK not in data[:_PDF_HEAD_BYTES]:
@@ -180,8 +178,23 @@ def _pdf(name: str, data: bytes) -> bytes:
     return data
 
 
+def _text_row(name: str, data: bytes, number: int) -> AcceptedRow:
+    """Return the row of a text; TeX is parsed when its job starts, like a PDF."""
+    text = decode_text(data, name)
+    if looks_like_tex(text):
+        return AcceptedRow(number, name, None, data)
+    return AcceptedRow(number, name, parse_idea(text, name), None)
+
+
+def _markup(name: str, data: bytes) -> bytes:
+    """Check only that there is something to read; it is parsed later, like a PDF."""
+    if not data.strip():
+        raise InputError(f"{name} is empty.", "Was the upload cut off?")
+    return data
+
+
 def _office_document(name: str, data: bytes) -> bytes:
-    """Only checks that it may be one, as of a PDF."""
+    """Check only that the data may be an office document; it is parsed later, like a PDF."""
     if not data:
         raise InputError(f"{name} is empty.", "Was the upload cut off?")
     if not data.startswith(_OFFICE_MARKS):
@@ -194,33 +207,17 @@ def _table_rows(
 ) -> Iterator[RowOrNotice]:
     if read_table is None:
         raise InputError(f"{name} is a workbook, which is not read here.", "Save its sheet as CSV.")
-    table = read_table(data, name)
-    for notice in table_notices(table, name):
-        yield FileNotice(text=notice)
-    for one in table_ideas(table, name, today):
-        lines.count()
-        row, source = first + one.number - 1, row_name(name, one.number, first + one.number - 1)
-        if isinstance(one.idea, InputError):
-            yield rejected_row(row, record_source(one.fields, source), one.idea, "text")
-        else:
-            yield AcceptedRow(row, source, one.idea, None)
-
-
-class DuplicateRow(Frozen):
-    """A row with the words of an earlier one. It is evaluated too, with the same answers from the cache."""
-
-    row: int
-    source: str
-    same_as: int
-    same_source: str
-    """What the earlier row is called."""
+    for row in table_rows(table_ideas(read_table(data, name), name, today), name, first):
+        if not isinstance(row, FileNotice):
+            lines.count()
+        yield row
 
 
 @dataclass
 class BatchIntake:
     accepted: list[AcceptedRow] = field(default_factory=list)
-    rejected: list[RejectedRow] = field(default_factory=list)
-    duplicates: list[DuplicateRow] = field(default_factory=list)
+    rejected: list[RowError] = field(default_factory=list)
+    duplicates: list[Duplicate] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
 
     @property
@@ -234,7 +231,7 @@ class BatchIntake:
 
     @property
     def digest(self) -> bytes:
-        """SHA-256 of the rows' contents: the same for the same rows, however a client packs them."""
+        """SHA-256 hash of the rows' contents, independent of how a client packs them."""
         digest = hashlib.sha256()
         for row in self.accepted:
             cutoff = row.idea.cutoff if row.idea else None
@@ -245,13 +242,13 @@ class BatchIntake:
 
 
 def collect_rows(reads: Iterable[RowOrNotice]) -> BatchIntake:
-    """Raises InputError for a batch without rows, and whatever reading raises."""
+    """Collect the rows. Raises InputError for a batch without rows, and whatever reading raises."""
     intake = BatchIntake()
     seen: dict[str, AcceptedRow] = {}
     for read in reads:
         if isinstance(read, FileNotice):
             intake.notices.append(read.text)
-        elif isinstance(read, RejectedRow):
+        elif isinstance(read, RowError):
             intake.rejected.append(read)
         else:
             intake.accepted.append(read)
@@ -263,8 +260,8 @@ def collect_rows(reads: Iterable[RowOrNotice]) -> BatchIntake:
     return intake
 
 
-def _duplicate(row: AcceptedRow, first: AcceptedRow) -> DuplicateRow:
-    return DuplicateRow(row=row.number, source=_name(row), same_as=first.number, same_source=_name(first))
+def _duplicate(row: AcceptedRow, first: AcceptedRow) -> Duplicate:
+    return Duplicate(row=row.number, source=_name(row), same_as=first.number, same_source=_name(first))
 
 
 def _name(row: AcceptedRow) -> str:

@@ -1,11 +1,11 @@
-"""Results of a batch as JSON lines, CSV or Parquet, with the names that programs read: one line per row, rejected rows
-included."""
+"""Results of a batch as JSON lines, CSV or Parquet, with machine-readable names: a line per row, including rejected
+rows."""
 
 import csv
 import io
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,67 +16,67 @@ from assayer.models.base import Dollars
 from assayer.models.ranking import Band
 from assayer.models.sender_references import own_reference
 from assayer.reports.escaping import cell
-from orchestrator.batches.rows import RejectedRow
+from assayer_client.batches import RowError
 from orchestrator.jobs.models import JobId, JobState, Problem
 from orchestrator.jobs.outcome_wording import EvaluationOutcome
 from orchestrator.jobs.submissions import BatchRow
 
 __all__ = [
-    "SCORE_PREFIX",
     "FlatResult",
     "ResultLine",
     "ResultRow",
-    "RowOutcome",
     "RowStanding",
     "as_csv",
     "as_json_line",
     "as_parquet",
-    "columns_of",
     "flat_result",
     "parts_of",
     "rows_in_order",
-    "values_of",
 ]
 
-ResultRow: TypeAlias = BatchRow | RejectedRow
+ResultRow: TypeAlias = BatchRow | RowError
 RowState: TypeAlias = JobState | Literal["refused"]
-"""`refused`: the row holds no usable idea, so there is no evaluation."""
+"""State of a row. `refused`: the row contains no usable idea, so there is no evaluation."""
 
 RowOutcome: TypeAlias = EvaluationOutcome | Literal["refused"]
-"""What a row came to, as the table of its call says it."""
+"""Outcome of a row, as shown in the table of its call."""
 
 SCORE_PREFIX = "score_"
 """Prefix of the columns with scores."""
+FlatResult: TypeAlias = dict[str, Any]
+"""Row of a result table, by column. None is an empty cell, never zero. `scores` holds the scores by part of the method,
+on the scale of the report; parts without a score are missing, and in an incomplete report all parts are."""
 
 _WHOLE = ("row", "rank", "opinions", "papers_found", "papers_cited", "quotes_unverified")
 _NUMBERS = ("score", "rank_low", "rank_high", "chance_in", "reviewers_score", "cost_usd")
 
 
 class RowStanding(Frozen):
-    """What the table of a call shows of a row beside its report. None: there is none, or it is not for who asks."""
+    """Fields shown for a row in the table of a call in addition to its report. None if there is no value, or if the
+    caller may not see it."""
 
     outcome: RowOutcome | None = None
     score: float | None = None
-    """All parts together, 0 to 100."""
+    """Total score of all parts, 0 to 100."""
     score_absent: str | None = None
     """Why a report has none."""
     certainty: ScoreCertainty | None = None
     """The least of the parts'."""
     ranking: JobId | None = None
-    """The ranking that the rank is of."""
+    """Id of the ranking that the rank belongs to."""
     rank: int | None = None
     """From 1, the best."""
     rank_low: float | None = None
-    """The interval of the rank, as the ranking states it."""
+    """Lower bound of the rank's interval, as the ranking states it; `rank_high` is the upper bound."""
     rank_high: float | None = None
     band: Band | None = None
-    """At the ranking's own cut."""
+    """Band of the row at the ranking's own cutoff."""
     chance_in: float | None = None
-    """Of being among the truly best at that cut, 0 to 1."""
+    """Probability, 0 to 1, of being among the truly best at that cutoff."""
     opinions: int | None = None
-    """Reviewers' that count. None: whoever asks may not see them, as machines never may."""
+    """Number of reviewers' opinions that count. None if the caller may not see them; machines never may."""
     reviewers_score: float | None = None
-    """What counts, 1 to 5: the score that an officer set, else the mean of the opinions as they stand."""
+    """Score that counts, 1 to 5: the score set by an officer, otherwise the mean of the current opinions."""
 
 
 _NOTHING = RowStanding()
@@ -84,64 +84,32 @@ _REFUSED = RowStanding(outcome="refused")
 
 
 class ResultLine(RowStanding):
-    """One JSON line: the result of one row."""
+    """Result of a single row, as a JSON line."""
 
     id: str | None
-    """Of its evaluation; a rejected row has none."""
+    """Id of the evaluation; a rejected row has none."""
     row: int | None
     source: str
     reference: str
-    """The sender's own name alone: the id that the row holds, a file's name; empty where there is none."""
+    """Reference that the sender assigned: the id in the row, or a file's name; empty if there is none."""
     title: str
     flags: tuple[FlagKind, ...] = ()
-    """What is suspicious in the idea's text, for people to look at."""
+    """Suspicious features of the idea's text, for people to check."""
     state: RowState
     cost_usd: Dollars | None
     problem: Problem | None
     report: Report | None
 
 
-class FlatResult(RowStanding):
-    """One row of a table. None is an empty cell, and never zero."""
-
-    id: str | None
-    row: int | None
-    source: str
-    reference: str | None
-    """The sender's own name alone: the id that the row holds, a file's name."""
-    title: str
-    state: RowState
-    release: Literal["complete", "incomplete"] | None
-    flags: str | None
-    """What is suspicious in the idea's text, for people to look at: `hidden_text, suspected_injection`."""
-    below_minima: str | None
-    """Minima that an incomplete report fails, for which it has no total: `judged, quotes_found`."""
-    scores: dict[str, float]
-    """By part of the method, on the scale of the report; parts without a score are missing, all of
-    them in an incomplete report."""
-    decision: str | None
-    """By labelled ideas or a calibrated board, where the method gives one."""
-    repeats: str | None
-    """The labelled idea that it repeats, and how: `paraphrase of Reading by bees`. For people to look at both."""
-    corpus_fit: str | None
-    papers_found: int | None
-    papers_cited: int | None
-    quotes_unverified: int | None
-    cost_usd: Dollars | None
-    problem: str | None
-    """Its type: `budget-exhausted`."""
-    problem_detail: str | None
-
-
-async def rows_in_order(rows: AsyncIterator[BatchRow], rejected: Sequence[RejectedRow]) -> AsyncIterator[ResultRow]:
-    """In the order in which they were submitted."""
-    left = deque(sorted(rejected, key=lambda one: one.row))
+async def rows_in_order(rows: AsyncIterator[BatchRow], rejected: Sequence[RowError]) -> AsyncIterator[ResultRow]:
+    """Yield rows in the order in which they were submitted."""
+    left = deque(sorted(rejected, key=lambda item: item.row))
     async for row in rows:
         while left and row.job.row is not None and left[0].row < row.job.row:
             yield left.popleft()
         yield row
-    for one in left:
-        yield one
+    for item in left:
+        yield item
 
 
 def as_json_line(row: ResultRow, standing: RowStanding = _NOTHING) -> bytes:
@@ -149,7 +117,7 @@ def as_json_line(row: ResultRow, standing: RowStanding = _NOTHING) -> bytes:
 
 
 def _result_line(row: ResultRow, standing: RowStanding) -> ResultLine:
-    if isinstance(row, RejectedRow):
+    if isinstance(row, RowError):
         return ResultLine(
             **dict(_REFUSED),
             id=None,
@@ -178,8 +146,8 @@ def _result_line(row: ResultRow, standing: RowStanding) -> ResultLine:
     )
 
 
-def _rejection_problem(row: RejectedRow) -> Problem:
-    """The problem that the row would have got as a request of its own."""
+def _rejection_problem(row: RowError) -> Problem:
+    """Return the problem that the row would have caused as a separate request."""
     return Problem(type="invalid-request", title="The row cannot be used", detail=row.detail)
 
 
@@ -189,28 +157,28 @@ def flat_result(row: ResultRow, standing: RowStanding = _NOTHING) -> FlatResult:
     coverage = report.coverage if report else None
     fit = coverage.corpus_fit if coverage else None
     release = report.release if report else None
-    return FlatResult(
+    return {
+        "id": line.id,
+        "row": line.row,
+        "source": line.source,
+        "reference": line.reference or None,
+        "title": line.title,
+        "state": line.state,
+        "release": release.state if release else None,
+        "flags": ", ".join(line.flags) or None,
+        "below_minima": ", ".join(item.name for item in release.failed) or None if release else None,
+        "scores": _scores(report) if report else {},
+        "decision": _decision(report) if report else None,
+        "repeats": _repeats(report) if report else None,
+        "corpus_fit": None if fit is None or isinstance(fit, Absent) else fit.level,
+        "papers_found": coverage.papers_found if coverage else None,
+        "papers_cited": coverage.papers_cited if coverage else None,
+        "quotes_unverified": coverage.quotes_unverified if coverage else None,
+        "cost_usd": line.cost_usd,
+        "problem": line.problem.type if line.problem else None,
+        "problem_detail": line.problem.detail if line.problem else None,
         **{name: getattr(line, name) for name in RowStanding.model_fields},
-        id=line.id,
-        row=line.row,
-        source=line.source,
-        reference=line.reference or None,
-        title=line.title,
-        state=line.state,
-        release=release.state if release else None,
-        flags=", ".join(line.flags) or None,
-        below_minima=", ".join(one.name for one in release.failed) or None if release else None,
-        scores=_scores(report) if report else {},
-        decision=_decision(report) if report else None,
-        repeats=_repeats(report) if report else None,
-        corpus_fit=None if fit is None or isinstance(fit, Absent) else fit.level,
-        papers_found=coverage.papers_found if coverage else None,
-        papers_cited=coverage.papers_cited if coverage else None,
-        quotes_unverified=coverage.quotes_unverified if coverage else None,
-        cost_usd=line.cost_usd,
-        problem=line.problem.type if line.problem else None,
-        problem_detail=line.problem.detail if line.problem else None,
-    )
+    }
 
 
 def _scores(report: Report) -> dict[str, float]:
@@ -219,8 +187,8 @@ def _scores(report: Report) -> dict[str, float]:
 
 def _decision(report: Report) -> str | None:
     if report.board is not None:
-        found = report.board.decision
-        return None if isinstance(found, Absent) else found.name
+        decision = report.board.decision
+        return None if isinstance(decision, Absent) else decision.name
     if report.verdict is None or isinstance(report.verdict, Absent):
         return None
     named = report.verdict.decision
@@ -229,54 +197,44 @@ def _decision(report: Report) -> str | None:
 
 def _repeats(report: Report) -> str | None:
     verdict = report.verdict
-    found = None if verdict is None or isinstance(verdict, Absent) else verdict.repeats
-    return f"{found.kind} of {found.title or found.idea}" if isinstance(found, RepeatedIdea) else None
+    repeats = None if verdict is None or isinstance(verdict, Absent) else verdict.repeats
+    return f"{repeats.kind} of {repeats.title or repeats.idea}" if isinstance(repeats, RepeatedIdea) else None
 
 
 def parts_of(results: Sequence[FlatResult]) -> list[str]:
-    """Every part that has a score anywhere, in the order in which the reports name them."""
-    return list(dict.fromkeys(name for result in results for name in result.scores))
+    """Return every part that has a score in any result, in the order of the reports."""
+    return list(dict.fromkeys(name for result in results for name in result["scores"]))
 
 
-def columns_of(parts: Sequence[str]) -> list[str]:
-    """What a table had before rows had a standing comes first and in its old order: more columns are no other ones."""
-    before, after = _around_scores()
-    return [*before, *(f"{SCORE_PREFIX}{name}" for name in parts), *after, *RowStanding.model_fields]
+_COLUMNS = tuple(flat_result(RowError(row=0, source="", field="", detail="")))
 
 
-def _around_scores() -> tuple[list[str], list[str]]:
-    names = [name for name in FlatResult.model_fields if name not in RowStanding.model_fields]
-    place = names.index("scores")
-    return names[:place], names[place + 1 :]
-
-
-def values_of(result: FlatResult, parts: Sequence[str]) -> list[object]:
-    """In the order of the columns."""
-    before, after = _around_scores()
-    scores = [result.scores.get(name) for name in parts]
-    return [
-        *(getattr(result, name) for name in before),
-        *scores,
-        *(getattr(result, name) for name in (*after, *RowStanding.model_fields)),
-    ]
+def _table(results: Sequence[FlatResult]) -> tuple[list[str], list[list[Any]]]:
+    """Return the names of the columns, with one for the scores of each part, and the values of each row."""
+    parts = parts_of(results)
+    names, rows = list[str](), [list[Any]() for _ in results]
+    for column in _COLUMNS:
+        is_scores = column == "scores"
+        names += [f"{SCORE_PREFIX}{part}" for part in parts] if is_scores else [column]
+        for row, result in zip(rows, results, strict=True):
+            row.extend(map(result[column].get, parts) if is_scores else [result[column]])
+    return names, rows
 
 
 def as_csv(results: Sequence[FlatResult]) -> str:
-    """UTF-8 with a byte order mark, which spreadsheets need to recognise it. No cell is a formula."""
-    parts = parts_of(results)
+    """Return the results as CSV in UTF-8 with a byte order mark, which spreadsheets need to recognise it. No cell
+    is a formula."""
+    names, rows = _table(results)
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\r\n")
-    table.writerow(map(cell, columns_of(parts)))
-    for result in results:
-        table.writerow(cell(one) if isinstance(one, str) else one for one in values_of(result, parts))
+    for row in (names, *rows):
+        table.writerow(cell(value) if isinstance(value, str) else value for value in row)
     return "\ufeff" + text.getvalue()
 
 
 def as_parquet(results: Sequence[FlatResult]) -> bytes:
-    """Texts unchanged: no program runs them as formulas."""
-    parts = parts_of(results)
-    names = columns_of(parts)
-    rows = [values_of(result, parts) for result in results]
+    """Return the results as Parquet, with texts unchanged, because no program evaluates them as formulas."""
+    names, rows = _table(results)
     columns = [pa.array([row[place] for row in rows], _type(name)) for place, name in enumerate(names)]
     written = io.BytesIO()
     pq.write_table(pa.table(columns, names=names), written, compression="zstd")

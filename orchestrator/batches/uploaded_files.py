@@ -1,10 +1,10 @@
-"""Files of a multipart/form-data body or a ZIP archive, one by one. Nothing is written under a name from them."""
+"""Files of a multipart/form-data body or a ZIP archive, read in sequence. No file is written under a name from them."""
 
 import stat
 import unicodedata
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import IO, BinaryIO, NamedTuple
 
@@ -12,6 +12,7 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
 from assayer.errors import InputError
+from assayer.text.tex import is_tex_document
 from orchestrator.batches.rows import display_name
 from orchestrator.settings import BatchSettings
 
@@ -20,27 +21,31 @@ __all__ = ["ArchiveReader", "ArchiveRefused", "UnreadableFile", "UploadedFile", 
 _PIECE = 1 << 16
 
 _DIRECTORY_BYTES = 4_000_000
-"""Of an archive's directory: some 40,000 names."""
+"""Maximum bytes of an archive's directory, enough for about 40,000 names."""
 _ENCRYPTED = 0x1
 _COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""Other methods use as much memory as the archive says."""
+"""Accepted compression methods. Other methods use as much memory as the archive requests."""
 _UNWRITTEN = ("Cc", "Cs", "Cn")
-"""Of signs that no name is written with: control characters, halves of pairs, what Unicode has not assigned."""
+"""Unicode categories that never occur in file names: control characters, unpaired surrogates and unassigned code
+points."""
 _IN_FORMS = {"%22": '"', "%0D": "\r", "%0A": "\n"}
-"""How browsers write these signs in names of files (HTML, multipart/form-data). A `%` stands for itself there: a name
-that holds one of the three as letters cannot be told apart, and hardly any does."""
+"""Escapes that browsers use for these characters in file names (HTML, multipart/form-data). They do not escape `%`
+itself, so a name that literally contains such a sequence is ambiguous, which is rare."""
+_NOT_OF_TEX = (".docx", ".odt", ".json", ".jsonl", ".csv", ".xlsx", ".html", ".rtf")
+"""Endings of files that are ideas of their own and no parts of a TeX document."""
+_MOST_TEX_FILES = 200
 _ADDED_BY_SYSTEMS = ("__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini")
 
 
 class UploadedFile(NamedTuple):
     name: str
-    """Without folders; empty for a form field that is not a file."""
+    """File name without folders; empty for a form field that is not a file."""
     data: bytes | None
-    """None when it is larger than allowed."""
+    """Contents of the file; None if it is larger than allowed."""
 
 
 class _FormCollector:
-    """The parser's callbacks; finished files are in `done`."""
+    """Callbacks of the form parser; finished files are in `done`."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -84,8 +89,8 @@ class _FormCollector:
 
 
 def form_files(file: BinaryIO, content_type: str, most: int) -> Iterator[UploadedFile]:
-    """In their order. Files of more than `most` bytes come without data. Raises InputError where the body is no such
-    form."""
+    """Yield the files of a form in order. Files larger than `most` bytes come without data. Raises InputError if
+    the body is not such a form."""
     _, options = parse_options_header(content_type)
     boundary = options.get(b"boundary")
     if not boundary:
@@ -115,38 +120,59 @@ def form_files(file: BinaryIO, content_type: str, most: int) -> Iterator[Uploade
 
 
 class ArchiveRefused(InputError):
-    """It is built to do harm, or too large as a whole: nothing of it is used."""
+    """Error raised for an archive that is malicious or too large as a whole; none of it is used."""
 
 
 class UnreadableFile(NamedTuple):
-    """Stands for a file that cannot be unpacked."""
+    """Placeholder for a file that cannot be unpacked."""
 
     name: str
     error: InputError
 
 
 class ArchiveReader:
-    """Reads the archives of one request, whose files may have `archive_bytes` together, unpacked."""
+    """Reader of the archives of a request, whose unpacked files share a limit of `archive_bytes`."""
 
     def __init__(self, limits: BatchSettings) -> None:
         self._limits = limits
         self._left = limits.archive_bytes
 
     def files(self, file: BinaryIO, name: str) -> Iterator[UploadedFile | UnreadableFile]:
-        """Of one archive, in their order. Raises ArchiveRefused, and InputError for what is not an archive."""
-        what = name or "The body"
+        """Yield the files of an archive in order. Raises ArchiveRefused, and InputError if the file is not an
+        archive."""
+        label = name or "The body"
         try:
             archive = zipfile.ZipFile(_BoundedReads(file))
         except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError) as error:
-            raise InputError(f"{what} is not a ZIP archive: {error}.", "Was the upload cut off?") from None
+            raise InputError(f"{label} is not a ZIP archive: {error}.", "Was the upload cut off?") from None
         with archive:
             for entry in archive.infolist():
                 _check_name(entry)
-            for entry in archive.infolist():
-                if not entry.is_dir() and not _is_added(entry):
-                    yield self._file(archive, entry, what)
+            entries = [entry for entry in archive.infolist() if not entry.is_dir() and not _is_added(entry)]
+            if main := self._main_of_tex_document(archive, entries, label):
+                file.seek(0)
+                yield UploadedFile(main, file.read(self._limits.file_bytes + 1))
+                return
+            for entry in entries:
+                yield self._file(archive, entry, label)
 
-    def _file(self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, what: str) -> UploadedFile | UnreadableFile:
+    def _main_of_tex_document(
+        self, archive: zipfile.ZipFile, entries: Sequence[zipfile.ZipInfo], label: str
+    ) -> str | None:
+        """Return the name of the main file if the archive holds one TeX document and nothing else that can be an idea;
+        None otherwise."""
+        if any(entry.filename.lower().endswith(_NOT_OF_TEX) for entry in entries):
+            return None
+        left, sources = self._left, [entry for entry in entries if entry.filename.lower().endswith(".tex")]
+        mains = []
+        for entry in sources[:_MOST_TEX_FILES]:
+            file = self._file(archive, entry, label)
+            if isinstance(file, UploadedFile) and is_tex_document(file.data or b""):
+                mains.append(file.name)
+        self._left = left
+        return mains[0] if len(mains) == 1 else None
+
+    def _file(self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, label: str) -> UploadedFile | UnreadableFile:
         name = display_name(entry.filename)
         if entry.flag_bits & _ENCRYPTED:
             return UnreadableFile(name, InputError(f"{name} is encrypted.", "Pack it without a password."))
@@ -163,15 +189,15 @@ class ArchiveReader:
         if self._left < 0:
             most = f"{self._limits.archive_bytes / 1e6:g} MB"
             raise ArchiveRefused(
-                f"With {name} in {what} the archives of this request hold more than {most}, unpacked.",
+                f"With {name} in {label} the archives of this request hold more than {most}, unpacked.",
                 "Send them in several parts.",
             )
         return UploadedFile(name, data)
 
 
 class _BoundedReads:
-    """A file of which at most `_DIRECTORY_BYTES` are read at once: zipfile reads an archive's directory in one piece,
-    of whatever size the archive says."""
+    """File that reads at most `_DIRECTORY_BYTES` at once. This is needed because zipfile reads an archive's
+    directory in a single piece of whatever size the archive claims."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -184,8 +210,9 @@ class _BoundedReads:
 
 
 def _check_name(entry: zipfile.ZipInfo) -> None:
-    """Raises ArchiveRefused for a name that would leave the folder into which the archive is unpacked, or that holds
-    what is not written in names. All spaces and signs of other scripts are: macOS puts some of them there itself."""
+    """Check an entry's name. Raises ArchiveRefused for a name that would leave the target folder or contains
+    characters that never occur in names. Spaces and characters of all scripts are allowed, as macOS itself adds
+    some."""
     name = entry.orig_filename.replace("\\", "/")
     path = PurePosixPath(name)
     if any(unicodedata.category(sign) in _UNWRITTEN for sign in name):
@@ -202,13 +229,13 @@ def _check_name(entry: zipfile.ZipInfo) -> None:
 
 
 def _is_added(entry: zipfile.ZipInfo) -> bool:
-    """Added by the operating system, not by the sender."""
+    """Return True if the operating system, and not the sender, added the entry."""
     return any(part in _ADDED_BY_SYSTEMS or part.startswith("._") for part in PurePosixPath(entry.filename).parts)
 
 
 def _unpacked(packed: IO[bytes], most: int) -> tuple[bytes | None, int]:
-    """The data, None when it is more than `most` bytes, and how many bytes were unpacked. The size that an entry
-    claims is not trusted."""
+    """Return the unpacked data, None if it exceeds `most` bytes, and the number of bytes unpacked. The size that an
+    entry claims is not trusted."""
     data = bytearray()
     while piece := packed.read(_PIECE):
         data += piece

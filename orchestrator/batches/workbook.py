@@ -1,4 +1,4 @@
-"""Results of a batch as a workbook, which people read: columns and values in the words of the page."""
+"""Results of a batch as a workbook for people, with columns and values worded as on the page."""
 
 import io
 from collections.abc import Sequence
@@ -10,12 +10,12 @@ from openpyxl.utils import get_column_letter
 from assayer.reports.escaping import one_line
 from assayer.reports.wording import BANDS, FLAGS, MINIMA
 from orchestrator.batches.results import FlatResult, parts_of
-from orchestrator.jobs.outcome_wording import OUTCOMES_IN_WORDS, STATES_IN_WORDS
+from orchestrator.jobs.outcome_wording import OUTCOMES_IN_WORDS
 
 __all__ = ["as_xlsx"]
 
 _MOST_IN_A_CELL = 32_000
-"""Characters: what Excel opens."""
+"""Maximum characters in a cell that Excel opens."""
 _BEFORE_PARTS = {
     "row": "Row",
     "reference": "File or reference",
@@ -50,8 +50,8 @@ _AFTER_PARTS = {
 
 
 def as_xlsx(results: Sequence[FlatResult]) -> bytes:
-    """Every text is stored as text, so that no cell is a formula; numbers are numbers. The first line stays in sight,
-    and filters are on."""
+    """Return the results as a workbook. Every text is stored as text, so that no cell is a formula; numbers are
+    numbers. The first row is frozen, and filters are on."""
     parts = parts_of(results)
     names = [*_BEFORE_PARTS.values(), *map(_title, parts), *_AFTER_PARTS.values()]
     book = Workbook(write_only=True)
@@ -69,14 +69,14 @@ def as_xlsx(results: Sequence[FlatResult]) -> bytes:
     sheet.append([stored(name) for name in names])
     for result in results:
         before, after = ([_in_words(result, name) for name in group] for group in (_BEFORE_PARTS, _AFTER_PARTS))
-        sheet.append([stored(value) for value in (*before, *map(result.scores.get, parts), *after)])
+        sheet.append([stored(value) for value in (*before, *map(result["scores"].get, parts), *after)])
     written = io.BytesIO()
     book.save(written)
     return written.getvalue()
 
 
 def _title(part: str) -> str:
-    """Of a part of the reports, by its name; like the table of the call."""
+    """Return the title of a part of the reports, from its name; same as in the table of the call."""
     words = part.replace("_", " ")
     return words[:1].upper() + words[1:]
 
@@ -84,18 +84,16 @@ def _title(part: str) -> str:
 def _in_words(result: FlatResult, name: str) -> object:
     match name:
         case "outcome":
-            if result.outcome is None:
-                return "refused" if result.state == "refused" else STATES_IN_WORDS[result.state]
-            return "refused" if result.outcome == "refused" else OUTCOMES_IN_WORDS[result.outcome]
+            return OUTCOMES_IN_WORDS.get(result["outcome"], result["outcome"] or result["state"])
         case "band":
-            return None if result.band is None else BANDS[result.band]
+            return None if result["band"] is None else BANDS[result["band"]]
         case "flags":
-            return _each(result.flags, FLAGS)
+            return _each(result["flags"], FLAGS)
         case "below_minima":
-            return _each(result.below_minima, MINIMA)
+            return _each(result["below_minima"], MINIMA)
         case _:
-            return getattr(result, name)
+            return result[name]
 
 
 def _each(listed: str | None, words: dict[str, str]) -> str | None:
-    return None if listed is None else "; ".join(words.get(one, one) for one in listed.split(", "))
+    return None if listed is None else "; ".join(words.get(part, part) for part in listed.split(", "))

@@ -1,1 +1,1 @@
-"""The console's pages, rendered by the service: what people see and do, by their role."""
+"""Console pages rendered by the service: what people see and do, by their role."""

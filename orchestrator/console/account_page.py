@@ -1,4 +1,4 @@
-"""`/console/account`: as whom one has signed in, and whether mails come."""
+"""Page `/console/account`: the account of the signed-in person, and whether they receive mail."""
 
 from typing import Annotated
 
@@ -6,21 +6,19 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse
 from starlette.responses import Response
 
-from orchestrator.access.roles import MemberId
-from orchestrator.access.signed_in import SignedIn, SignedInDependency
-from orchestrator.api.problems import HttpProblem
-from orchestrator.api.services import Services, ServicesDependency
+from orchestrator.access.api_keys import Caller
 from orchestrator.console.scripted_page import page_response
+from orchestrator.problems import HttpProblem
 from orchestrator.reviewing.models import Member
-
-__all__ = ["router"]
+from orchestrator.web.services import Services, ServicesDependency
+from orchestrator.web.signed_in import SignedInDependency
 
 router = APIRouter(prefix="/console/account", tags=["pages"], include_in_schema=False)
 
 
 @router.get("")
 async def account(request: Request, who: SignedInDependency, services: ServicesDependency) -> Response:
-    """Of a person, or of a key that is nobody's."""
+    """Show the account page of a person, or of a key that belongs to no member."""
     member = await _member(services, who)
     return page_response("account.html", request, who, member=member, mailed=services.mails.enabled)
 
@@ -29,7 +27,7 @@ async def account(request: Request, who: SignedInDependency, services: ServicesD
 async def change(
     who: SignedInDependency, services: ServicesDependency, mails: Annotated[bool, Form()] = False
 ) -> Response:
-    """A box that is not ticked is not sent."""
+    """Set whether the member receives mail. An unticked checkbox is not sent and means no."""
     member = await _member(services, who)
     if member is None:
         raise HttpProblem("conflict", "You have signed in with a key that is no member's: no mails come to it.")
@@ -37,5 +35,5 @@ async def change(
     return RedirectResponse("/console/account", 303)
 
 
-async def _member(services: Services, who: SignedIn) -> Member | None:
-    return await services.members.get(who.tenant, MemberId(who.subject))
+async def _member(services: Services, who: Caller) -> Member | None:
+    return await services.members.get(who.tenant, who.subject)

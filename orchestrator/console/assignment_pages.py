@@ -1,4 +1,5 @@
-"""`/console/calls/{id}/assignments`: who reviews what of a call, who must not, and what an assignment would be."""
+"""Page `/console/calls/{id}/assignments`: assignments and conflicts of reviewers of a call, and a preview of new
+assignments."""
 
 import asyncio
 import hashlib
@@ -11,51 +12,57 @@ from fastapi.responses import RedirectResponse
 from pydantic import Field
 from starlette.responses import Response
 
+from assayer.models import Frozen
+from assayer_client.reviewing import AssignBody
+from orchestrator.access.api_keys import Caller
 from orchestrator.access.roles import MemberId
-from orchestrator.access.signed_in import SignedIn, allowed_to
-from orchestrator.api.identifiers import PathId
-from orchestrator.api.problems import HttpProblem, not_found, not_there
-from orchestrator.api.routes.assignments import AssignBody, DraftOfAssignments, draft_assignments, keep_draft
-from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.console.member_pages import MemberForm
 from orchestrator.console.reviewer_choice import EndedByChoice, reviewer_choice
 from orchestrator.console.scripted_page import page_response
 from orchestrator.jobs.models import JobId
 from orchestrator.jobs.submissions import BatchStatus
+from orchestrator.problems import HttpProblem, not_found, not_there
 from orchestrator.reviewing.models import ReviewRefused
+from orchestrator.services.assignments import DraftOfAssignments
 from orchestrator.store.assigned_tables import ASSIGNED_PAGE, AssignedView, ReviewerLoad
-
-__all__ = ["router", "shown_assignments"]
+from orchestrator.web.path_parameters import PathId
+from orchestrator.web.services import Services, ServicesDependency
+from orchestrator.web.signed_in import allowed_to
 
 router = APIRouter(prefix="/console/calls/{id}/assignments", tags=["pages"], include_in_schema=False)
 
-PeopleReader = Annotated[SignedIn, Depends(allowed_to("see people"))]
-Assigner = Annotated[SignedIn, Depends(allowed_to("assign reviewers"))]
+PeopleReader = Annotated[Caller, Depends(allowed_to("see people"))]
+Assigner = Annotated[Caller, Depends(allowed_to("assign reviewers"))]
 PerProposal = Annotated[int, Field(ge=1, le=10)]
-Evaluation = Annotated[str, Form(max_length=64)]
-Reviewer = Annotated[str, Form(max_length=64)]
-Reason = Annotated[str, Form(max_length=2_000)]
 _CONFLICTS = 200
+
+
+class _Pair(Frozen, extra="ignore"):
+    """Form that names a proposal and a reviewer."""
+
+    evaluation: str = Field(max_length=64)
+    reviewer: str = Field(max_length=64)
+    reason: str = Field(default="", max_length=2_000)
 
 
 class AssignedQuery(AssignedView):
     per_proposal: PerProposal | None = None
     find: str = Field(default="", max_length=200)
-    """Words of a reviewer's name, address or institutions: who can be chosen is listed by them."""
+    """Words of a reviewer's name, address or institutions that filter the list of reviewers to choose from."""
 
 
 class PlanAsShown(NamedTuple):
-    """What would be assigned, by proposal."""
+    """Assignment plan by proposal, as shown before it is carried out."""
 
     planned: Mapping[str, list[str]]
-    """Who would get it."""
+    """Reviewers who would get the proposal."""
     short: Mapping[str, int]
-    """How many reviewers it would lack, where it would."""
+    """Number of reviewers that a proposal would still lack, if any."""
     titles: Mapping[str, str]
     barred: Mapping[str, int]
-    """How many of the reviewers a conflict keeps from it."""
+    """Number of reviewers barred from the proposal by a conflict."""
     only_conflicts_end: bool
-    """Of assignments that would end: for conflicts of interest alone."""
+    """True if all assignments that would end do so because of conflicts of interest."""
 
 
 @router.get("")
@@ -66,7 +73,7 @@ async def assignments(
     services: ServicesDependency,
     query: Annotated[AssignedQuery, Query()],
 ) -> Response:
-    """As it is; with a number of reviewers also as it would be."""
+    """Show the current assignments; with a number of reviewers, also the planned ones."""
     call = await services.find_batch(who.tenant, id)
     return await shown_assignments(
         request, who, services, call, per_proposal=query.per_proposal, view=query, find=query.find
@@ -82,14 +89,14 @@ async def assign(
     per_proposal: Annotated[PerProposal, Form()],
     shown: Annotated[str, Form(max_length=64)],
 ) -> Response:
-    """Only what was shown: if it has become another plan, that is shown first."""
+    """Carry out the plan that was shown. If the plan has changed since, the new plan is shown first."""
     call = await services.find_batch(who.tenant, id)
     body = AssignBody(per_proposal=per_proposal)
-    draft = await draft_assignments(services, who.tenant, call.id, body, search=False)
+    draft = await services.assignment_planner.draft(who.tenant, call.id, body, search=False)
     if _digest(draft) != shown:
         changed = "Who would get what has changed since it was shown. Nobody was assigned: look at it again."
         return await shown_assignments(request, who, services, call, per_proposal=per_proposal, fault=changed)
-    await keep_draft(services, who.tenant, call.id, draft, who.actor)
+    await services.assignment_planner.keep(who.tenant, call.id, draft, who.actor)
     return _back(call)
 
 
@@ -99,14 +106,15 @@ async def withdraw(
     request: Request,
     who: Assigner,
     services: ServicesDependency,
-    evaluation: Evaluation,
-    reviewer: Reviewer,
+    form: Annotated[_Pair, Form()],
 ) -> Response:
-    """Takes a proposal from somebody who has not given an opinion on it."""
+    """Withdraw a proposal from a reviewer who has not submitted an opinion on it."""
     call = await services.find_batch(who.tenant, id)
-    job = await _proposal(services, who, call, evaluation)
+    job = await _proposal(services, who, call, form.evaluation)
     try:
-        gone = await services.assignments.withdraw(who.tenant, job, MemberId(reviewer), who.actor, services.clock.now())
+        gone = await services.reviewing.assignments.withdraw(
+            who.tenant, job, MemberId(form.reviewer), who.actor, services.clock.now()
+        )
     except ReviewRefused as refusal:
         return await shown_assignments(request, who, services, call, fault=str(refusal))
     if not gone:
@@ -121,12 +129,10 @@ async def declare(
     request: Request,
     who: Assigner,
     services: ServicesDependency,
-    evaluation: Evaluation,
-    reviewer: Reviewer,
-    reason: Reason,
+    form: Annotated[_Pair, Form()],
 ) -> Response:
-    """Somebody must not review a proposal. An assignment without an opinion ends thereby."""
-    return await _conflict(request, who, services, id, evaluation, reviewer, reason, clears=False)
+    """Declare a conflict: the reviewer must not review the proposal. An assignment without an opinion ends."""
+    return await _conflict(request, who, services, id, form, clears=False)
 
 
 @router.post("/conflicts/clear")
@@ -135,43 +141,39 @@ async def clear(
     request: Request,
     who: Assigner,
     services: ServicesDependency,
-    evaluation: Evaluation,
-    reviewer: Reviewer,
-    reason: Reason,
+    form: Annotated[_Pair, Form()],
 ) -> Response:
-    """It is no conflict after all. It stays on record."""
-    return await _conflict(request, who, services, id, evaluation, reviewer, reason, clears=True)
+    """Clear a conflict, which stays on record."""
+    return await _conflict(request, who, services, id, form, clears=True)
 
 
 async def _conflict(
     request: Request,
-    who: SignedIn,
+    who: Caller,
     services: Services,
     id: str,
-    evaluation: str,
-    reviewer: str,
-    reason: str,
+    form: _Pair,
     *,
     clears: bool,
 ) -> Response:
     call = await services.find_batch(who.tenant, id)
-    job = await _proposal(services, who, call, evaluation)
-    if len(reason.strip()) < 3:
-        return await shown_assignments(request, who, services, call, fault="Say why, in three letters or more.")
-    act = services.assignments.clear if clears else services.assignments.declare
+    job = await _proposal(services, who, call, form.evaluation)
+    if len(form.reason.strip()) < 3:
+        return await shown_assignments(request, who, services, call, fault="Give a reason (at least 3 characters).")
+    act = services.reviewing.assignments.clear if clears else services.reviewing.assignments.declare
     try:
-        done = await act(who.tenant, job, MemberId(reviewer), reason.strip(), who.actor, services.clock.now())
+        done = await act(who.tenant, job, MemberId(form.reviewer), form.reason.strip(), who.actor, services.clock.now())
     except ReviewRefused as refusal:
         return await shown_assignments(request, who, services, call, fault=str(refusal))
     if done is None:
-        await _proposal(services, who, call, evaluation)
-        raise not_found("conflict of interest" if clears else "reviewer", reviewer)
+        await _proposal(services, who, call, form.evaluation)
+        raise not_found("conflict of interest" if clears else "reviewer", form.reviewer)
     return _back(call)
 
 
 async def shown_assignments(
     request: Request,
-    who: SignedIn,
+    who: Caller,
     services: Services,
     call: BatchStatus,
     *,
@@ -179,38 +181,38 @@ async def shown_assignments(
     view: AssignedView | None = None,
     find: str = "",
     ended: EndedByChoice | None = None,
-    given: MemberForm | None = None,
+    form: MemberForm | None = None,
     fault: str = "",
     status: int | None = None,
 ) -> Response:
-    """`ended`: assignments that a choice of reviewers would end. `given`: what was typed about somebody to be invited.
-    `status`: 200, or 409 with a fault, unless it is given."""
+    """Show the assignments. `ended` are assignments that a choice of reviewers would end; `form` has the
+    values of a person to be invited; `status` defaults to 200, or 409 with a fault."""
     draft, status = None, status or (409 if fault else 200)
     view = view or AssignedView()
     if per_proposal is not None and who.may("assign reviewers"):
         try:
-            draft = await draft_assignments(services, who.tenant, call.id, AssignBody(per_proposal=per_proposal))
+            draft = await services.assignment_planner.draft(who.tenant, call.id, AssignBody(per_proposal=per_proposal))
         except HttpProblem as problem:
             fault, status = problem.detail, problem.status_code
     page, loads, conflicts, members, chosen, sign_off = await asyncio.gather(
-        services.assigned_tables.page(who.tenant, call.id, view),
-        services.assigned_tables.loads(who.tenant, call.id),
-        services.assigned_tables.conflicts(who.tenant, call.id, _CONFLICTS),
+        services.reviewing.assigned_tables.page(who.tenant, call.id, view),
+        services.reviewing.assigned_tables.loads(who.tenant, call.id),
+        services.reviewing.assigned_tables.conflicts(who.tenant, call.id, _CONFLICTS),
         services.members.list(who.tenant),
-        services.call_reviewers.chosen(who.tenant, call.id),
-        services.decisions.signed_off(who.tenant, call.id),
+        services.reviewing.call_reviewers.chosen(who.tenant, call.id),
+        services.reviewing.decisions.signed_off(who.tenant, call.id),
     )
     signed, not_blind = await asyncio.gather(
-        services.decisions.signed_names(who.tenant, call.id),
-        services.assignments.not_blind(who.tenant, call.id),
+        services.reviewing.decisions.signed_names(who.tenant, call.id),
+        services.reviewing.assignments.not_blind(who.tenant, call.id),
     )
     choice = reviewer_choice(members, chosen, find, not_blind)
-    asked = {one.id for one in choice.asked}
-    with_proposals = [one for one in members if one.id in loads]
+    asked = {item.id for item in choice.asked}
+    with_proposals = [member for member in members if member.id in loads]
     if sign_off is not None:
         people = with_proposals
     else:
-        people = [*choice.asked, *(one for one in with_proposals if one.id not in asked)]
+        people = [*choice.asked, *(proposal for proposal in with_proposals if proposal.id not in asked)]
     return page_response(
         "assignments.html",
         request,
@@ -227,14 +229,14 @@ async def shown_assignments(
         parameters=view.model_dump(include={"sort", "only"}, exclude_defaults=True) | {"per_proposal": per_proposal},
         page=page,
         pages=max(1, -(-page.matching // ASSIGNED_PAGE)),
-        names={str(one.id): one.name for one in members} | signed,
+        names={str(member.id): member.name for member in members} | signed,
         choice=choice,
         ended=ended,
-        given=given,
+        given=form,
         mailed=services.mails.enabled,
         asked=asked,
         people=people,
-        loads={one.id: loads.get(one.id, ReviewerLoad(0, 0)) for one in people},
+        loads={person.id: loads.get(person.id, ReviewerLoad(0, 0)) for person in people},
         conflicts=conflicts,
         sign_off=sign_off,
     )
@@ -244,24 +246,25 @@ def _plan_as_shown(draft: DraftOfAssignments) -> PlanAsShown:
     planned = defaultdict[str, list[str]](list)
     for evaluation, member in draft.plan.pairs:
         planned[evaluation].append(member)
-    people = {one.id for one in draft.people}
-    conflicted = {(one.evaluation, one.member) for one in draft.conflicts}
+    people = {person.id for person in draft.people}
+    conflicted = {(conflict.evaluation, conflict.member) for conflict in draft.conflicts}
     return PlanAsShown(
         planned,
         draft.plan.short,
-        {str(one.id): one.title for one in draft.proposals},
-        Counter(str(one.evaluation) for one in draft.conflicts if one.member in people),
-        all((one.evaluation, one.member) in conflicted for one in draft.ending),
+        {str(proposal.id): proposal.title for proposal in draft.proposals},
+        Counter(str(conflict.evaluation) for conflict in draft.conflicts if conflict.member in people),
+        all((item.evaluation, item.member) in conflicted for item in draft.ending),
     )
 
 
 def _digest(draft: DraftOfAssignments) -> str:
-    """Of the plan, and of all that conflicts were looked for by and in: where it is the same, so are they."""
+    """Return a digest of the plan and of the inputs of the conflict search: if the digest is unchanged, so are the
+    conflicts."""
     parts = [
-        *(f"{one} {member}" for one, member in draft.plan.pairs),
-        *(f"{one.id} {one.name} {one.affiliation}" for one in draft.people),
-        *(f"{one.id} {one.text is None}" for one in draft.proposals),
-        *(f"{one.evaluation} {one.member} ends" for one in draft.ending),
+        *(f"{item} {member}" for item, member in draft.plan.pairs),
+        *(f"{person.id} {person.name} {person.affiliation}" for person in draft.people),
+        *(f"{proposal.id} {proposal.text is None}" for proposal in draft.proposals),
+        *(f"{item.evaluation} {item.member} ends" for item in draft.ending),
     ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
@@ -270,8 +273,8 @@ def _back(call: BatchStatus) -> Response:
     return RedirectResponse(f"/console/calls/{call.id}/assignments", 303)
 
 
-async def _proposal(services: Services, who: SignedIn, call: BatchStatus, id: str) -> JobId:
-    """One of this call. Raises HttpProblem (404)."""
+async def _proposal(services: Services, who: Caller, call: BatchStatus, id: str) -> JobId:
+    """Return a proposal of this call. Raises HttpProblem (404)."""
     job = await services.jobs.get(who.tenant, JobId(id))
     if job is None or job.batch != call.id:
         raise not_there("evaluation", id, "proposal in this call")

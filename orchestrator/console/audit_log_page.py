@@ -1,4 +1,4 @@
-"""`/console/audit-log`: who did what, the newest first; the chain checked, and saved as a file."""
+"""Page `/console/audit-log`: who did what, newest first, with a check of the hash chain and an export as a file."""
 
 import asyncio
 import re
@@ -11,6 +11,7 @@ from fastapi.responses import StreamingResponse
 from starlette.responses import Response
 
 from assayer.models import Frozen
+from orchestrator.access.api_keys import Caller
 from orchestrator.access.audit_chain import (
     ACTS_IN_THE_LOG,
     AuditEntry,
@@ -19,33 +20,31 @@ from orchestrator.access.audit_chain import (
     AuditTip,
     audit_faults,
 )
-from orchestrator.access.signed_in import SignedIn, allowed_to
-from orchestrator.api.problems import HttpProblem
-from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.console.scripted_page import page_response
-
-__all__ = ["router"]
+from orchestrator.problems import HttpProblem
+from orchestrator.web.services import Services, ServicesDependency
+from orchestrator.web.signed_in import allowed_to
 
 router = APIRouter(prefix="/console/audit-log", tags=["pages"], include_in_schema=False)
 
-AuditReader = Annotated[SignedIn, Depends(allowed_to("read the audit log"))]
+AuditReader = Annotated[Caller, Depends(allowed_to("read the audit log"))]
 _Text = Annotated[str, Query(max_length=200)]
 _ROWS = 50
 _READ = 1_000
-"""Entries that are read at once where all are."""
+"""Number of entries read at a time when all entries are read."""
 _FAULTS = 20
 _TIP = re.compile(r"(\d{1,15}):([0-9a-f]{64})")
 
 
 class ChainCheck(Frozen):
-    """What came of checking the whole log."""
+    """Result of checking the whole log."""
 
     entries: int
     faults: tuple[AuditFault, ...]
     """The first ones."""
     more: bool
     against: str
-    """The tip that somebody kept; empty: only the one that is published now."""
+    """Tip that a person kept; empty if the log is checked only against the currently published tip."""
 
 
 @router.get("")
@@ -63,7 +62,7 @@ async def log(
 
 @router.get("/check")
 async def check(request: Request, who: AuditReader, services: ServicesDependency, kept: _Text = "") -> Response:
-    """Reads the log from its first entry on; against a tip that was kept, an end that was cut off shows."""
+    """Check the log from its first entry. A previously kept tip reveals if the end was cut off."""
     kept, fault = kept.strip(), ""
     published = await services.audit_log.tip(who.tenant)
     against = published
@@ -78,14 +77,15 @@ async def check(request: Request, who: AuditReader, services: ServicesDependency
 
 @router.get("/export")
 async def export(who: AuditReader, services: ServicesDependency) -> Response:
-    """The whole log: for whom it was saved, then one entry a line, as JSON, in the order in which it was written."""
+    """Export the whole log as JSON lines in the order in which it was written; the first line states for whom it
+    was exported."""
     headers = {"Content-Disposition": 'attachment; filename="audit-log.jsonl"', "Cache-Control": "no-store"}
     return StreamingResponse(_lines(services, who), 200, headers, "application/jsonl")
 
 
 async def _shown(
     request: Request,
-    who: SignedIn,
+    who: Caller,
     services: Services,
     actor: str = "",
     act: str = "",
@@ -96,16 +96,16 @@ async def _shown(
     kept: str = "",
     checked: ChainCheck | None = None,
 ) -> Response:
-    known = next((one for one in ACTS_IN_THE_LOG if one == act), None)
+    known = next((item for item in ACTS_IN_THE_LOG if item == act), None)
     if act and known is None:
         raise HttpProblem.parameter("act", "The log knows no such act.")
     about = about.strip()
-    found = await services.audit_log.newest(
+    newest = await services.audit_log.newest(
         who.tenant, actor=actor or None, act=known, about=about or None, before=before, limit=_ROWS + 1
     )
-    page = found[:_ROWS]
-    names = {str(one.id): one.name for one in await services.members.list(who.tenant)}
-    names |= {one.actor: str(one.content["by"]) for one in page if one.content and one.content.get("by")}
+    page = newest[:_ROWS]
+    names = {str(item.id): item.name for item in await services.members.list(who.tenant)}
+    names |= {item.actor: str(item.content["by"]) for item in page if item.content and item.content.get("by")}
     return page_response(
         "audit_log.html",
         request,
@@ -119,7 +119,7 @@ async def _shown(
         act=known or "",
         about=about,
         before=before,
-        next=page[-1].number if len(found) > _ROWS else None,
+        next=page[-1].number if len(newest) > _ROWS else None,
         tip=await services.audit_log.tip(who.tenant),
         fault=fault,
         kept=kept,
@@ -128,7 +128,7 @@ async def _shown(
 
 
 async def _checked(services: Services, against: AuditTip, published: AuditTip, kept: str) -> ChainCheck:
-    """Entries are hashed in a thread, a thousand in memory at once."""
+    """Check the log; entries are hashed in a thread, with a thousand in memory at a time."""
     loop, count, ended = asyncio.get_running_loop(), 0, published.number == 0
 
     def entries() -> Iterator[AuditEntry]:
@@ -145,9 +145,9 @@ async def _checked(services: Services, against: AuditTip, published: AuditTip, k
             count = part[-1].number
 
     def faults() -> list[AuditFault]:
-        found = audit_faults(entries(), against)
-        first = list(islice(found, _FAULTS + 1))
-        for _ in found:
+        all_faults = audit_faults(entries(), against)
+        first = list(islice(all_faults, _FAULTS + 1))
+        for _ in all_faults:
             pass
         if not ended and not first:
             first.append(AuditFault(published.number, "is not the end that is published now"))
@@ -157,10 +157,10 @@ async def _checked(services: Services, against: AuditTip, published: AuditTip, k
     return ChainCheck(entries=count, faults=tuple(first[:_FAULTS]), more=len(first) > _FAULTS, against=kept)
 
 
-async def _lines(services: Services, who: SignedIn) -> AsyncIterator[str]:
+async def _lines(services: Services, who: Caller) -> AsyncIterator[str]:
     head = AuditExport(tenant=who.tenant, reader=who.role, at=services.clock.now())
     yield f"{head.model_dump_json()}\n"
     after = 0
     while part := await services.audit_log.entries(who.tenant, after=after, limit=_READ):
-        yield "".join(f"{one.model_dump_json()}\n" for one in part)
+        yield "".join(f"{item.model_dump_json()}\n" for item in part)
         after = part[-1].number

@@ -1,4 +1,4 @@
-"""`/console`: the calls of a tenant, the table of one, its plots; cancelling and running again."""
+"""Pages of `/console`: the calls of a tenant, the table of a call, its plots, cancellation and retry."""
 
 import asyncio
 import datetime as dt
@@ -11,40 +11,39 @@ from fastapi.responses import RedirectResponse
 from pydantic import ValidationError
 from starlette.responses import Response
 
-from orchestrator.access.signed_in import SignedIn, SignedInDependency, allowed_to
-from orchestrator.api.identifiers import PathId
-from orchestrator.api.pagination import decode_cursor, encode_cursor
-from orchestrator.api.problems import HttpProblem
-from orchestrator.api.routes.batch_upload import tags_in
-from orchestrator.api.routes.batches import BatchSummary, batch_summary
-from orchestrator.api.services import Services, ServicesDependency
+from assayer_client.batches import BatchSummary
+from orchestrator.access.api_keys import Caller
+from orchestrator.access.job_acts import ActBy
 from orchestrator.console.drawing import distribution, over_time, rank_curve
 from orchestrator.console.proposal_fields import coverage_by_field, runs_of_field
 from orchestrator.console.scripted_page import asset, page_response
-from orchestrator.jobs.acts import ActBy
 from orchestrator.jobs.models import BatchId
 from orchestrator.jobs.outcome_wording import OUTCOMES
 from orchestrator.jobs.submissions import BatchStatus, Cursor, count_unfinished
+from orchestrator.problems import HttpProblem
 from orchestrator.reviewing.first_opinions import FirstOpinions, among_people, with_program
+from orchestrator.services.batch_summaries import batch_summary, tags_in
 from orchestrator.store.call_tables import PAGE, TableView
-
-__all__ = ["router"]
+from orchestrator.web.pagination import decode_cursor, encode_cursor
+from orchestrator.web.path_parameters import PathId
+from orchestrator.web.services import Services, ServicesDependency
+from orchestrator.web.signed_in import SignedInDependency, allowed_to
 
 router = APIRouter(prefix="/console", tags=["pages"], include_in_schema=False)
 
-CallReader = Annotated[SignedIn, Depends(allowed_to("see calls"))]
-CallRunner = Annotated[SignedIn, Depends(allowed_to("run calls"))]
+CallReader = Annotated[Caller, Depends(allowed_to("see calls"))]
+CallRunner = Annotated[Caller, Depends(allowed_to("run calls"))]
 _CALLS = 20
 _YEAR = "public, max-age=31536000, immutable"
 
 
 @router.get("/static/{name}")
 async def static(name: str) -> Response:
-    """Styles and scripts, the same for everybody."""
-    found = asset(name)
-    if found is None:
+    """Return a style sheet or script, identical for every visitor."""
+    file = asset(name)
+    if file is None:
         raise HttpProblem("not-found", "Pages load nothing of that name.")
-    return Response(found.content, 200, {"Cache-Control": _YEAR, "X-Content-Type-Options": "nosniff"}, found.media_type)
+    return Response(file.content, 200, {"Cache-Control": _YEAR, "X-Content-Type-Options": "nosniff"}, file.media_type)
 
 
 @router.get("")
@@ -55,14 +54,14 @@ async def calls(
     after: str | None = None,
     tag: Annotated[str, Query(max_length=100)] = "",
 ) -> Response:
-    """A reviewer goes to what waits for them."""
+    """Show the tenant's calls; a reviewer is redirected to their queue."""
     if not who.may("see calls"):
         return RedirectResponse("/console/queue", 303)
-    found = await services.jobs.batches(who.tenant, after=decode_cursor(after), limit=_CALLS + 1, tag=tag or None)
+    batches = await services.jobs.batches(who.tenant, after=decode_cursor(after), limit=_CALLS + 1, tag=tag or None)
     now = services.clock.now()
     page = [
-        (batch_summary(one, now), await services.tables.counts(who.tenant, one.id), await _waiting(services, one))
-        for one in found[:_CALLS]
+        (batch_summary(item, now), await services.tables.counts(who.tenant, item.id), await _waiting(services, item))
+        for item in batches[:_CALLS]
     ]
     month = await services.usage.month(who.tenant)
     return page_response(
@@ -73,7 +72,7 @@ async def calls(
         month=month,
         tag=tag,
         today=now.date(),
-        next=encode_cursor(Cursor.of(found[_CALLS - 1])) if len(found) > _CALLS else None,
+        next=encode_cursor(Cursor.of(batches[_CALLS - 1])) if len(batches) > _CALLS else None,
     )
 
 
@@ -86,12 +85,11 @@ async def table(
     view: Annotated[TableView, Query()],
 ) -> Response:
     call = await services.find_batch(who.tenant, id)
-    complete = await services.figures.fill(who.tenant, BatchId(id))
     of_field = None
     if view.field:
         of_field = await asyncio.to_thread(runs_of_field, await services.series.words(who.tenant, call.id), view.field)
     page = await services.tables.page(who.tenant, BatchId(id), view, of_field)
-    found = await services.tables.outcomes(who.tenant, call.id)
+    outcomes = await services.tables.outcomes(who.tenant, call.id)
     parts = {part.name: part.title for row in page.rows if row.figures for part in row.figures.parts}
     return page_response(
         "table.html",
@@ -102,10 +100,10 @@ async def table(
         month=await services.usage.month(who.tenant),
         rejected=call.rejected,
         rules=await services.call_details.rules(who.tenant, call.id),
-        sign_off=await services.decisions.signed_off(who.tenant, call.id),
-        counts=found.counts,
-        poorly_covered=found.poorly_covered,
-        certain=found.certain,
+        sign_off=await services.reviewing.decisions.signed_off(who.tenant, call.id),
+        counts=outcomes.counts,
+        poorly_covered=outcomes.poorly_covered,
+        certain=outcomes.certain,
         again=await services.jobs.retriable(who.tenant, batch=call.id),
         today=services.clock.now().date(),
         page=page,
@@ -113,10 +111,9 @@ async def table(
         parts=parts,
         outcomes=OUTCOMES,
         view=view,
-        complete=complete,
-        columns=_columns(parts, certain=found.certain > 0 or view.sort == "certainty"),
+        columns=_columns(parts, certain=outcomes.certain > 0 or view.sort == "certainty"),
         views=await services.tables.views(who.tenant),
-        rankings=await services.rankings.listed(who.tenant, batch=call.id, state="done"),
+        rankings=await services.rankings.listed(who.tenant, batch=call.id, state="succeeded"),
         parameters=view.model_dump(exclude_defaults=True),
     )
 
@@ -137,14 +134,15 @@ _COLUMNS = {
 
 
 def _columns(parts: Mapping[str, str], *, certain: bool) -> dict[str, str]:
-    """`parts`: titles by name. A column of certainties is left out where it would be empty."""
+    """Return the columns with their titles; `parts` are titles by name. A column of certainties is omitted if it
+    would be empty."""
     named = {key: title for key, title in _COLUMNS.items() if certain or key != "certainty"}
     return named | {f"part:{name}": title for name, title in parts.items()}
 
 
 @router.get("/calls/{id}/progress")
 async def progress(id: PathId, request: Request, who: CallReader, services: ServicesDependency) -> Response:
-    """The part of a page that changes while a call is under way; counts no table."""
+    """Show the part of a page that changes while a call is running. The rows of the table are not counted."""
     call = await services.find_batch(who.tenant, id)
     waiting = await _waiting(services, call)
     return page_response("progress.html", request, who, call=_summary(services, call), waiting=waiting, watched=True)
@@ -159,8 +157,7 @@ async def plots(
     ranking: Annotated[str, Query(pattern=r"^[A-Za-z0-9_-]{0,64}$")] = "",
 ) -> Response:
     call = await services.find_batch(who.tenant, id)
-    complete = await services.figures.fill(who.tenant, call.id, words=True)
-    series, words, ranks, given = await asyncio.gather(
+    series, words, ranks, opinions = await asyncio.gather(
         services.series.of_call(who.tenant, call.id),
         services.series.words(who.tenant, call.id),
         services.series.ranks(who.tenant, call.id, ranking),
@@ -179,19 +176,18 @@ async def plots(
         times=over_time(series.ended, series.seconds),
         fits=series.fits,
         fields=await asyncio.to_thread(coverage_by_field, words),
-        among_people=None if given is None else await asyncio.to_thread(among_people, given),
-        with_program=None if given is None else await asyncio.to_thread(with_program, given),
-        complete=complete,
+        among_people=None if opinions is None else await asyncio.to_thread(among_people, opinions),
+        with_program=None if opinions is None else await asyncio.to_thread(with_program, opinions),
         curve=rank_curve(ranks),
         ranks=ranks,
         ranking=ranking,
-        rankings=await services.rankings.listed(who.tenant, batch=call.id, state="done"),
+        rankings=await services.rankings.listed(who.tenant, batch=call.id, state="succeeded"),
     )
 
 
 @router.get("/calls/{id}/cancel")
 async def ask_cancel(id: PathId, request: Request, who: CallRunner, services: ServicesDependency) -> Response:
-    """Asks first, with how many it would be."""
+    """Ask for confirmation, with the number of evaluations that would be cancelled."""
     call = await services.find_batch(who.tenant, id)
     return page_response(
         "cancel.html",
@@ -213,7 +209,7 @@ async def cancel(id: PathId, who: CallRunner, services: ServicesDependency) -> R
 
 @router.post("/calls/{id}/retry")
 async def retry(id: PathId, who: CallRunner, services: ServicesDependency) -> Response:
-    """What failed, was given up or was cancelled."""
+    """Retry the jobs of a call that failed or were cancelled."""
     call = await services.find_batch(who.tenant, id)
     await services.jobs.retry_batch(who.tenant, call.id, ActBy(who.actor, services.clock.now()))
     return RedirectResponse(f"/console/calls/{call.id}", 303)
@@ -228,7 +224,7 @@ async def change_details(
     tags: Annotated[str, Form(max_length=500)] = "",
     opinions_due: Annotated[dt.date | Literal[""], Form()] = "",
 ) -> Response:
-    """Its name, its tags, separated by commas, and the day until which opinions are due."""
+    """Change a call's name, its tags, separated by commas, and the day until which opinions are due."""
     call = await services.find_batch(who.tenant, id)
     details = {"name": name.strip(), "tags": tags_in(tags), "opinions_due": opinions_due or None}
     await services.call_details.change(who.tenant, call.id, details, who.actor, services.clock.now())
@@ -244,21 +240,21 @@ async def save_view(
     query: Annotated[str, Form(max_length=1_500)] = "",
 ) -> Response:
     call = await services.find_batch(who.tenant, id)
-    given: dict[str, list[str]] = {}
+    parameters: dict[str, list[str]] = {}
     for key, value in parse_qsl(query):
-        given.setdefault(key, []).append(value)
+        parameters.setdefault(key, []).append(value)
     many = {"outcome", "fit", "hide", "band"}
     try:
-        TableView.model_validate({key: values if key in many else values[-1] for key, values in given.items()})
+        TableView.model_validate({key: values if key in many else values[-1] for key, values in parameters.items()})
     except ValidationError:
         raise HttpProblem("invalid-request", "That is no view of a table.") from None
     await services.tables.save_view(who.tenant, name, query)
     return RedirectResponse(f"/console/calls/{call.id}?{query}", 303)
 
 
-async def _first_opinions(services: Services, who: SignedIn, call: BatchStatus) -> FirstOpinions | None:
-    """None for whoever may not see what people think."""
-    return await services.opinions.first(who.tenant, call.id) if who.may("see the panel") else None
+async def _first_opinions(services: Services, who: Caller, call: BatchStatus) -> FirstOpinions | None:
+    """Return the first opinions; None if the person may not see reviewers' opinions."""
+    return await services.reviewing.opinions.first(who.tenant, call.id) if who.may("see the panel") else None
 
 
 def _summary(services: Services, call: BatchStatus) -> BatchSummary:
@@ -266,7 +262,7 @@ def _summary(services: Services, call: BatchStatus) -> BatchSummary:
 
 
 async def _waiting(services: Services, call: BatchStatus) -> str | None:
-    """Why nothing of it runs; None when something does."""
+    """Return why nothing of the call is running; None if an evaluation is running or none is queued."""
     if "queued" not in call.counts or "running" in call.counts:
         return None
     return await services.jobs.batch_waiting_reason(call.tenant, call.id)

@@ -1,5 +1,5 @@
-"""Marks for plots: what a template draws as SVG, in shares of its box. They are as many as bins, however many proposals
-there are; each knows where the table shows the proposals behind it."""
+"""Marks of plots that a template draws as SVG, in fractions of the plot's box. Their number depends on the bins and not
+on the proposals; each mark knows where the table shows its proposals."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from orchestrator.store.call_series import RankSeries
 from orchestrator.store.call_tables import PAGE
-
-__all__ = ["RankCurve", "RankMark", "ScoreBar", "TimeMark", "TimePlot", "distribution", "over_time", "rank_curve"]
 
 _SCORE_BINS = 20
 _TIME_BINS = 40
@@ -29,19 +27,20 @@ class ScoreBar(NamedTuple):
 
 
 class TimeMark(NamedTuple):
-    """What ended in one stretch of time."""
+    """Evaluations that ended in an interval."""
 
     start: dt.datetime
     end: dt.datetime
-    """The first moment after it."""
+    """First moment after the interval."""
     proposals: int
     x: float
-    """Where the stretch begins, 0 to 1."""
+    """Start of the interval, 0 to 1."""
     low: float
     middle: float
     high: float
     most: float
-    """What a tenth, half and nine tenths of them stay below, and the highest; 0 to 1, of the highest of all."""
+    """Highest value of the interval; `low`, `middle` and `high` are the values below which a tenth, half and nine
+    tenths lie. All are 0 to 1, relative to the highest of all."""
     median: float
     highest: float
     """Likewise, in their unit."""
@@ -50,25 +49,25 @@ class TimeMark(NamedTuple):
 class TimePlot(NamedTuple):
     marks: tuple[TimeMark, ...]
     width: float
-    """Of a stretch, 0 to 1."""
+    """Width of an interval, 0 to 1."""
     first: dt.datetime
     last: dt.datetime
     most: float
 
 
 class RankMark(NamedTuple):
-    """Some that follow each other in a ranking; one, where there are few."""
+    """Consecutive proposals in a ranking; a single proposal if there are few."""
 
     first: int
     last: int
     page: int
-    """Of the table by rank, where they begin."""
+    """Page of the table by rank on which the mark's proposals begin."""
     x: float
     width: float
     low: float
     high: float
     at: float
-    """Middle rank, and where its intervals begin and end in the middle; 0 (the best) to 1."""
+    """Median rank of the mark; `low` and `high` are the medians of its intervals' bounds. 0 (best) to 1."""
     clearly_in: int
     for_people: int
     clearly_out: int
@@ -78,23 +77,23 @@ class RankCurve(NamedTuple):
     marks: tuple[RankMark, ...]
     proposals: int
     each: int
-    """How many ranks a mark stands for."""
+    """Number of ranks that a mark stands for."""
     cut: float | None
-    """Where the ranking's places end, 0 to 1."""
+    """Position at which the ranking's places end, 0 to 1."""
     places: int | None
 
 
 def distribution(scores: Sequence[float]) -> list[ScoreBar]:
-    """Of scores from 0 to 1; a score on a border belongs above it."""
+    """Return the histogram of scores from 0 to 1. A score on a border belongs to the bin above."""
     step = 100 // _SCORE_BINS
     borders = np.arange(0, 100 + step, step) / 100
     counts = np.histogram(np.asarray(scores, dtype=float), borders)[0].tolist()
     most = max(counts) or 1
-    return [ScoreBar(step * n, step * (n + 1), one, one / most) for n, one in enumerate(counts)]
+    return [ScoreBar(step * n, step * (n + 1), count, count / most) for n, count in enumerate(counts)]
 
 
 def over_time(ended: Sequence[dt.datetime], values: Sequence[float | None]) -> TimePlot | None:
-    """By when they ended; what has no value is left out. None: nothing has."""
+    """Return the values by time of ending. Missing values are left out. None if all values are missing."""
     figures = np.asarray(values, dtype=float)
     known = ~np.isnan(figures)
     if not known.any():
@@ -118,7 +117,8 @@ def over_time(ended: Sequence[dt.datetime], values: Sequence[float | None]) -> T
 
 
 def rank_curve(series: RankSeries) -> RankCurve | None:
-    """None: nobody is ranked. Each mark is one proposal, or as many as some pages of the table hold."""
+    """Return the curve of ranks, where a mark is a single proposal or as many as a few pages of the table hold.
+    None if no proposal is ranked."""
     count = len(series.ranks)
     if not count:
         return None
@@ -154,6 +154,6 @@ def _cut(series: RankSeries) -> float | None:
 
 
 def _microseconds(moments: Sequence[dt.datetime], origin: dt.datetime) -> NDArray[np.int64]:
-    """After `origin`: exact, as the borders between stretches are looked up in the database."""
-    one = dt.timedelta(microseconds=1)
-    return np.asarray([(moment - origin) // one for moment in moments], dtype=np.int64)
+    """Return exact microseconds after `origin`, as the borders between intervals are looked up in the database."""
+    microsecond = dt.timedelta(microseconds=1)
+    return np.asarray([(moment - origin) // microsecond for moment in moments], dtype=np.int64)

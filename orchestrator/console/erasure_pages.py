@@ -1,4 +1,5 @@
-"""`/console/erase`: all of one applicant, or of a call, shown first, then deleted, with a proof to take away."""
+"""Page `/console/erase`: deletion of everything of an applicant or a call, shown first, then deleted, with a proof to
+download."""
 
 import hashlib
 from collections import Counter
@@ -8,18 +9,19 @@ from fastapi import APIRouter, Depends, Form, Query, Request
 from fastapi.responses import RedirectResponse
 from starlette.responses import Response
 
-from orchestrator.access.signed_in import SignedIn, allowed_to
-from orchestrator.api.routes.erasure_proofs import EntryNumber, proof_of, proof_page
-from orchestrator.api.routes.erasures import Erasure, erase_found, erasure_of
-from orchestrator.api.services import Services, ServicesDependency
+from assayer_client.erasures import Erasure
+from orchestrator.access.api_keys import Caller
 from orchestrator.console.scripted_page import page_response
-
-__all__ = ["router"]
+from orchestrator.services.erasure_proofs import proof_of, proof_page
+from orchestrator.services.erasures import erase_found, erasure_of
+from orchestrator.web.path_parameters import EntryNumber
+from orchestrator.web.services import Services, ServicesDependency
+from orchestrator.web.signed_in import allowed_to
 
 router = APIRouter(prefix="/console/erase", tags=["pages"], include_in_schema=False)
 
-CallRunner = Annotated[SignedIn, Depends(allowed_to("run calls"))]
-Eraser = Annotated[SignedIn, Depends(allowed_to("erase"))]
+CallRunner = Annotated[Caller, Depends(allowed_to("run calls"))]
+Eraser = Annotated[Caller, Depends(allowed_to("erase"))]
 _Source = Annotated[str, Query(max_length=300)]
 _Batch = Annotated[str, Query(pattern=r"^[A-Za-z0-9_-]{0,64}$")]
 
@@ -28,7 +30,7 @@ _Batch = Annotated[str, Query(pattern=r"^[A-Za-z0-9_-]{0,64}$")]
 async def look(
     request: Request, who: CallRunner, services: ServicesDependency, source: _Source = "", batch: _Batch = ""
 ) -> Response:
-    """Officers see what would go; an owner deletes it."""
+    """Show what would be deleted. Officers can see it; only an owner can delete it."""
     return await _shown(request, who, services, source, batch)
 
 
@@ -41,24 +43,24 @@ async def erase(
     source: Annotated[str, Form(max_length=300)] = "",
     batch: Annotated[str, Form(pattern=r"^[A-Za-z0-9_-]{0,64}$")] = "",
 ) -> Response:
-    """Only what was shown: if it has become more or less, it is shown again."""
-    found = await _found(services, who, source, batch)
-    if found is None or _digest(found) != shown:
+    """Delete what was shown. If that has changed since, it is shown again instead."""
+    erasure = await _found(services, who, source, batch)
+    if erasure is None or _digest(erasure) != shown:
         return await _shown(request, who, services, source, batch, changed=True)
-    gone = await erase_found(services, who.tenant, who.actor, source or None, found)
+    gone = await erase_found(services.erasures, who.tenant, who.actor, source or None, erasure, services.clock.now())
     return RedirectResponse(f"/console/erase/{gone.proof}", 303)
 
 
 @router.get("/{number}")
 async def proof(number: EntryNumber, request: Request, who: Eraser, services: ServicesDependency) -> Response:
-    found = await proof_of(services, who.tenant, number)
-    return page_response("erased.html", request, who, proof=found, told=proof_page(found))
+    record = await proof_of(services.audit_log, services.erasures, who.tenant, number, services.clock.now())
+    return page_response("erased.html", request, who, proof=record, told=proof_page(record))
 
 
 async def _shown(
-    request: Request, who: SignedIn, services: Services, source: str, batch: str, changed: bool = False
+    request: Request, who: Caller, services: Services, source: str, batch: str, changed: bool = False
 ) -> Response:
-    found = await _found(services, who, source, batch)
+    erasure = await _found(services, who, source, batch)
     return page_response(
         "erase.html",
         request,
@@ -68,21 +70,21 @@ async def _shown(
         batch=batch,
         both=bool(source and batch),
         changed=changed,
-        found=found,
-        kinds=Counter(one.kind for one in found.jobs) if found else {},
-        digest=_digest(found) if found else "",
+        found=erasure,
+        kinds=Counter(job.kind for job in erasure.jobs) if erasure else {},
+        digest=_digest(erasure) if erasure else "",
         calls=await services.jobs.batches(who.tenant, after=None, limit=100),
     )
 
 
-async def _found(services: Services, who: SignedIn, source: str, batch: str) -> Erasure | None:
-    """None where nothing was asked for, or two things at once."""
+async def _found(services: Services, who: Caller, source: str, batch: str) -> Erasure | None:
+    """Return what would be deleted; None if neither or both of a source and a batch are requested."""
     if bool(source) == bool(batch):
         return None
-    return await erasure_of(services, who.tenant, source or None, batch or None)
+    return await erasure_of(services.erasures, services.jobs, who.tenant, source or None, batch or None)
 
 
-def _digest(found: Erasure) -> str:
-    kept = (f"{one.id} {one.taken} {one.left}" for one in found.taken_out_of)
-    listed = [*(one.id for one in found.jobs), *kept, str(found.refused_rows), found.batch or ""]
+def _digest(erasure: Erasure) -> str:
+    kept = (f"{item.id} {item.taken} {item.left}" for item in erasure.taken_out_of)
+    listed = [*(job.id for job in erasure.jobs), *kept, str(erasure.refused_rows), erasure.batch or ""]
     return hashlib.sha256("\n".join(listed).encode()).hexdigest()

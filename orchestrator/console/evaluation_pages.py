@@ -1,5 +1,5 @@
-"""`/console/evaluations`: every proposal that was handed in, in a call or alone; one of them cancelled
-or run again. And `/`, which leads to the console."""
+"""Pages `/console/evaluations`: every submitted proposal, in a call or alone, with cancellation and retry; and `/`,
+which redirects to the console."""
 
 import datetime as dt
 from typing import Annotated, Literal
@@ -8,28 +8,27 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse
 from starlette.responses import Response
 
-from orchestrator.access.signed_in import SignedIn, allowed_to
-from orchestrator.api.identifiers import PathId
-from orchestrator.api.job_routes import find_job
-from orchestrator.api.pagination import decode_cursor, encode_cursor
-from orchestrator.api.services import ServicesDependency
+from orchestrator.access.api_keys import Caller
+from orchestrator.access.job_acts import ActBy
 from orchestrator.console.scripted_page import page_response
-from orchestrator.jobs.acts import ActBy
 from orchestrator.jobs.models import JobState
 from orchestrator.jobs.submissions import Cursor
-
-__all__ = ["router"]
+from orchestrator.services.job_lookup import find_job
+from orchestrator.web.pagination import decode_cursor, encode_cursor
+from orchestrator.web.path_parameters import PathId
+from orchestrator.web.services import ServicesDependency
+from orchestrator.web.signed_in import allowed_to
 
 router = APIRouter(tags=["pages"], include_in_schema=False)
 
-CallReader = Annotated[SignedIn, Depends(allowed_to("see calls"))]
-CallRunner = Annotated[SignedIn, Depends(allowed_to("run calls"))]
+CallReader = Annotated[Caller, Depends(allowed_to("see calls"))]
+CallRunner = Annotated[Caller, Depends(allowed_to("run calls"))]
 _ROWS = 50
 
 
 @router.get("/")
 async def front_door() -> Response:
-    """Of the service: people go to the console."""
+    """Redirect the root of the service to the console."""
     return RedirectResponse("/console", 303)
 
 
@@ -41,7 +40,7 @@ async def evaluations(
     state: JobState | Literal[""] = "",
     after: str | None = None,
 ) -> Response:
-    found = await services.jobs.list(
+    jobs = await services.jobs.list(
         who.tenant, kind="evaluation", state=state or None, after=decode_cursor(after), limit=_ROWS + 1
     )
     now = services.clock.now()
@@ -50,25 +49,25 @@ async def evaluations(
         "evaluations.html",
         request,
         who,
-        jobs=found[:_ROWS],
-        call_names=await services.call_details.names(who.tenant, {one.batch for one in found if one.batch}),
+        jobs=jobs[:_ROWS],
+        call_names=await services.call_details.names(who.tenant, {item.batch for item in jobs if item.batch}),
         state=state,
         usage=await services.usage.usage(who.tenant, month, now),
-        next=encode_cursor(Cursor.of(found[_ROWS - 1])) if len(found) > _ROWS else None,
+        next=encode_cursor(Cursor.of(jobs[_ROWS - 1])) if len(jobs) > _ROWS else None,
     )
 
 
 @router.post("/console/proposals/{id}/cancel")
 async def cancel(id: PathId, who: CallRunner, services: ServicesDependency) -> Response:
-    """One that has ended stays as it is."""
-    job = await find_job(services, who.tenant, id, "evaluation")
+    """Cancel an evaluation; an evaluation that has ended is unchanged."""
+    job = await find_job(services.jobs, who.tenant, id, "evaluation")
     await services.jobs.cancel(who.tenant, job.id, ActBy(who.actor, services.clock.now()))
     return RedirectResponse(f"/console/proposals/{job.id}", 303)
 
 
 @router.post("/console/proposals/{id}/retry")
 async def retry(id: PathId, who: CallRunner, services: ServicesDependency) -> Response:
-    """One that failed, was given up or was cancelled."""
-    job = await find_job(services, who.tenant, id, "evaluation")
+    """Retry an evaluation that failed or was cancelled."""
+    job = await find_job(services.jobs, who.tenant, id, "evaluation")
     await services.jobs.retry(who.tenant, job.id, ActBy(who.actor, services.clock.now()))
     return RedirectResponse(f"/console/proposals/{job.id}", 303)

@@ -1,4 +1,4 @@
-"""The claims of a report with numbers, the quotes that carry them, and the sources with what is said of them."""
+"""Claims of a report with numbers, the quotes that support them, and the sources with the claims that cite them."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -11,8 +11,6 @@ from assayer.reports.escaping import web_url
 from assayer.reports.wording import KINDS, count, points_by_kind
 from orchestrator.jobs.report_figures import CERTAINTIES
 
-__all__ = ["ClaimGroup", "EvidenceView", "NumberedClaim", "QuotedWords", "SourceView", "evidence_of"]
-
 _SUMMARY = (("strength", "strengths"), ("weakness", "weaknesses"), ("suggestion", "suggestions"))
 
 
@@ -22,22 +20,22 @@ class QuotedWords(NamedTuple):
     words: str
     found: bool
     state: str
-    """What is known of the quote."""
+    """Verification state of the quote."""
     support: str
-    """Whether the words bear the claim out; empty where nobody checked."""
+    """Whether the quote supports the claim; empty if it was not checked."""
 
 
 class NumberedClaim(NamedTuple):
     number: int
     pointer: str
-    """Where it stands in the report, as people judge it by: `/parts/0/assessments/1/points/2`."""
+    """Place of the claim in the report, by which people judge it: `/parts/0/assessments/1/points/2`."""
     words: tuple[tuple[str, Label | None], ...]
-    """Its text; labels of sources by themselves."""
+    """Text of the claim, with the labels of sources as separate items."""
     quotes: tuple[QuotedWords, ...]
     labels: tuple[Label, ...]
-    """Sources that it cites, each once."""
+    """Sources that the claim cites, without duplicates."""
     unnamed: tuple[Label, ...]
-    """Those of them that its text does not name."""
+    """Cited sources that its text does not name."""
     warning: str
 
     @property
@@ -57,16 +55,16 @@ class SourceView(NamedTuple):
     link: str | None
     retraction: str
     claims: tuple[NumberedClaim, ...]
-    """Those that cite it."""
+    """Claims that cite the source."""
 
 
 class EvidenceView(NamedTuple):
     summary: tuple[ClaimGroup, ...]
     parts: tuple[tuple[str, tuple[ClaimGroup, ...]], ...]
-    """By the part's title: what was said of each method or dimension."""
+    """Claims of each method or dimension, by the part's title."""
     sources: tuple[SourceView, ...]
     certainties: Mapping[str, str]
-    """By the part's name: how certain its single scores are; none where nothing is said of it."""
+    """Certainties of a part's individual scores, by the part's name; parts without a statement are missing."""
 
 
 class _Counter:
@@ -75,21 +73,21 @@ class _Counter:
         self.claims: list[NumberedClaim] = []
 
     def group(self, title: str, points: Iterable[tuple[str, Point]]) -> ClaimGroup:
-        """Points with their places in the report."""
+        """Return a group of points with their places in the report."""
         return ClaimGroup(title, tuple(self._claim(pointer, point) for pointer, point in points))
 
     def _claim(self, pointer: str, point: Point) -> NumberedClaim:
         number = len(self.claims) + 1
-        quoted = [words for one in point.citations if one.quote for words in _quoted(one)]
-        labels = tuple(dict.fromkeys(one for one in point_labels(point) if one in self._known))
+        quoted = [words for citation in point.citations if citation.quote for words in _quoted(citation)]
+        labels = tuple(dict.fromkeys(point_label for point_label in point_labels(point) if point_label in self._known))
         words = tuple(segments(point.text, self._known))
         claim = NumberedClaim(
             number=number,
             pointer=pointer,
             words=words,
-            quotes=tuple(one._replace(anchor=f"quote-{number}-{place}") for place, one in enumerate(quoted, 1)),
+            quotes=tuple(item._replace(anchor=f"quote-{number}-{place}") for place, item in enumerate(quoted, 1)),
             labels=labels,
-            unnamed=tuple(one for one in labels if one not in {label for _, label in words}),
+            unnamed=tuple(item for item in labels if item not in {label for _, label in words}),
             warning=_warning(point),
         )
         self.claims.append(claim)
@@ -97,16 +95,16 @@ class _Counter:
 
 
 def evidence_of(report: Report) -> EvidenceView:
-    """Claims are numbered in the order in which they stand on the page."""
-    counter = _Counter(one.label for one in report.references)
+    """Return the evidence of a report, with claims numbered in the order in which they appear on the page."""
+    counter = _Counter(reference.label for reference in report.references)
     summary = tuple(_of_summary(counter, report.summary))
     parts = tuple(
         (
             part.title,
             tuple(
-                _of_assessment(counter, f"/parts/{at}/assessments/{place}", one)
-                for place, one in enumerate(part.assessments)
-                if one.points
+                _of_assessment(counter, f"/parts/{at}/assessments/{place}", assessment)
+                for place, assessment in enumerate(part.assessments)
+                if assessment.points
             ),
         )
         for at, part in enumerate(report.parts)
@@ -114,19 +112,24 @@ def evidence_of(report: Report) -> EvidenceView:
     return EvidenceView(
         summary=summary,
         parts=tuple((title, groups) for title, groups in parts if groups),
-        sources=tuple(_source(one, counter.claims) for one in report.references),
-        certainties={part.name: said for part in report.parts if (said := _certainties(part))},
+        sources=tuple(_source(reference, counter.claims) for reference in report.references),
+        certainties={part.name: certainties for part in report.parts if (certainties := _certainties(part))},
     )
 
 
 def _certainties(part: Part) -> str:
-    """`Of 3 scores in it: 2 with high certainty, 1 without a word on it.`; empty where none has one."""
-    found = Counter(one.score.certainty for one in part.assessments if isinstance(one.score, Score))
-    if not found.keys() - {None}:
+    """Describe the certainties of a part: `Of 3 scores in it: 2 with high certainty, 1 without a word on it.`;
+    empty if no score states any."""
+    counts = Counter(
+        assessment.score.certainty for assessment in part.assessments if isinstance(assessment.score, Score)
+    )
+    if not counts.keys() - {None}:
         return ""
-    told = [f"{found[one]} with {one} certainty" for one in reversed(CERTAINTIES) if found[one]]
-    silent = [f"{found[None]} without a word on it"] if found[None] else []
-    return f"Of {count(found.total(), 'score')} in it: {', '.join(told + silent)}."
+    phrases = [
+        f"{counts[certainty]} with {certainty} certainty" for certainty in reversed(CERTAINTIES) if counts[certainty]
+    ]
+    silent = [f"{counts[None]} without a word on it"] if counts[None] else []
+    return f"Of {count(counts.total(), 'score')} in it: {', '.join(phrases + silent)}."
 
 
 def _of_summary(counter: _Counter, summary: Summary) -> Iterable[ClaimGroup]:
@@ -137,15 +140,15 @@ def _of_summary(counter: _Counter, summary: Summary) -> Iterable[ClaimGroup]:
 
 
 def _of_assessment(counter: _Counter, place: str, assessment: Assessment) -> ClaimGroup:
-    """Points by their kinds, in the order in which readers expect these."""
+    """Return the points of an assessment, grouped by kind in the order that readers expect."""
     placed = [(f"{place}/points/{at}", point) for at, point in enumerate(assessment.points)]
     order = [kind for kind, _ in points_by_kind(assessment.points)]
-    return counter.group(assessment.name, sorted(placed, key=lambda one: order.index(one[1].kind)))
+    return counter.group(assessment.name, sorted(placed, key=lambda item: order.index(item[1].kind)))
 
 
 def _quoted(citation: Citation) -> Iterable[QuotedWords]:
-    """Anchors are given to all quotes of a claim. Where several of a paper are kept, the last tells what the check of
-    the claim against all of them came to."""
+    """Yield the quotes of a citation; anchors are assigned later to all quotes of a claim. If several quotes of a
+    paper are kept, the last states the result of checking the claim against all of them."""
     support = citation_wording.support(citation.support) if isinstance(citation.support, ClaimSupport) else ""
     first = QuotedWords(
         anchor="",
@@ -156,11 +159,11 @@ def _quoted(citation: Citation) -> Iterable[QuotedWords]:
         support="" if citation.further else support,
     )
     yield first
-    for one in citation.further:
-        last = one is citation.further[-1]
-        state = citation_wording.further_state(one)
-        told = f"with the words above, {support}" if support and last else ""
-        yield first._replace(words=one.quote, state=state, support=told)
+    for item in citation.further:
+        last = item is citation.further[-1]
+        state = citation_wording.further_state(item)
+        words = f"with the words above, {support}" if support and last else ""
+        yield first._replace(words=item.quote, state=state, support=words)
 
 
 def _warning(point: Point) -> str:

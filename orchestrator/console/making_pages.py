@@ -1,36 +1,26 @@
-"""`/console/proposals/{id}/making`: how a report was made, stage by stage and call by call, down to the messages."""
+"""Page `/console/proposals/{id}/making`: how a report was made, by stage and model call, including the messages."""
 
 import json
-from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
 from assayer.models.timeline import Span
-from assayer.ports import Activity
-from orchestrator.access.signed_in import SignedIn, allowed_to
-from orchestrator.api.identifiers import PathId
-from orchestrator.api.job_routes import find_job
-from orchestrator.api.routes.model_calls import CallNumber, ModelCall, call_contents, calls_of, events_of
-from orchestrator.api.services import ServicesDependency
+from assayer_client.model_calls import ModelCall
+from orchestrator.access.api_keys import Caller
 from orchestrator.console.scripted_page import page_response
 from orchestrator.jobs.models import TERMINAL, Job
-from orchestrator.jobs.pauses import Pause, pauses_of
 from orchestrator.jobs.timeline import timeline_of
-
-__all__ = ["router"]
+from orchestrator.services.job_lookup import find_job
+from orchestrator.services.model_calls import call_contents, calls_of, events_of
+from orchestrator.web.path_parameters import CallNumber, PathId
+from orchestrator.web.services import ServicesDependency
+from orchestrator.web.signed_in import allowed_to
 
 router = APIRouter(prefix="/console/proposals/{id}/making", tags=["pages"], include_in_schema=False)
 
-CallReader = Annotated[SignedIn, Depends(allowed_to("see calls"))]
-_ACTIVITIES: dict[Activity, str] = {
-    "place": "waiting for a free place in the process",
-    "loading": "opening the corpus",
-    "searching": "searching literature",
-    "full_texts": "fetching full texts",
-    "permits": "waiting until the language model may be asked",
-}
+CallReader = Annotated[Caller, Depends(allowed_to("see calls"))]
 _WIDTH = 100.0
 _LEAST = 0.4
 
@@ -41,24 +31,13 @@ class _Bar(NamedTuple):
 
 
 class _Stretch(NamedTuple):
-    """Of a stage, or in the queue."""
+    """Time span of a stage, or of waiting in the queue."""
 
     span: Span
     start: float
-    """Seconds from the beginning."""
+    """Seconds since the job was created."""
     seconds: float
     bar: _Bar
-
-
-class _PauseLine(NamedTuple):
-    """A stretch in which no language model was being asked."""
-
-    pause: Pause
-    start: float
-    seconds: float
-    bar: _Bar
-    after: int | None
-    """The number of the call that ended last before it; None: none had."""
 
 
 class _CallLine(NamedTuple):
@@ -69,15 +48,13 @@ class _CallLine(NamedTuple):
 
 @router.get("")
 async def making(id: PathId, request: Request, who: CallReader, services: ServicesDependency) -> Response:
-    job = await find_job(services, who.tenant, id, "evaluation")
+    job = await find_job(services.jobs, who.tenant, id, "evaluation")
     now = services.clock.now()
-    events, rows = await events_of(services, job), await services.ledger.rows_of_job(job.id)
+    events = await events_of(services.events, job)
     timeline = timeline_of(job, events, [], now)
     whole = max((timeline.end - timeline.start).total_seconds(), 0.001)
     stretches = [_stretch(span, timeline.start.timestamp(), whole) for span in timeline.spans]
-    lines = [_line(call, job, whole) for call, _ in await calls_of(services, job)]
-    pauses = [_paused(one, timeline.start.timestamp(), whole, lines) for one in pauses_of(job, events, rows, now)]
-    listed: list[_Stretch | _PauseLine] = [*stretches, *pauses]
+    lines = [_line(call, job, whole) for call, _ in await calls_of(services.ledger, job, events, now)]
     paid = [line.call for line in lines if not line.call.cached]
     return page_response(
         "making.html",
@@ -85,8 +62,7 @@ async def making(id: PathId, request: Request, who: CallReader, services: Servic
         who,
         job=job,
         whole=whole,
-        stretches=sorted(listed, key=lambda one: one.start),
-        activities=_ACTIVITIES,
+        stretches=sorted(stretches, key=lambda stretch: stretch.start),
         under_way=job.state not in TERMINAL,
         lines=lines,
         prompt_tokens=sum(call.prompt_tokens for call in paid),
@@ -100,11 +76,11 @@ async def making(id: PathId, request: Request, who: CallReader, services: Servic
 async def one_call(
     id: PathId, number: CallNumber, request: Request, who: CallReader, services: ServicesDependency
 ) -> Response:
-    job = await find_job(services, who.tenant, id, "evaluation")
-    contents = await call_contents(services, job, number)
-    last = len(await calls_of(services, job))
+    job = await find_job(services.jobs, who.tenant, id, "evaluation")
+    calls = await calls_of(services.ledger, job, await events_of(services.events, job), services.clock.now())
+    contents = await call_contents(services.call_contents, job, calls, number)
     answer = _indented(contents.answer) if isinstance(contents.answer, str) else None
-    return page_response("call.html", request, who, job=job, contents=contents, answer=answer, last=last)
+    return page_response("call.html", request, who, job=job, contents=contents, answer=answer, last=len(calls))
 
 
 def _unpriced(call: ModelCall) -> bool:
@@ -116,14 +92,9 @@ def _stretch(span: Span, began: float, whole: float) -> _Stretch:
     return _Stretch(span, start, seconds, _bar(start, seconds, whole))
 
 
-def _paused(pause: Pause, began: float, whole: float, lines: Sequence[_CallLine]) -> _PauseLine:
-    start, seconds = pause.start.timestamp() - began, (pause.end - pause.start).total_seconds()
-    before = [line.call.number for line in lines if line.call.ended_at <= pause.start]
-    return _PauseLine(pause, start, seconds, _bar(start, seconds, whole), max(before, default=None))
-
-
 def _line(call: ModelCall, job: Job, whole: float) -> _CallLine:
-    """The ledger records a call when it is over; one from the cache takes no time."""
+    """Return the line of a model call. The ledger records a call when it ends; a call answered from the cache takes
+    no time."""
     seconds = 0.0 if call.cached else call.seconds
     start = max(0.0, (call.ended_at - job.created_at).total_seconds() - seconds)
     return _CallLine(call, start, _bar(start, seconds, whole))

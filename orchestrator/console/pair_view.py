@@ -1,4 +1,4 @@
-"""What judges said of two proposals, for a page: who is better in which respect, and what the order did to it."""
+"""Comparison of two proposals for a page: the better proposal in each respect, and the effect of their order."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -8,15 +8,13 @@ from assayer.models.ranking import Comparison
 from orchestrator.jobs.results import outcomes_of
 from orchestrator.store.pair_verdicts import SourcedComparison
 
-__all__ = ["JudgedPair", "JudgedRespect", "judged_pairs"]
-
 
 class JudgedRespect(NamedTuple):
     dimension: str
     better: str | None
-    """The title of the better one; None for neither."""
+    """Title of the better proposal; None for neither."""
     order: str
-    """What asking in both orders showed."""
+    """Outcome of asking the judge in both orders."""
     reasons: tuple[str, ...]
 
 
@@ -28,30 +26,30 @@ class JudgedPair(NamedTuple):
     respects: tuple[JudgedRespect, ...]
 
 
-def judged_pairs(found: Iterable[SourcedComparison], titles: Mapping[IdeaId, str]) -> list[JudgedPair]:
-    """`titles` by idea. One for each two ideas and each comparison or ranking."""
+def judged_pairs(comparisons: Iterable[SourcedComparison], titles: Mapping[IdeaId, str]) -> list[JudgedPair]:
+    """Return one entry for each pair of ideas and each comparison or ranking; `titles` maps ideas to titles."""
     answers: dict[tuple[str, frozenset[str]], list[SourcedComparison]] = {}
-    for one in found:
-        answers.setdefault((one.job, frozenset((one.answer.first, one.answer.second))), []).append(one)
-    return [
-        _pair(given, titles) for given in answers.values() if len({given[0].answer.first, given[0].answer.second}) > 1
-    ]
+    for item in comparisons:
+        answers.setdefault((item.job, frozenset((item.answer.first, item.answer.second))), []).append(item)
+    return [_pair(pair, titles) for pair in answers.values() if len({pair[0].answer.first, pair[0].answer.second}) > 1]
 
 
-def _pair(given: list[SourcedComparison], titles: Mapping[IdeaId, str]) -> JudgedPair:
-    first, second = given[0].answer.first, given[0].answer.second
-    said = [one.answer for one in given]
+def _pair(comparisons: list[SourcedComparison], titles: Mapping[IdeaId, str]) -> JudgedPair:
+    first, second = comparisons[0].answer.first, comparisons[0].answer.second
+    answers_given = [item.answer for item in comparisons]
     named = {"first": titles[first], "second": titles[second]}
     respects = tuple(
         JudgedRespect(
-            dimension=one.dimension,
-            better=named.get(one.winner),
-            order=_order(one.agreed),
-            reasons=tuple(_reasons(said, one.dimension, first)),
+            dimension=outcome.dimension,
+            better=named.get(outcome.winner),
+            order=_order(outcome.agreed),
+            reasons=tuple(_reasons(answers_given, outcome.dimension, first)),
         )
-        for one in outcomes_of(first, said)
+        for outcome in outcomes_of(first, answers_given)
     )
-    return JudgedPair((titles[first], titles[second]), given[0].job, given[0].kind, given[0].subject, respects)
+    return JudgedPair(
+        (titles[first], titles[second]), comparisons[0].job, comparisons[0].kind, comparisons[0].subject, respects
+    )
 
 
 def _order(agreed: bool | None) -> str:

@@ -1,4 +1,5 @@
-"""`/console/calls/{id}/panel`: what a call's reviewers think, scores that officers set, and the call's sign-off."""
+"""Pages under `/console/calls/{id}/panel`: the reviewers' opinions of a call, score overrides, and the call's
+sign-off."""
 
 import asyncio
 import math
@@ -8,56 +9,58 @@ from fastapi import APIRouter, Depends, Form, Query, Request
 from fastapi.responses import RedirectResponse
 from starlette.responses import Response
 
-from assayer.models import Absent
-from orchestrator.access.signed_in import SignedIn, allowed_to
-from orchestrator.api.identifiers import PathId
-from orchestrator.api.problems import HttpProblem, not_there
-from orchestrator.api.routes.panel import PanelPair, rows_of, whole_panel
-from orchestrator.api.services import Services, ServicesDependency
+from assayer_client.resources import Absent
+from assayer_client.reviewing import PanelPair
+from orchestrator.access.api_keys import Caller
 from orchestrator.console.scripted_page import page_response
 from orchestrator.jobs.models import JobId
 from orchestrator.jobs.submissions import BatchStatus, count_unfinished
+from orchestrator.problems import HttpProblem, not_there
 from orchestrator.reviewing.models import ReviewRefused
+from orchestrator.services.panels import rows_of, whole_panel
 from orchestrator.store.decisions import SignedDespite
 from orchestrator.store.panels import PANEL_PAGE, PanelView
-
-__all__ = ["router"]
+from orchestrator.web.path_parameters import PathId
+from orchestrator.web.services import Services, ServicesDependency
+from orchestrator.web.signed_in import allowed_to
 
 router = APIRouter(prefix="/console/calls/{id}", tags=["pages"], include_in_schema=False)
 
 _PAIRS = 50
-"""Of reviewers, listed."""
+"""Maximum number of reviewer pairs listed."""
 
 
 @router.get("/panel")
 async def panel(
     id: PathId,
     request: Request,
-    who: Annotated[SignedIn, Depends(allowed_to("see the panel"))],
+    who: Annotated[Caller, Depends(allowed_to("see the panel"))],
     services: ServicesDependency,
     view: Annotated[PanelView, Query()],
 ) -> Response:
-    """What the reviewers of a call think."""
+    """Show the opinions of a call's reviewers."""
     return await _shown(request, who, services, await services.find_batch(who.tenant, id), view)
 
 
 @router.post("/override")
 async def override(
     id: PathId,
-    who: Annotated[SignedIn, Depends(allowed_to("override"))],
+    who: Annotated[Caller, Depends(allowed_to("override"))],
     services: ServicesDependency,
     evaluation: Annotated[str, Form(max_length=64)],
     score: Annotated[int, Form(ge=1, le=5)],
     reason: Annotated[str, Form(max_length=5_000)],
 ) -> Response:
-    """Sets the score that counts for one proposal of the call, in place of what the opinions come to."""
+    """Set the score that counts for one proposal of the call, overriding the result of the opinions."""
     call = await services.find_batch(who.tenant, id)
     job = await services.jobs.get(who.tenant, JobId(evaluation))
     if job is None or job.batch != call.id:
         raise not_there("evaluation", evaluation, "proposal in this call")
     if len(reason.strip()) < 3:
-        raise HttpProblem("conflict", "Say why, in three letters or more.")
-    await services.decisions.override(who.tenant, job.id, score, reason.strip(), who.actor, services.clock.now())
+        raise HttpProblem("conflict", "Give a reason (at least 3 characters).")
+    await services.reviewing.decisions.override(
+        who.tenant, job.id, score, reason.strip(), who.actor, services.clock.now()
+    )
     return RedirectResponse(f"/console/proposals/{job.id}#people", 303)
 
 
@@ -65,17 +68,19 @@ async def override(
 async def sign_off(
     id: PathId,
     request: Request,
-    who: Annotated[SignedIn, Depends(allowed_to("sign off"))],
+    who: Annotated[Caller, Depends(allowed_to("sign off"))],
     services: ServicesDependency,
     note: Annotated[str, Form(max_length=5_000)] = "",
     despite_missing: Annotated[bool, Form()] = False,
     despite_unfinished: Annotated[bool, Form()] = False,
 ) -> Response:
-    """Closes the call: afterwards nothing about it changes."""
+    """Close the call; nothing about it can change afterwards."""
     call = await services.find_batch(who.tenant, id)
     try:
         despite = SignedDespite(despite_missing, despite_unfinished)
-        await services.decisions.sign_off(who.tenant, call.id, note.strip(), despite, who.actor, services.clock.now())
+        await services.reviewing.decisions.sign_off(
+            who.tenant, call.id, note.strip(), despite, who.actor, services.clock.now()
+        )
     except ReviewRefused as refusal:
         return await _shown(request, who, services, call, fault=str(refusal), note=note)
     return RedirectResponse(f"/console/calls/{call.id}/panel#sign-off", 303)
@@ -83,7 +88,7 @@ async def sign_off(
 
 async def _shown(
     request: Request,
-    who: SignedIn,
+    who: Caller,
     services: Services,
     call: BatchStatus,
     view: PanelView | None = None,
@@ -91,24 +96,26 @@ async def _shown(
     fault: str = "",
     note: str = "",
 ) -> Response:
-    """`note` is what was typed into the form that was refused."""
+    """Render the panel page; `note` is the text entered in the form that was refused."""
     view = view or PanelView()
-    page, found, members, signed = await asyncio.gather(
-        services.panels.page(who.tenant, call.id, view),
-        whole_panel(services, who.tenant, call.id),
+    page, panel, members, signed = await asyncio.gather(
+        services.reviewing.panels.page(who.tenant, call.id, view),
+        whole_panel(services.reviewing, who.tenant, call.id),
         services.members.list(who.tenant),
-        services.decisions.signed_names(who.tenant, call.id),
+        services.reviewing.decisions.signed_names(who.tenant, call.id),
     )
-    opinions = await services.opinions.of_proposals(who.tenant, [one.evaluation for one in page.proposals])
+    opinions = await services.reviewing.opinions.of_proposals(
+        who.tenant, [proposal.evaluation for proposal in page.proposals]
+    )
     return page_response(
         "panel.html",
         request,
         who,
         status=409 if fault else 200,
         call=call,
-        panel=found,
+        panel=panel,
         unfinished=count_unfinished(call.counts),
-        pairs=sorted(found.blind.pairs, key=_least_agreed)[:_PAIRS],
+        pairs=sorted(panel.blind.pairs, key=_least_agreed)[:_PAIRS],
         rows=rows_of(page.proposals, opinions),
         matching=page.matching,
         pages=max(1, -(-page.matching // PANEL_PAGE)),
@@ -116,10 +123,10 @@ async def _shown(
         parameters=view.model_dump(include={"sort", "only"}, exclude_defaults=True),
         fault=fault,
         note=note,
-        people={str(one.id): one.name for one in members} | signed,
+        people={str(member.id): member.name for member in members} | signed,
     )
 
 
 def _least_agreed(pair: PanelPair) -> float:
-    """Pairs of whom nothing is known come last."""
+    """Return the sort key that lists the pairs with the lowest agreement first, and pairs of unknown agreement last."""
     return math.inf if isinstance(pair.kappa, Absent) else pair.kappa

@@ -1,4 +1,4 @@
-"""`/console/proposals`: one proposal beside its report, and two to four of them side by side."""
+"""Pages under `/console/proposals`: one proposal beside its report, and two to four proposals side by side."""
 
 import asyncio
 from collections import defaultdict
@@ -11,14 +11,8 @@ from starlette.responses import Response
 from assayer.models import Report
 from assayer.reports.contestation import contestation_of
 from assayer.reports.contestation_page import contestation_page
-from orchestrator.access.signed_in import SignedIn, allowed_to
-from orchestrator.api.identifiers import PathId
-from orchestrator.api.job_routes import find_job
-from orchestrator.api.problems import not_there
-from orchestrator.api.routes.comparisons import comparison_request, evaluated_idea
-from orchestrator.api.routes.evaluations import stored_report
-from orchestrator.api.routes.remarks import RemarkText
-from orchestrator.api.services import Services, ServicesDependency
+from assayer_client.reviewing import RemarkText
+from orchestrator.access.api_keys import Caller
 from orchestrator.console.evidence_view import evidence_of
 from orchestrator.console.pair_view import judged_pairs
 from orchestrator.console.proposal_text import proposal_html
@@ -26,44 +20,50 @@ from orchestrator.console.scripted_page import page_response
 from orchestrator.jobs.models import Job, JobId, TenantId
 from orchestrator.jobs.report_figures import ReportFigures, figures_of
 from orchestrator.jobs.submissions import NewJob
+from orchestrator.problems import not_there
 from orchestrator.reviewing.models import PointJudgement
-
-__all__ = ["router"]
+from orchestrator.services.comparisons import comparison_request
+from orchestrator.services.job_lookup import find_job
+from orchestrator.services.reports import stored_report
+from orchestrator.services.submitted_ideas import evaluated_idea
+from orchestrator.web.path_parameters import PathId
+from orchestrator.web.services import Services, ServicesDependency
+from orchestrator.web.signed_in import allowed_to
 
 router = APIRouter(prefix="/console", tags=["pages"], include_in_schema=False)
 
 _LEAST, _MOST = 2, 4
 _LETTERS = "ABCD"
-"""By which compared proposals, and their sources, are told apart."""
+"""Letters that tell compared proposals and their sources apart."""
 
 
 @router.get("/proposals/{id}")
 async def proposal(
     id: PathId,
     request: Request,
-    who: Annotated[SignedIn, Depends(allowed_to("see calls"))],
+    who: Annotated[Caller, Depends(allowed_to("see calls"))],
     services: ServicesDependency,
 ) -> Response:
     job, report = await _found(services, who.tenant, id)
     sees = who.may("see the panel")
-    judged = await services.opinions.judgements(who.tenant, job.id) if sees else []
+    judged = await services.reviewing.opinions.judgements(who.tenant, job.id) if sees else []
     judgements = defaultdict[str, list[PointJudgement]](list)
-    for one in judged:
-        judgements[one.point].append(one)
+    for item in judged:
+        judgements[item.point].append(item)
     return page_response(
         "proposal.html",
         request,
         who,
         job=job,
         report=report,
-        text=None if report is None else await asyncio.to_thread(proposal_html, report.idea.text),
+        text=None if report is None else await asyncio.to_thread(proposal_html, report.idea.whole_text),
         figures=None if report is None else figures_of(report),
         evidence=None if report is None else evidence_of(report),
-        remarks=await services.remarks.of(who.tenant, job.id) if sees else None,
-        opinions=await services.opinions.of(who.tenant, evaluation=job.id) if sees else None,
+        remarks=await services.reviewing.remarks.of(who.tenant, job.id) if sees else None,
+        opinions=await services.reviewing.opinions.of(who.tenant, evaluation=job.id) if sees else None,
         judgements=judgements,
-        override=await services.decisions.override_of(who.tenant, job.id) if sees else None,
-        sign_off=await services.decisions.signed_off(who.tenant, job.batch) if job.batch else None,
+        override=await services.reviewing.decisions.override_of(who.tenant, job.id) if sees else None,
+        sign_off=await services.reviewing.decisions.signed_off(who.tenant, job.batch) if job.batch else None,
         ranks=await services.rankings.of_proposal(who.tenant, job.id),
         waiting=await services.jobs.waiting_reason(who.tenant, job.id),
         again=await services.jobs.retriable(who.tenant, job=job.id),
@@ -73,11 +73,11 @@ async def proposal(
 @router.post("/proposals/{id}/remarks")
 async def remark(
     id: PathId,
-    who: Annotated[SignedIn, Depends(allowed_to("remark"))],
+    who: Annotated[Caller, Depends(allowed_to("remark"))],
     services: ServicesDependency,
     text: Annotated[RemarkText, Form()],
 ) -> Response:
-    made = await services.remarks.add(who.tenant, JobId(id), text, who.actor, services.clock.now())
+    made = await services.reviewing.remarks.add(who.tenant, JobId(id), text, who.actor, services.clock.now())
     if made is None:
         raise not_there("evaluation", id)
     return RedirectResponse(f"/console/proposals/{id}#remark-{made.id}", 303)
@@ -87,18 +87,18 @@ async def remark(
 async def contestation(
     id: PathId,
     request: Request,
-    who: Annotated[SignedIn, Depends(allowed_to("see calls"))],
+    who: Annotated[Caller, Depends(allowed_to("see calls"))],
     services: ServicesDependency,
 ) -> Response:
-    job = await find_job(services, who.tenant, id, "evaluation")
-    what = contestation_page(contestation_of(await stored_report(services, who.tenant, id), job.id))
-    return page_response("contestation.html", request, who, job=job, what=what)
+    job = await find_job(services.jobs, who.tenant, id, "evaluation")
+    page = contestation_page(contestation_of(await stored_report(services.jobs, who.tenant, id), job.id))
+    return page_response("contestation.html", request, who, job=job, what=page)
 
 
 @router.get("/compare")
 async def compare(
     request: Request,
-    who: Annotated[SignedIn, Depends(allowed_to("see calls"))],
+    who: Annotated[Caller, Depends(allowed_to("see calls"))],
     services: ServicesDependency,
     id: Annotated[list[str], Query(max_length=20)] = [],  # noqa: B006 - FastAPI copies it
     asked: Annotated[str, Query(max_length=64)] = "",
@@ -107,12 +107,12 @@ async def compare(
     chosen = list(dict.fromkeys(id))
     if not _LEAST <= len(chosen) <= _MOST:
         return page_response("choose.html", request, who, chosen=len(chosen), status=422)
-    found = [await _found(services, who.tenant, one) for one in chosen]
-    columns = [(job, report, None if report is None else figures_of(report)) for job, report in found]
-    evidences = [None if report is None else evidence_of(report) for _, report in found]
+    reports = [await _found(services, who.tenant, item) for item in chosen]
+    columns = [(job, report, None if report is None else figures_of(report)) for job, report in reports]
+    evidences = [None if report is None else evidence_of(report) for _, report in reports]
     titles = {part.name: part.title for _, _, figures in columns if figures for part in figures.parts}
     shares = {name: [_share(figures, name) for _, _, figures in columns] for name in titles}
-    ideas = {report.idea.id: job.subject or job.id for job, report in found if report is not None}
+    ideas = {report.idea.id: job.subject or job.id for job, report in reports if report is not None}
     judged = await services.pair_verdicts.between(who.tenant, list(ideas)) if len(ideas) > 1 else []
     return page_response(
         "compare.html",
@@ -120,9 +120,12 @@ async def compare(
         who,
         columns=columns,
         letters=_LETTERS,
-        claims=[{group.title: group.claims for group in one.summary} if one else {} for one in evidences],
+        claims=[
+            {group.title: group.claims for group in evidence.summary} if evidence else {} for evidence in evidences
+        ],
         papers=[
-            {each.reference.label: each.reference.title for each in one.sources} if one else {} for one in evidences
+            {each.reference.label: each.reference.title for each in evidence.sources} if evidence else {}
+            for evidence in evidences
         ],
         titles=titles,
         certain=any(figures.certainty for _, _, figures in columns if figures),
@@ -136,15 +139,15 @@ async def compare(
 @router.post("/compare")
 async def ask(
     request: Request,
-    who: Annotated[SignedIn, Depends(allowed_to("run calls"))],
+    who: Annotated[Caller, Depends(allowed_to("run calls"))],
     services: ServicesDependency,
     first: Annotated[str, Form(max_length=64)],
     second: Annotated[str, Form(max_length=64)],
 ) -> Response:
-    """Has a judge say which of two evaluated proposals is better, in both orders."""
+    """Queue a comparison in which a judge decides which of two evaluated proposals is better, in both orders."""
     job = JobId(services.new_id("cp"))
-    ideas = [await evaluated_idea(services, who.tenant, one, "") for one in (first, second)]
-    work = comparison_request(ideas[0], ideas[1], services)
+    ideas = [await evaluated_idea(services.jobs, who.tenant, item, "") for item in (first, second)]
+    work = comparison_request(ideas[0], ideas[1], blind=services.options.judged_blind(None, several=True))
     subject = f"{ideas[0].title} / {ideas[1].title}"
     made_of = (JobId(first), JobId(second))
     new = NewJob(id=job, request=work, subject=subject, priority="interactive", made_of=made_of)
@@ -153,22 +156,22 @@ async def ask(
 
 
 async def _under_way(services: Services, tenant: TenantId, id: str) -> Job | None:
-    """A comparison that was asked for, until it is done."""
+    """Return a requested comparison that has not succeeded yet, or None."""
     job = await services.jobs.get(tenant, JobId(id))
-    return job if job is not None and job.kind == "comparison" and job.state != "done" else None
+    return job if job is not None and job.kind == "comparison" and job.state != "succeeded" else None
 
 
 def _share(figures: ReportFigures | None, part: str) -> float | None:
-    return next((one.share for one in figures.parts if one.name == part), None) if figures else None
+    return next((item.share for item in figures.parts if item.name == part), None) if figures else None
 
 
 def _spread(shares: list[float | None]) -> float | None:
-    """Between the highest and the lowest; None where fewer than two have a score."""
-    known = [one for one in shares if one is not None]
+    """Return the difference between the highest and the lowest score; None if fewer than two proposals have a score."""
+    known = [share for share in shares if share is not None]
     return max(known) - min(known) if len(known) > 1 else None
 
 
 async def _found(services: Services, tenant: TenantId, id: str) -> tuple[Job, Report | None]:
-    """Raises HttpProblem (404)."""
-    job = await find_job(services, tenant, id, "evaluation")
-    return job, await services.jobs.report(tenant, job.id) if job.state == "done" else None
+    """Return the evaluation and, if it has succeeded, its report. Raises HttpProblem (404)."""
+    job = await find_job(services.jobs, tenant, id, "evaluation")
+    return job, await services.jobs.report(tenant, job.id) if job.state == "succeeded" else None

@@ -17,29 +17,31 @@ from markupsafe import Markup, escape
 
 from assayer.reports.escaping import printable
 
-__all__ = ["LONGEST_RENDERED", "MOST_LINES_RENDERED", "proposal_html"]
-
 LONGEST_RENDERED, MOST_LINES_RENDERED = 100_000, 5_000
-"""Characters and lines; a longer text is shown as it is, since reading its Markdown would take seconds."""
+"""Maximum characters and lines of a rendered text; a longer text is shown unformatted, because parsing its Markdown
+would take seconds."""
 _UNTAKEN = ("html_block", "html_inline", "link", "image", "autolink", "reference", "entity", "escape", "code")
-"""`code` are indented lines: in texts of PDFs these are no programs. `entity` and `escape` would change signs."""
+"""Markdown rules that are disabled. `code` (indented lines) is rarely program code in text from PDFs; `entity` and
+`escape` would change characters."""
 _BELOW = 2
-"""Levels of the page's own headings above those of the text."""
+"""Number of heading levels by which the text's headings are lowered, to stay below those of the page."""
 _LOWEST = 6
 _WRAPPED_UP_TO = 200
-"""Characters: nobody breaks lines at more, so that each longer one is a paragraph."""
+"""Maximum characters of a wrapped line; each longer line is a paragraph of its own."""
 _FILLED = 0.75
-"""Of the longest line of a paragraph: how full a line is that was broken for want of room. Letters differ in width."""
+"""Fraction of a paragraph's longest line from which a line counts as wrapped; less than 1 because character widths
+differ."""
 _BEGINS_ITEM = re.compile(r"[•‣▪◦·–—|]|\(?(?:\d{1,3}|[a-zA-Z])[.)]\s|\[\d{1,3}\]\s")
 _BROKEN_WORD = re.compile(r"[^\W\d_]-$")
 _GREATER = re.compile(r">[>=]*\s*[-+±]?\.?\d")
-"""What a line of a paragraph may begin with: no mark of a quotation, which would go out of sight."""
+"""Pattern of a line that starts with a comparison such as `> 5`; it is not a Markdown quotation, whose mark would be
+hidden."""
 _AS_TYPED = re.compile(r"\$\$[^$]+\$\$|\$[^$\n]+\$|(?<=\w)\*+(?=\w)")
-"""Formulas between dollars, and stars inside a word."""
+"""Pattern of text kept as typed: formulas between dollar signs, and asterisks inside a word."""
 
 
 def proposal_html(text: str) -> Markup:
-    """To stand in an element with the class `told`."""
+    """Render the text of a proposal as HTML, for an element with the class `told`."""
     shown = printable(text)
     if len(shown) > LONGEST_RENDERED or shown.count("\n") > MOST_LINES_RENDERED:
         return Markup('<div class="words">{}</div>').format(escape(shown))
@@ -89,19 +91,20 @@ def _in_sight(state: StateCore) -> None:
 
 
 def _heading(tag: str, several: bool) -> str:
-    """Below those of the page; several lines over a rule are a paragraph."""
+    """Return the tag of a heading, below the page's own headings; several lines above a rule are a paragraph."""
     return "p" if several else f"h{min(int(tag[1]) + _BELOW, _LOWEST)}"
 
 
 def _unwrapped(paragraph: str) -> str:
-    """Lines are joined where the next word had no room; other breaks stay, as Markdown writes them."""
+    """Join lines that were wrapped because the next word did not fit; keep other breaks, written as Markdown hard
+    breaks."""
     lines = [line.strip() for line in paragraph.split("\n")]
     longest = max(map(len, lines))
-    found = lines[0]
+    joined = lines[0]
     for before, line in pairwise(lines):
         needed = len(before) + 1 + len(line.split(" ", 1)[0])
         row = "|" in before and "|" in line
         kept = longest > _WRAPPED_UP_TO or needed <= _FILLED * longest or row or _BEGINS_ITEM.match(line)
         between = "  \n" if kept else "" if _BROKEN_WORD.search(before) and line[:1].islower() else " "
-        found += between + line
-    return found
+        joined += between + line
+    return joined

@@ -1,4 +1,4 @@
-"""`/console/calls/{id}/rankings`: rank the proposals of a call, watch it, and move the cut."""
+"""Pages under `/console/calls/{id}/rankings`: rank the proposals of a call, watch the progress, and move the cutoff."""
 
 import asyncio
 from typing import Annotated
@@ -11,51 +11,64 @@ from starlette.responses import Response
 from assayer.models import Absent, Frozen
 from assayer.ranking.options import RankingOptions
 from assayer.reports.wording import erased_ranks
-from orchestrator.access.signed_in import SignedIn, allowed_to
-from orchestrator.api.identifiers import PathId
-from orchestrator.api.job_routes import find_job
-from orchestrator.api.problems import HttpProblem
-from orchestrator.api.ranking_candidates import Name, RankingBody, ranking_request
-from orchestrator.api.services import Services, ServicesDependency
+from assayer_client.resources import ResourceName
+from orchestrator.access.api_keys import Caller
+from orchestrator.access.job_acts import ActBy
 from orchestrator.console.scripted_page import page_response
 from orchestrator.console.shortlist import shortlist
-from orchestrator.jobs.acts import ActBy
 from orchestrator.jobs.models import TERMINAL, Job, JobId, TenantId
-from orchestrator.jobs.requests import Limits
+from orchestrator.jobs.requests import Limits, RankingRequest
 from orchestrator.jobs.submissions import BatchStatus, NewJob
-
-__all__ = ["router"]
+from orchestrator.problems import HttpProblem
+from orchestrator.services.job_lookup import find_job
+from orchestrator.services.ranking_candidates import RankingBody, RankingCandidates, ranking_request
+from orchestrator.web.path_parameters import PathId
+from orchestrator.web.services import Services, ServicesDependency
+from orchestrator.web.signed_in import allowed_to
 
 router = APIRouter(prefix="/console/calls/{id}/rankings", tags=["pages"], include_in_schema=False)
 
-CallReader = Annotated[SignedIn, Depends(allowed_to("see calls"))]
-CallRunner = Annotated[SignedIn, Depends(allowed_to("run calls"))]
+CallReader = Annotated[Caller, Depends(allowed_to("see calls"))]
+CallRunner = Annotated[Caller, Depends(allowed_to("run calls"))]
 _LEAST_PRICED = 10
-"""Comparisons from which a price is concluded."""
+"""Minimum number of comparisons from which a price is estimated."""
 
 
 class RankingChoice(Frozen):
-    """What somebody chooses before a ranking begins."""
+    """Settings that a person chooses before a ranking begins."""
 
     cut: int | None = Field(default=None, ge=1, le=10_000)
     calls_per_idea: float = Field(
         default=RankingOptions.model_fields["calls_per_idea"].default, gt=0, le=1_000, allow_inf_nan=False
     )
     max_usd: float | None = Field(default=None, gt=0, le=1_000_000, allow_inf_nan=False)
-    earlier: Name | None = None
-    """A ranking whose comparisons are not asked again."""
+    earlier: ResourceName | None = None
+    """Earlier ranking whose comparisons are reused instead of requested again."""
+
+
+class _Entered(Frozen, extra="ignore"):
+    """Fields of the form, as entered."""
+
+    cut: str = Field(default="", max_length=20)
+    calls_per_idea: str = Field(default="", max_length=20)
+    max_usd: str = Field(default="", max_length=20)
+    earlier: str = Field(default="", max_length=64)
+
+    def values(self) -> dict[str, str]:
+        """Return the fields that are not empty."""
+        return {name: text for name, value in self.model_dump().items() if (text := value.strip())}
 
 
 class RankingEstimate(Frozen):
     entrants: int
     left_out: tuple[tuple[int | None, str, str], ...]
-    """Rows of the call that are not ranked, and why."""
+    """Rows of the call that are not ranked, with the reason."""
     unscored: int
     comparisons: int
     made: int
-    """Of these, in the earlier ranking."""
+    """Number of comparisons already made in the earlier ranking."""
     cost_usd: float | Absent
-    """Of those that are to be asked."""
+    """Estimated cost of the comparisons that remain to be asked."""
 
 
 @router.get("")
@@ -64,18 +77,14 @@ async def rankings(
     request: Request,
     who: CallReader,
     services: ServicesDependency,
-    cut: str = "",
-    calls_per_idea: str = "",
-    max_usd: str = "",
-    earlier: str = "",
+    entered: Annotated[_Entered, Query()],
 ) -> Response:
-    """Those of the call; with a choice also what it would take."""
+    """Show the rankings of the call; with a choice of settings, also the estimated cost."""
     call = await services.find_batch(who.tenant, id)
-    given = {"cut": cut, "calls_per_idea": calls_per_idea, "max_usd": max_usd, "earlier": earlier}
     choice, fault, expected = RankingChoice(), "", None
-    if any(given.values()) and who.may("run calls"):
+    if any(entered.values()) and who.may("run calls"):
         try:
-            choice = _choice(**given)
+            choice = _choice(entered)
             expected = await _estimate(services, who.tenant, call, choice)
         except HttpProblem as problem:
             fault = problem.detail
@@ -96,14 +105,11 @@ async def start(
     id: PathId,
     who: CallRunner,
     services: ServicesDependency,
-    cut: Annotated[str, Form(max_length=20)] = "",
-    calls_per_idea: Annotated[str, Form(max_length=20)] = "",
-    max_usd: Annotated[str, Form(max_length=20)] = "",
-    earlier: Annotated[str, Form(max_length=64)] = "",
+    entered: Annotated[_Entered, Form()],
 ) -> Response:
     call = await services.find_batch(who.tenant, id)
-    choice = _choice(cut, calls_per_idea, max_usd, earlier)
-    work, candidates = await ranking_request(_body(call, choice), services, who.tenant)
+    choice = _choice(entered)
+    work, candidates = await _request(services, who.tenant, call, choice)
     job = JobId(services.new_id("rk"))
     subject = f"{call.name or call.id}: {len(work.ideas):,} proposals"
     new = NewJob(id=job, request=work, subject=subject, priority="batch", made_of=tuple(candidates.evaluations))
@@ -122,7 +128,7 @@ async def ranking(
 ) -> Response:
     """Under way, or at a cut."""
     call = await services.find_batch(who.tenant, id)
-    job = await find_job(services, who.tenant, ranking, "ranking")
+    job = await find_job(services.jobs, who.tenant, ranking, "ranking")
     summary = await services.rankings.summary(who.tenant, job.id)
     standings = await services.rankings.standings(who.tenant, call.id, job.id)
     shown = None
@@ -149,8 +155,9 @@ async def ranking(
 async def progress(
     id: PathId, ranking: PathId, request: Request, who: CallReader, services: ServicesDependency
 ) -> Response:
-    """The part of the page that changes while it is under way; at its end the page is asked for as a whole."""
-    job = await find_job(services, who.tenant, ranking, "ranking")
+    """Return the part of the page that changes while the ranking is running; once it ends the whole page is
+    reloaded."""
+    job = await find_job(services.jobs, who.tenant, ranking, "ranking")
     answer = page_response(
         "ranking_progress.html",
         request,
@@ -164,13 +171,10 @@ async def progress(
     return answer
 
 
-def _choice(cut: str, calls_per_idea: str, max_usd: str, earlier: str) -> RankingChoice:
-    """Of a form, whose empty fields say nothing. Raises HttpProblem."""
-    given = {"cut": cut, "calls_per_idea": calls_per_idea, "max_usd": max_usd, "earlier": earlier}
+def _choice(entered: _Entered) -> RankingChoice:
+    """Return the choice entered in a form; empty fields are ignored. Raises HttpProblem."""
     try:
-        return RankingChoice.model_validate_strings(
-            {name: value.strip() for name, value in given.items() if value.strip()}
-        )
+        return RankingChoice.model_validate_strings(entered.values())
     except ValueError:
         raise HttpProblem.invalid(
             "Places are a whole number from 1, comparisons for each proposal and dollars are numbers above 0, and an "
@@ -179,25 +183,29 @@ def _choice(cut: str, calls_per_idea: str, max_usd: str, earlier: str) -> Rankin
         ) from None
 
 
-def _body(call: BatchStatus, choice: RankingChoice) -> RankingBody:
-    return RankingBody(
+async def _request(
+    services: Services, tenant: TenantId, call: BatchStatus, choice: RankingChoice
+) -> tuple[RankingRequest, RankingCandidates]:
+    """Return the request for the chosen ranking. Raises HttpProblem."""
+    body = RankingBody(
         batch=call.id,
         cut=choice.cut,
         calls_per_idea=choice.calls_per_idea,
         earlier=choice.earlier,
         limits=Limits(max_usd=choice.max_usd),
     )
+    return await ranking_request(body, tenant, services.jobs, services.rankings, services.options)
 
 
 async def _estimate(services: Services, tenant: TenantId, call: BatchStatus, choice: RankingChoice) -> RankingEstimate:
     """Raises HttpProblem."""
-    work, candidates = await ranking_request(_body(call, choice), services, tenant)
+    work, candidates = await _request(services, tenant, call, choice)
     count = len(work.ideas)
     comparisons = min(round(choice.calls_per_idea * count), count * (count - 1))
-    made = min(comparisons, len({(one.first, one.second) for one in work.known}))
+    made = min(comparisons, len({(item.first, item.second) for item in work.known}))
     return RankingEstimate(
         entrants=count,
-        left_out=tuple((one.row, one.source, one.reason) for one in candidates.left_out),
+        left_out=tuple((item.row, item.source, item.reason) for item in candidates.left_out),
         unscored=len(candidates.unscored),
         comparisons=comparisons,
         made=made,
@@ -206,8 +214,8 @@ async def _estimate(services: Services, tenant: TenantId, call: BatchStatus, cho
 
 
 async def _price(services: Services, tenant: TenantId, comparisons: int) -> float | Absent:
-    """By what the tenant's latest ranking took for each comparison that it asked."""
-    for job in await services.jobs.list(tenant, kind="ranking", state="done", limit=5):
+    """Estimate the cost of comparisons from the tenant's latest ranking: its cost per comparison asked."""
+    for job in await services.jobs.list(tenant, kind="ranking", state="succeeded", limit=5):
         earlier = await services.rankings.summary(tenant, job.id)
         if earlier is None or isinstance(earlier.cost_usd, Absent):
             continue
@@ -218,9 +226,10 @@ async def _price(services: Services, tenant: TenantId, comparisons: int) -> floa
 
 
 async def _told(services: Services, job: Job) -> tuple[int, int] | None:
-    """Comparisons that are done, and of how many, by the last event that says so."""
+    """Return the number of comparisons done and the total, from the latest progress event; None if the job is not
+    running."""
     if job.state != "running":
         return None
     event = await services.events.latest(job.id, "progress")
     stages = event.data.get("stages", ()) if event is not None else ()
-    return next(((int(one["done"]), int(one["total"])) for one in stages if one.get("total")), None)
+    return next(((int(stage["done"]), int(stage["total"])) for stage in stages if stage.get("total")), None)

@@ -1,5 +1,5 @@
-"""What a person in a browser reads when something under `/console` is refused, or a link from there to `/v1`: what was
-wrong, what to do, the way back, and what they had typed. Programs read the problem document (RFC 9457)."""
+"""Page that a person in a browser sees when a request under `/console`, or a link from there to `/v1`, is refused: the
+error, its remedy, the link back, and the input they had typed. Programs read the problem document (RFC 9457)."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -10,19 +10,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from orchestrator.access.csrf import STALE_PAGE, check_origin
-from orchestrator.access.way_back import HOME, page_asked_from
-from orchestrator.api.common_schemas import ProblemDocument
-from orchestrator.api.problems import MEDIA_TYPE, HttpProblem
-from orchestrator.console.browser_visits import asked_by_browser, visitor
+from orchestrator.access.api_keys import Caller
 from orchestrator.console.scripted_page import page_response
+from orchestrator.problems import MEDIA_TYPE, HttpProblem, ProblemDocument
 from orchestrator.settings import AccessSettings
-
-__all__ = ["RefusalPages"]
+from orchestrator.web.content_negotiation import preferred_media_type
+from orchestrator.web.csrf import STALE_PAGE, check_origin
+from orchestrator.web.return_url import HOME, page_asked_from
 
 _FORM = "application/x-www-form-urlencoded"
 _MOST_TYPED = 400_000
-"""Bytes of a form of which what was typed is shown again: more than the longest text has, with each sign as `%XX`."""
+"""Maximum bytes of a form whose input is shown again: more than the longest text with each character encoded as `%XX`.
+"""
 _MOST_FIELDS = 100
 _SERVICE_FAULT = 500
 _TYPED = {
@@ -35,7 +34,7 @@ _TYPED = {
     "affiliation": "Institution",
     "tags": "Tags",
 }
-"""Fields whose words are shown again. No key is among them, and nothing that a form holds unseen."""
+"""Form fields whose input is shown again; neither keys nor hidden fields are among them."""
 
 
 class _Advice(NamedTuple):
@@ -66,14 +65,15 @@ _ADVICE: Mapping[int, _Advice] = {
 
 
 class RefusalPages:
-    """Outermost, so that it answers for whatever refuses. Passes on what is no problem document."""
+    """Outermost middleware, so that it handles refusals from all others; passes through responses that are not
+    problem documents."""
 
     def __init__(self, app: ASGIApp, access: AccessSettings) -> None:
         self._app = app
         self._access = access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not asked_by_browser(scope):
+        if scope["type"] != "http" or not _asked_by_browser(scope):
             await self._app(scope, receive, send)
             return
         form = bytearray()
@@ -107,17 +107,19 @@ class RefusalPages:
         return page_response(
             "refusal.html",
             request,
-            visitor(request.scope),
+            _visitor(request.scope),
             status=problem.status,
             advice=advice,
             faults=_faults(problem),
             typed=self._typed(request, form),
             back=HOME if request.method == "GET" and back.partition("?")[0] == request.url.path else back,
+            proof=problem.proof,
             request_id=problem.request_id if problem.status >= _SERVICE_FAULT else None,
         )
 
     def _typed(self, request: Request, form: bytes) -> dict[str, str]:
-        """By what it is called. Nothing of what a page of somebody else's sent: it would speak with our voice."""
+        """Return the typed input by field. Input sent by a page of another site is ignored: it would appear as
+        our own text."""
         media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if media != _FORM or len(form) > _MOST_TYPED:
             return {}
@@ -134,11 +136,31 @@ def _is_problem(started: Message) -> bool:
 
 
 def _faults(problem: ProblemDocument) -> list[str]:
-    """What was wrong, a sentence each. What is not there has none, nor a missing key: these sentences are for
-    programs."""
+    """Return the errors, a sentence each. An unknown resource and a missing key have none, because those sentences
+    are for programs."""
     if problem.status in (401, 404, 405) or problem.detail == STALE_PAGE:
         return []
     if not problem.errors:
         return [problem.detail]
-    named = [((one.pointer or one.parameter or "").strip("/"), one.detail) for one in problem.errors]
+    named = [((error.pointer or error.parameter or "").strip("/"), error.detail) for error in problem.errors]
     return [f"{_TYPED.get(name, name) or 'The form'}: {detail}" for name, detail in named]
+
+
+def _asked_by_browser(scope: Scope) -> bool:
+    """Return True if a browser requests a whole page. Requests by a script for part of a page, and requests with a
+    key, do not count."""
+    path, method, headers = scope["path"], scope["method"], Headers(scope=scope)
+    page = (path == HOME or path.startswith(f"{HOME}/")) and method in ("GET", "POST")
+    if not page and not (path.startswith("/v1/") and method == "GET" and "authorization" not in headers):
+        return False
+    accepted = preferred_media_type(headers.get("accept"), (MEDIA_TYPE, "application/json", "text/html"))
+    return accepted == "text/html" and headers.get("hx-request") != "true"
+
+
+def _visitor(scope: Scope) -> Caller | None:
+    """Return the signed-in person, if the request is for a page and the person was identified before the request
+    was refused."""
+    if scope["path"].startswith("/v1/") and not _asked_by_browser(scope):
+        return None
+    caller: Caller | None = scope.get("assayer.caller")
+    return caller

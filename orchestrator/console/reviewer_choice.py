@@ -1,38 +1,37 @@
-"""Who reviews a call, as its page shows it: who is asked, who can be ticked, whose assignments a choice would end."""
+"""Reviewers of a call, as shown on its page: reviewers asked, reviewers that can be ticked, and assignments that a
+choice would end."""
 
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from typing import NamedTuple
 
+from assayer_client.reviewing import WithdrawnAssignment
 from orchestrator.access.roles import MemberId
-from orchestrator.api.routes.call_reviewers import WithdrawnAssignment
 from orchestrator.reviewing.models import Member
-
-__all__ = ["EndedByChoice", "ReviewerChoice", "reviewer_choice", "wanted_reviewers"]
 
 _LISTED = 100
 _FEW = 20
-"""So many are looked through without searching."""
+"""Number of reviewers that are listed without a search."""
 
 
 class ReviewerChoice(NamedTuple):
     chosen: bool
-    """False: all reviewers are asked."""
+    """Whether reviewers were chosen; False if all reviewers are asked."""
     asked: list[Member]
-    """By name."""
+    """Reviewers asked, sorted by name."""
     not_blind: int
-    """Of those, who could read the reports in another role, and get nothing."""
+    """Number of reviewers asked who could read the reports in another role, and therefore are assigned nothing."""
     unseen: int
-    """Of the others, who have never signed in."""
+    """Number of the other reviewers asked who have never signed in."""
     gone: int
-    """Who were chosen, and review no more."""
+    """Number of chosen people who are no longer reviewers."""
     reviewers: int
-    """Of the tenant."""
+    """Number of reviewers in the tenant."""
     listed: list[tuple[Member, bool]]
-    """Who can be ticked, and whether they are: those chosen first."""
+    """Reviewers that can be ticked, and whether they are; chosen reviewers come first."""
     matching: int
-    """How many could be listed."""
+    """Number of reviewers that could be listed."""
     find: str
 
     @property
@@ -41,7 +40,7 @@ class ReviewerChoice(NamedTuple):
 
 
 class EndedByChoice(NamedTuple):
-    """Shown before a choice is made that ends assignments."""
+    """Assignments that a choice of reviewers would end, shown for confirmation."""
 
     withdrawn: tuple[WithdrawnAssignment, ...]
     ticked: tuple[str, ...]
@@ -49,34 +48,35 @@ class EndedByChoice(NamedTuple):
 
     @property
     def by_member(self) -> Mapping[str, int]:
-        return Counter(one.member for one in self.withdrawn)
+        return Counter(item.member for item in self.withdrawn)
 
     @property
     def digest(self) -> str:
-        """Where it is the same, the same assignments end."""
-        pairs = sorted(f"{one.evaluation} {one.member}" for one in self.withdrawn)
+        """Return a digest of the assignments to end; equal digests mean the same assignments."""
+        pairs = sorted(f"{item.evaluation} {item.member}" for item in self.withdrawn)
         return hashlib.sha256("\n".join(pairs).encode()).hexdigest()
 
 
 def reviewer_choice(
     members: Iterable[Member], chosen: frozenset[MemberId] | None, find: str, not_blind: Collection[MemberId]
 ) -> ReviewerChoice:
-    """`members`: of the tenant, by name. `find`: words, all of which stand in a name, an address or institutions.
-    `not_blind`: who could read the reports in another role."""
-    reviewing = [one for one in members if one.role == "reviewer" and one.removed_at is None]
-    asked = [one for one in reviewing if chosen is None or one.id in chosen]
+    """Return the reviewers of a call for its page. `members` are those of the tenant, by name; `find` holds words
+    that must all occur in a name, an address or institutions; `not_blind` are members who could read the reports in
+    another role."""
+    reviewing = [member for member in members if member.role == "reviewer" and member.removed_at is None]
+    asked = [item for item in reviewing if chosen is None or item.id in chosen]
     words = find.casefold().split()
-    matching = [one for one in reviewing if all(word in _words(one) for word in words)]
-    ticked = {one.id for one in asked} if chosen is not None else set[MemberId]()
-    matching.sort(key=lambda one: one.id not in ticked)
+    matching = [item for item in reviewing if all(word in _words(item) for word in words)]
+    ticked = {item.id for item in asked} if chosen is not None else set[MemberId]()
+    matching.sort(key=lambda item: item.id not in ticked)
     return ReviewerChoice(
         chosen=chosen is not None,
         asked=asked,
-        not_blind=sum(one.id in not_blind for one in asked),
-        unseen=sum(not one.signs_in and one.id not in not_blind for one in asked),
+        not_blind=sum(item.id in not_blind for item in asked),
+        unseen=sum(not item.signs_in and item.id not in not_blind for item in asked),
         gone=len(chosen or ()) - len(ticked),
         reviewers=len(reviewing),
-        listed=[(one, one.id in ticked) for one in matching[:_LISTED]],
+        listed=[(item, item.id in ticked) for item in matching[:_LISTED]],
         matching=len(matching),
         find=find,
     )
@@ -85,7 +85,8 @@ def reviewer_choice(
 def wanted_reviewers(
     chosen: frozenset[MemberId] | None, reviewing: Set[str], listed: Sequence[str], ticked: Sequence[str]
 ) -> tuple[str, ...]:
-    """Who is chosen then: whoever was not listed stays as they are; those who review no more are let go."""
+    """Return the reviewers chosen after a form was sent: those not listed stay as they are, and those who are no
+    longer reviewers are dropped."""
     kept = (frozenset[str](chosen or ()) & reviewing) - set(listed)
     return tuple(sorted(kept | set(ticked)))
 

@@ -1,10 +1,10 @@
-"""How pages with scripts are rendered: templates, what they load, and the policy under which browsers take them."""
+"""Rendering of pages with scripts: templates, the files they load, and their Content Security Policy."""
 
 import datetime as dt
 import hashlib
 from functools import cache
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 from urllib.parse import urlencode
 
 from fastapi import Request
@@ -15,10 +15,11 @@ from assayer import __version__
 from assayer.models import Absent
 from assayer.reports.escaping import printable
 from assayer.reports.wording import BANDS, FLAGS, METHODS, NOTICES, money
-from orchestrator.access.signed_in import SignedIn, csrf_token
-from orchestrator.jobs.outcome_wording import OUTCOMES_IN_WORDS, STATES_IN_WORDS, not_covered_in_words
-
-__all__ = ["Asset", "asset", "page_response"]
+from assayer_client import resources as wire
+from orchestrator.access.api_keys import Caller
+from orchestrator.jobs.models import JobState
+from orchestrator.jobs.outcome_wording import OUTCOMES_IN_WORDS, not_covered_in_words
+from orchestrator.web.csrf import csrf_token
 
 _MEDIA_TYPES = {"js": "text/javascript", "css": "text/css"}
 _ASSETS = (
@@ -48,12 +49,12 @@ class Asset(NamedTuple):
     content: bytes
     media_type: str
     digest: str
-    """Names this content in the addresses of pages, so that browsers may keep it."""
+    """Content digest used in the asset's URL, so that browsers may cache it."""
 
 
 @cache
 def asset(name: str) -> Asset | None:
-    """None: pages load nothing of that name."""
+    """Return a static file of the pages, or None if pages load no file with that name."""
     if name not in _ASSETS:
         return None
     content = (files("orchestrator.console") / "static" / name).read_bytes()
@@ -63,9 +64,9 @@ def asset(name: str) -> Asset | None:
 
 
 def page_response(
-    template: str, request: Request, who: SignedIn | None, *, status: int = 200, **values: object
+    template: str, request: Request, who: Caller | None, *, status: int = 200, **values: object
 ) -> HTMLResponse:
-    """`who` is None where it was refused before anybody asked who it is."""
+    """Render a template as a page; `who` is None if the request was refused before authentication."""
     html = _environment().get_template(template).render(who=who, csrf=csrf_token(request), **values)
     return HTMLResponse(html, status, _HEADERS)
 
@@ -81,7 +82,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"dollars": _dollars, "share": _hundred, "moment": _moment, "span": _span}
-    environment.tests["absent"] = lambda value: isinstance(value, Absent)
+    environment.tests["absent"] = lambda value: isinstance(value, Absent | wire.Absent)
     environment.globals |= {
         "version": __version__,
         "address_of": _address,
@@ -90,7 +91,7 @@ def _environment() -> Environment:
         "methods": METHODS,
         "not_covered": not_covered_in_words,
         "outcome_words": OUTCOMES_IN_WORDS,
-        "state_words": STATES_IN_WORDS,
+        "job_states": get_args(JobState),
         "band_words": {band: words.lower() for band, words in BANDS.items()},
         "with_query": lambda base, **values: f"{base}?{urlencode(_pairs(values))}",
     }
@@ -98,17 +99,17 @@ def _environment() -> Environment:
 
 
 def _address(name: str) -> str:
-    found = asset(name)
-    return f"/console/static/{name}?v={found.digest if found else ''}"
+    file = asset(name)
+    return f"/console/static/{name}?v={file.digest if file else ''}"
 
 
 def _pairs(values: dict[str, Any]) -> list[tuple[str, str]]:
-    """Parameters that say something; lists once for each of their members."""
+    """Return the parameters that have a value as pairs; a list gives one pair for each member."""
     return [
-        (name, str(one).lower() if isinstance(one, bool) else str(one))
+        (name, str(item).lower() if isinstance(item, bool) else str(item))
         for name, value in values.items()
-        for one in (value if isinstance(value, list | tuple) else [value])
-        if one not in ("", None, False)
+        for item in (value if isinstance(value, list | tuple) else [value])
+        if item not in ("", None, False)
     ]
 
 

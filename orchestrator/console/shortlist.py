@@ -1,4 +1,4 @@
-"""A ranking at a cut, for a page: three bands, each with as many of its proposals as people read there."""
+"""A ranking at a cutoff, for a page: three bands, each with as many of its proposals as people read on a page."""
 
 from typing import NamedTuple
 
@@ -8,28 +8,27 @@ from assayer.reports.wording import BANDS
 from orchestrator.store.call_tables import PAGE
 from orchestrator.store.rankings import CallStandings, RankingSummary
 
-__all__ = ["Shortlist", "ShortlistBand", "ShortlistRow", "shortlist"]
-
 _SHOWN = 200
-"""Of each band; the table of the call has all."""
+"""Maximum rows shown of each band; the table of the call has all."""
 
 
 class ShortlistRow(NamedTuple):
     rank: int
     title: str
     proposal: str | None
-    """Of the call; None: it is none of it, or was deleted since."""
+    """Id of the call's proposal; None if it is not part of the call or has been deleted."""
     low: float
     high: float
     chance_in: float
     comparisons: int
     alike: bool
     score: float | None
-    """Of its report, 0 to 1."""
+    """Score in the proposal's report, 0 to 1."""
     unscored: str
-    """Why there is none; empty where there is one, or no report is known."""
+    """Reason why there is no score; empty if there is a score or no report is known."""
     uncovered: bool
-    """The corpus does not cover its field: it was judged without what was written there."""
+    """Whether the corpus does not cover the proposal's field, so that it was judged without the literature of the
+    field."""
 
 
 class ShortlistBand(NamedTuple):
@@ -39,25 +38,25 @@ class ShortlistBand(NamedTuple):
     rows: tuple[ShortlistRow, ...]
     """The first of them."""
     more_from: int
-    """The page of the table by rank on which those that are not shown begin."""
+    """Page of the table by rank on which the proposals that are not shown begin."""
 
 
 class Shortlist(NamedTuple):
     moved: MovedCut
     ideas: int
     of_call: int
-    """How many of them are proposals of the call now."""
+    """Number of ideas that are still proposals of the call."""
     uncompared: int
-    """Of which the judge said nothing: they stand where they started."""
+    """Number of ideas on which the judge gave no verdict; they keep their initial position."""
     unscored: int
-    """Proposals of the call without a score, which the comparisons alone have placed."""
+    """Number of proposals of the call without a score, placed by the comparisons alone."""
     uncovered: int
-    """Those whose field the corpus does not cover."""
+    """Number of ideas whose field the corpus does not cover."""
     bands: tuple[ShortlistBand, ...]
 
 
 def shortlist(standings: CallStandings, summary: RankingSummary, cut: int | None) -> Shortlist:
-    """At the cut that is asked for, else at the ranking's own, else at a quarter of the ideas."""
+    """Return the shortlist at the requested cutoff, else at the ranking's own, else at a quarter of the ideas."""
     ideas = len(standings.ranks)
     chosen = min(cut or summary.cut or max(1, ideas // 4), ideas - 1)
     if cut in (None, summary.cut) and summary.cut is not None:
@@ -74,7 +73,7 @@ def shortlist(standings: CallStandings, summary: RankingSummary, cut: int | None
     return Shortlist(
         moved=moved,
         ideas=ideas,
-        of_call=sum(one is not None for one in standings.proposals),
+        of_call=sum(proposal is not None for proposal in standings.proposals),
         uncompared=standings.comparisons.count(0),
         unscored=sum(map(bool, standings.unscored)),
         uncovered=sum(map(bool, standings.uncovered)),

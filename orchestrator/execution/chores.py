@@ -1,4 +1,4 @@
-"""Chores: what has to be done now and then for the whole service, by whichever process comes first."""
+"""Chores: periodic maintenance of the whole service, run by whichever process starts it first."""
 
 import asyncio
 import logging
@@ -13,23 +13,23 @@ _LOG = logging.getLogger(__name__)
 
 
 class Chore(NamedTuple):
-    """After a failure it is soon tried again."""
+    """A periodic task; after a failure it is retried soon."""
 
     name: str
     seconds: float
-    """From one end to the next start."""
+    """Seconds from the end of one run to the start of the next."""
     work: Callable[[], Awaitable[object]]
 
 
 class ChoreLock(Protocol):
     async def run_alone(self, name: str, work: Callable[[], Awaitable[object]]) -> bool:
-        """False, with nothing done, while another process does the chore of this name. Raises StorageError and what
-        the work raises."""
+        """Run the chore and return True; return False without running it while another process does the chore
+        of this name. Raises StorageError and what the work raises."""
         ...
 
 
 async def run_chores(chores: Sequence[Chore], lock: ChoreLock, longest_pause: float) -> None:
-    """Until it is cancelled; any number of processes may do so side by side."""
+    """Run the chores repeatedly until cancelled; any number of processes may do so concurrently."""
     async with asyncio.TaskGroup() as group:
         for chore in chores:
             group.create_task(_repeat(chore, lock, longest_pause))

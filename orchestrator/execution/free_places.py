@@ -1,4 +1,4 @@
-"""How many jobs an evaluator asks the queue for, and how long it waits after a failure."""
+"""Number of jobs an evaluator requests from the queue, and its pause after a failure."""
 
 from orchestrator.jobs.fair_scheduler import FreeSlots
 
@@ -8,8 +8,9 @@ __all__ = ["pause_after_failures", "slots_to_ask_for"]
 def slots_to_ask_for(
     places: int, taken: int, interactive: int, batch_only: bool = False, overnight_only: bool = False
 ) -> FreeSlots:
-    """Half of the free places, rounded up: evaluators that wake together share what waits, and ask again at once.
-    `interactive` places are kept free for interactive jobs, as long as one is left for the others."""
+    """Return the slots to request: half of the free places, rounded up. Evaluators that wake together share the
+    waiting jobs this way, and ask again at once. `interactive` places are kept free for interactive jobs, as long
+    as one place is left for other jobs."""
     free = max(0, places - taken)
     if batch_only or overnight_only:
         return FreeSlots((free + 1) // 2, batch_only=batch_only, overnight_only=overnight_only)
@@ -19,5 +20,5 @@ def slots_to_ask_for(
 
 
 def pause_after_failures(failures: int, longest: float) -> float:
-    """Seconds; doubles with every failure in a row."""
+    """Return the pause in seconds after failures; it doubles with every consecutive failure."""
     return float(min(longest, 0.25 * 2 ** min(failures, 20)))

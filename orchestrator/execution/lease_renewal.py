@@ -1,4 +1,4 @@
-"""Renews the leases that a process holds, all in one statement, and tells which were lost."""
+"""Renewal of all leases that a process holds, in one statement, with detection of lost leases."""
 
 import asyncio
 import logging
@@ -35,7 +35,7 @@ class LeaseRenewal:
         self._tokens.discard(token)
 
     def renew_soon(self) -> None:
-        """Renews at once: a notification may have been missed."""
+        """Renew the leases immediately, because a notification may have been missed."""
         self._soon.set()
 
     async def run(self) -> None:
@@ -51,7 +51,7 @@ class LeaseRenewal:
                 continue
 
     async def renew(self) -> bool:
-        """False when the database did not take it."""
+        """Renew the leases held; return False if the database did not accept the renewal."""
         tokens = frozenset(self._tokens)
         if not tokens:
             return True

@@ -1,6 +1,7 @@
 """Ports of the worker. Adapters are in `orchestrator.store` and `cluster`."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol, TypeAlias
 from uuid import UUID
 
@@ -8,50 +9,55 @@ from assayer.models import EvaluationId
 from assayer.ports import Progress
 from orchestrator.jobs.fair_scheduler import FreeSlots
 from orchestrator.jobs.models import EventKind, JobId, JobState, JobVerdict, Lease
+from orchestrator.store.notifications import Channel, Subscription
 
 __all__ = [
     "JobEventLog",
     "JobPerformer",
     "LeaseLost",
     "LeaseStore",
+    "NotificationSource",
     "OnRunStarted",
 ]
 
 OnRunStarted: TypeAlias = Callable[[EvaluationId, dict[str, Any]], Awaitable[None]]
-"""Called with the run's id and all that determines the result. Raises LeaseLost: then no work may be done."""
+"""Callback invoked with the run's id and everything that determines the result. Raises LeaseLost, after which no work
+may be done."""
 
 
 class LeaseLost(Exception):
-    """The job was leased to somebody else, or cancelled."""
+    """Raised when the job was leased to another worker, or cancelled."""
 
 
 class LeaseStore(Protocol):
-    """All methods raise StorageError. With the token of a lease that no longer holds they change nothing."""
+    """Store of job leases. All methods raise StorageError; with the token of a lease that is no longer valid they
+    change nothing."""
 
     async def acquire(self, worker: str, slots: FreeSlots) -> list[Lease]: ...
 
     async def renew(self, tokens: Sequence[UUID]) -> set[UUID]:
-        """Those that still hold, extended by another `lease_seconds` from now."""
+        """Renew leases and return the tokens of those that still hold, extended by another `lease_seconds` from now."""
         ...
 
     async def record_run(self, lease: Lease, run_id: EvaluationId, pinned: Mapping[str, Any]) -> bool:
-        """Whether the lease still held."""
+        """Record the run of a job; return whether the lease was still valid."""
         ...
 
     async def finish(self, lease: Lease, verdict: JobVerdict) -> bool:
-        """Whether the lease still held. The store knows what the job cost, in all its runs."""
+        """Store the verdict of a job; return whether the lease was still valid. The store knows the cost of the
+        job in all its runs."""
         ...
 
     async def give_back(
         self, lease: Lease, why: str, *, attempt_failed: bool, after_seconds: float = 0
     ) -> JobState | None:
-        """`attempt_failed`: the job itself is at fault. Otherwise, with a pause, something was out of reach; without
-        one, its worker died. The job's new state: queued, or dead when its attempts are used up. None: the lease was
-        lost."""
+        """Return a job to the queue. With `attempt_failed` the job itself is at fault; otherwise a pause means
+        that a dependency was unreachable, and no pause means that the worker died. Returns the job's new state
+        (queued, or failed when its attempts are used up), or None if the lease was lost."""
         ...
 
     async def expire(self) -> int:
-        """Gives back the jobs whose leases have expired; how many they were."""
+        """Return the jobs with expired leases to the queue, and return how many there were."""
         ...
 
 
@@ -59,12 +65,17 @@ class JobEventLog(Protocol):
     async def append(
         self, job: JobId, kind: EventKind, data: Mapping[str, Any], lease: UUID | None = None
     ) -> int | None:
-        """The event's number; None when the job has ended or is gone, or the lease was lost. Raises StorageError."""
+        """Append an event and return its number; None if the job has ended or is gone, or the lease was lost.
+        Raises StorageError."""
         ...
+
+
+class NotificationSource(Protocol):
+    def subscribe(self, channel: Channel) -> AbstractAsyncContextManager[Subscription]: ...
 
 
 class JobPerformer(Protocol):
     async def perform(self, lease: Lease, progress: Progress, begun: OnRunStarted) -> JobVerdict:
-        """Does the work; the verdict leaves out its cost. Calls `begun` once, before anything is spent. Raises an
-        AssayerError, or what `begun` raised. Once cancelled it spends nothing more."""
+        """Run the job and return its verdict, without its cost. Calls `begun` once, before anything is spent.
+        Raises an AssayerError, or whatever `begun` raises. Spends nothing more once cancelled."""
         ...

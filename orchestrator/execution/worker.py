@@ -1,4 +1,4 @@
-"""Leases jobs from the queue and runs each to its verdict, whatever happens to the others or to the database."""
+"""Worker that leases jobs from the queue and runs each to its verdict, even if other jobs or the database fail."""
 
 import asyncio
 import logging
@@ -18,23 +18,26 @@ from orchestrator.execution.free_places import pause_after_failures, slots_to_as
 from orchestrator.execution.job_progress import JobProgress
 from orchestrator.execution.lease_renewal import LeaseRenewal
 from orchestrator.execution.metrics import ATTEMPTS, IN_WORK, SECONDS, count_fault
-from orchestrator.execution.ports import JobEventLog, JobPerformer, LeaseLost, LeaseStore
+from orchestrator.execution.ports import JobEventLog, JobPerformer, LeaseLost, LeaseStore, NotificationSource
 from orchestrator.jobs.fair_scheduler import FreeSlots
-from orchestrator.jobs.models import JobId, JobVerdict, Lease
+from orchestrator.jobs.models import JobVerdict, Lease
 from orchestrator.jobs.retry_policy import Retry, outcome_of_error
 from orchestrator.settings import ExecutionSettings
-from orchestrator.store.notifications import NotificationSource, handle_job_notifications
+from orchestrator.store.notifications import NotificationsMissed
 
 __all__ = ["Worker"]
 
 _LOG = logging.getLogger(__name__)
 _CANCELLING_SECONDS = 10.0
-"""Cancelled work ends at its next await; taking longer is a defect, and not waited for."""
+"""Seconds to wait for cancelled work, which ends at its next await; taking longer is a defect, and the worker stops
+waiting."""
 
 _STOP_PAUSE_SECONDS = 0.5
-"""Seconds before a job whose process is told to stop may start elsewhere. With a pause it does not count as a loss."""
+"""Seconds before a job of a stopping process may start elsewhere; with a pause it does not count as a lost worker."""
 _EVENT_SECONDS = 5.0
-"""Longest time for writing one event."""
+"""Timeout in seconds for writing one event."""
+_NOTIFICATION_SECONDS = 60.0
+"""Timeout in seconds of a wait for a notification; its value does not affect behaviour."""
 
 T = TypeVar("T")
 
@@ -46,9 +49,9 @@ class _HeldJob:
     lease: Lease
     progress: JobProgress = field(default_factory=JobProgress)
     run: EvaluationId | None = None
-    """Known once it has started."""
+    """Id of the run; None until it has started."""
     event_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held while an event is written, so that none comes after the verdict."""
+    """Lock held while an event is written, so that no event follows the verdict."""
     task: "asyncio.Task[None] | None" = None
 
 
@@ -71,8 +74,8 @@ class Worker:
         batch_only: bool = False,
         overnight_only: bool = False,
     ) -> None:
-        """`batch_only`: it leases no interactive jobs, and keeps no places for them. `overnight_only`: it leases
-        overnight jobs, which no other worker does."""
+        """Create a worker. `batch_only`: it leases no interactive jobs and keeps no places for them.
+        `overnight_only`: it leases overnight jobs, which no other worker does."""
         self.name = name
         self._batch_only = batch_only
         self._overnight_only = overnight_only
@@ -89,13 +92,13 @@ class Worker:
         self._draining = asyncio.Event()
 
     async def run(self) -> None:
-        """Until it is cancelled; then jobs that still run end as if the process had died. `drain` first."""
+        """Run until cancelled; jobs still running then end as if the process had died, so call `drain` first."""
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._renewal.run())
                 group.create_task(self._report_progress())
                 group.create_task(self._lease_until_drained())
-                group.create_task(handle_job_notifications(self._listener, self))
+                group.create_task(self._handle_notifications())
         finally:
             await self._cancel(list(self._jobs.values()))
 
@@ -106,26 +109,30 @@ class Worker:
 
     @property
     def tokens(self) -> frozenset[UUID]:
-        """Of the leases of jobs that run here."""
+        """Tokens of the leases of jobs that run here."""
         return frozenset(self._jobs)
 
-    def on_cancelled(self, job: JobId) -> None:
-        """Stops the work on a job that its row already says is cancelled."""
+    async def _handle_notifications(self) -> None:
+        async with self._listener.subscribe("assayer_jobs") as notifications:
+            while True:
+                payload = await notifications.next(_NOTIFICATION_SECONDS)
+                if isinstance(payload, NotificationsMissed):
+                    # A cancellation may have been missed: renewal shows which leases are still valid.
+                    self._renewal.renew_soon()
+                    self._wake.set()
+                elif payload == "queued":
+                    self._wake.set()
+                elif payload is not None and payload.startswith("cancelled "):
+                    self.on_cancelled(payload.removeprefix("cancelled "))
+
+    def on_cancelled(self, job: str) -> None:
+        """Stop the work on a job whose row is already marked as cancelled."""
         for token, held in self._jobs.items():
             if held.lease.job == job:
                 self._on_lease_lost(token)
 
-    def on_missed(self) -> None:
-        """Looks for jobs, and renews all leases at once, which tells which still hold: a cancellation may have been
-        missed."""
-        self._renewal.renew_soon()
-        self._wake.set()
-
-    def on_queued(self) -> None:
-        self._wake.set()
-
     async def drain(self, seconds: float) -> None:
-        """Takes no more jobs, lets those that run end within that time, and gives the rest back to the queue."""
+        """Stop leasing jobs, let running jobs finish within `seconds`, and return the rest to the queue."""
         self._draining.set()
         self._wake.set()
         with suppress(TimeoutError):
@@ -158,7 +165,7 @@ class Worker:
                     await until.wait()
 
     async def _lease_some(self) -> bool:
-        """Whether there may be more for the places that are left."""
+        """Lease jobs for the free places; return whether there may be more jobs for the remaining places."""
         async with self._leasing:
             slots = self._free_slots()
             if self._draining.is_set() or not slots.free:
@@ -264,7 +271,8 @@ class Worker:
             await self._events.append(job.lease.job, "repinned", {"changed": changed}, job.lease.token)
 
     async def _store_outcome(self, job: _HeldJob, outcome: JobVerdict | Retry) -> None:
-        """Tried again while the database is out of reach: a finished result must not be lost for that."""
+        """Store the outcome of a job, retrying while the database is unreachable, so that a finished result is
+        not lost."""
         lease = job.lease
         if isinstance(outcome, Retry):
             give_back = partial(self._leases.give_back, lease, outcome.why, attempt_failed=outcome.attempt_failed)
@@ -276,7 +284,7 @@ class Worker:
         if not await self._retried(partial(self._leases.finish, lease, outcome)):
             _LOG.warning("the verdict on job %s was refused: its lease was lost", lease.job)
             return
-        _LOG.info("job %s is %s", lease.job, outcome.state)
+        _LOG.info("job %s: %s", lease.job, outcome.state)
 
     async def _retried(self, write: Callable[[], Awaitable[T]]) -> T:
         retrying = AsyncRetrying(
@@ -295,7 +303,8 @@ class Worker:
                 await self._append_progress(job)
 
     async def _append_progress(self, job: _HeldJob) -> None:
-        """A progress event that cannot be stored does not fail the job: the next one says all that it said."""
+        """Append a progress event; failing to store it does not fail the job, because the next event repeats
+        its content."""
         async with job.event_lock:
             if (changes := job.progress.take_changes()) is None:
                 return

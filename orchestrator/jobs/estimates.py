@@ -1,8 +1,7 @@
-"""What evaluations will cost and how long they will take, from what others of their method took. Nothing is stored.
+"""Expected cost and duration of evaluations, estimated from earlier evaluations by the same method. Nothing is stored.
 
-The tenant's own evaluations are the better guide: its ideas, this service's models and prices. Where there are fewer
-than ten, the figures that come with the program stand in, with the prices of the settings.
-"""
+The tenant's own evaluations are the better guide: its ideas, this service's models and prices. If there are fewer than
+ten, the figures that come with the program are used, with the prices of the settings."""
 
 import statistics
 from collections.abc import Sequence
@@ -11,39 +10,39 @@ from typing import Literal
 from assayer.models import Absent, Frozen
 from assayer.models.base import Dollars
 
-__all__ = ["CostEstimate", "Pace", "TakenByEvaluation", "TypicalEvaluation", "estimate"]
+__all__ = ["CostEstimate", "QueuePace", "TakenByEvaluation", "TypicalEvaluation", "estimate"]
 
 FEWEST = 10
-"""Evaluations, or ends within the last hour, from which anything is concluded."""
+"""Minimum number of evaluations, or of evaluations that ended within the last hour, for an estimate."""
 
 
 class TakenByEvaluation(Frozen):
-    """Answers from the cache included, as if they had been sent."""
+    """Usage of one evaluation; cached answers count as if they had been requested."""
 
     calls: int
     prompt_tokens: int
     completion_tokens: int
     cost_usd: Dollars | None
-    """None: a call's price is not known."""
+    """Cost in US dollars; None if the price of a call is not known."""
 
 
 class TypicalEvaluation(Frozen):
-    """What the program brings about a method: measured on other ideas, with a simulated model."""
+    """Usage figures for a method that are shipped with the program, measured on other ideas with a simulated model."""
 
     calls: int
     prompt_tokens: int
     completion_tokens: int
     cost_usd: Dollars | Absent
     high_cost_usd: Dollars | Absent
-    """Nine of ten of those ideas cost at most as much."""
+    """Cost in US dollars that nine out of ten of the measured ideas do not exceed."""
 
 
-class Pace(Frozen):
-    """How fast a tenant's evaluations by a method ended within the last hour."""
+class QueuePace(Frozen):
+    """Rate at which a tenant's evaluations by a method ended within the last hour."""
 
     ended: int = 0
     seconds: float = 0.0
-    """Between the first and the last of these ends."""
+    """Seconds between the first and the last of these ends."""
     waiting: int = 0
     """Accepted, and not ended."""
 
@@ -56,31 +55,31 @@ class Pace(Frozen):
 
 class CostEstimate(Frozen):
     basis: Literal["own", "typical"]
-    """The tenant's own evaluations, or the figures that come with the program."""
+    """Source of the estimate: the tenant's own evaluations, or the figures shipped with the program."""
     evaluations: int
-    """From how many evaluations of one's own it is estimated; 0 for `typical`."""
+    """Number of the tenant's own evaluations on which the estimate is based; 0 for `typical`."""
     calls: int
-    """Of all ideas together, as are the following."""
+    """Calls for all ideas together; the following fields also cover all ideas."""
     prompt_tokens: int
     completion_tokens: int
     cost_usd: Dollars | Absent
     high_cost_usd: Dollars | Absent
-    """If every idea cost as much as the dearest tenth."""
+    """Total cost in US dollars if every idea cost as much as the most expensive tenth."""
     cut_short: float | Absent
-    """Share of one's own evaluations that cost more than `max_usd` allows: theirs would have ended incomplete."""
+    """Fraction of the tenant's own evaluations that cost more than `max_usd` allows and would have ended incomplete."""
     hours: float | Absent
-    """Until the last of them ends, at the pace of the last hour and after what waits already."""
+    """Hours until the last evaluation ends, at the rate of the last hour and after the evaluations already waiting."""
 
 
 def estimate(
     ideas: int,
     own: Sequence[TakenByEvaluation],
     typical: TypicalEvaluation | Absent,
-    pace: Pace,
+    pace: QueuePace,
     max_usd: float | None = None,
 ) -> CostEstimate | Absent:
-    """Of so many different ideas; `max_usd` is what one of them may cost. Absent, with the reason, where nothing is
-    known of their method."""
+    """Estimate the cost of `ideas` different ideas; `max_usd` is the maximum cost of each. Absent, with the reason,
+    if nothing is known about their method."""
     speed = pace.ideas_per_hour
     hours = speed if isinstance(speed, Absent) else (ideas + pace.waiting) / speed
     if len(own) >= FEWEST:
@@ -103,7 +102,7 @@ def estimate(
 def _from_own(
     ideas: int, own: Sequence[TakenByEvaluation], hours: float | Absent, max_usd: float | None
 ) -> CostEstimate:
-    costs = [one.cost_usd for one in own if one.cost_usd is not None]
+    costs = [item.cost_usd for item in own if item.cost_usd is not None]
     mean: float | Absent
     high: float | Absent
     over: float | Absent
@@ -118,9 +117,9 @@ def _from_own(
     return CostEstimate(
         basis="own",
         evaluations=len(own),
-        calls=round(ideas * statistics.fmean(one.calls for one in own)),
-        prompt_tokens=round(ideas * statistics.fmean(one.prompt_tokens for one in own)),
-        completion_tokens=round(ideas * statistics.fmean(one.completion_tokens for one in own)),
+        calls=round(ideas * statistics.fmean(item.calls for item in own)),
+        prompt_tokens=round(ideas * statistics.fmean(item.prompt_tokens for item in own)),
+        completion_tokens=round(ideas * statistics.fmean(item.completion_tokens for item in own)),
         cost_usd=_times(ideas, mean, None),
         high_cost_usd=_times(ideas, high, None),
         cut_short=over,

@@ -34,13 +34,13 @@ __all__ = [
 
 class FreeSlots(NamedTuple):
     free: int
-    """In all."""
+    """Total number of free slots."""
     interactive_only: int = 0
-    """Those of them that only interactive jobs may take."""
+    """Number of free slots that only interactive jobs may take."""
     batch_only: bool = False
-    """Whether no interactive job may take any."""
+    """Whether interactive jobs may not take any of the slots."""
     overnight_only: bool = False
-    """Whether they are for overnight jobs, and for no others; those get no other slots."""
+    """Whether the slots are only for overnight jobs, which get no other slots."""
 
 
 class WaitingJob(NamedTuple):
@@ -48,9 +48,9 @@ class WaitingJob(NamedTuple):
 
     job: JobId
     max_usd: float | None
-    """The most that it may cost; None: no limit."""
+    """Maximum cost of the job in US dollars; None if there is no limit."""
     suspect: bool = False
-    """It may be the cause of its workers' deaths."""
+    """Whether the job may be the cause of its workers' deaths."""
 
 
 @dataclass(frozen=True)
@@ -61,16 +61,16 @@ class TenantQueue:
     weight: float
     virtual_time: float
     free_jobs: int | None
-    """How many more of its jobs may run; None: no limit."""
+    """Number of further jobs of the tenant that may run; None: no limit."""
     budget_left: float | None
-    """What is left of the month's budget and not reserved; None: no budget."""
+    """Remaining unreserved budget of the month; None: no budget."""
     interactive: Sequence[WaitingJob] = ()
-    """In order; as many as there are free slots are enough."""
+    """Waiting interactive jobs in order; as many as there are free slots are enough."""
     batch: Sequence[WaitingJob] = ()
     overnight: Sequence[WaitingJob] = ()
-    """Whoever asks for slots for these asks for no others."""
+    """Waiting overnight jobs; a request for slots for these asks for no other slots."""
     overnight_running: int = 0
-    """Its overnight jobs that run; the limit of others says nothing of them."""
+    """Number of the tenant's running overnight jobs, which do not count towards the limit of other jobs."""
 
 
 class Grant(NamedTuple):
@@ -78,7 +78,7 @@ class Grant(NamedTuple):
     tenant: TenantId
     max_usd: float | None
     reserved_usd: float
-    """Kept from the tenant's budget until the job ends; 0 without a budget."""
+    """Amount reserved from the tenant's budget until the job ends; 0 without a budget."""
 
 
 class Allocation(NamedTuple):
@@ -107,7 +107,7 @@ class _TenantShare:
         }
 
     def next_job(self, priority: Priority, suspects: bool) -> WaitingJob | None:
-        """The next job of this priority, if it may start. Without `suspects`, suspect jobs are passed over."""
+        """Return the next job of this priority, if it may start. Without `suspects`, suspect jobs are skipped."""
         share = self.queues[priority]
         while share and share[0].suspect and not suspects:
             share.popleft()
@@ -130,8 +130,11 @@ class _TenantShare:
 
 
 def allocate(slots: FreeSlots, clock: float, tenants: Sequence[TenantQueue], head_start: float) -> Allocation:
-    """Allocates the free slots to waiting jobs. At most one suspect job is started."""
-    shares = [_TenantShare(one, max(one.virtual_time, clock), one.free_jobs, one.budget_left) for one in tenants]
+    """Allocate the free slots to waiting jobs; at most one suspect job is started."""
+    shares = [
+        _TenantShare(tenant, max(tenant.virtual_time, clock), tenant.free_jobs, tenant.budget_left)
+        for tenant in tenants
+    ]
     taken: tuple[Priority, ...] = ("batch",) if slots.batch_only else ("interactive", "batch")
     eligible = [share for share in shares if any(share.next_job(priority, True) for priority in taken)]
     clock = min((share.time for share in eligible), default=clock)
@@ -140,9 +143,12 @@ def allocate(slots: FreeSlots, clock: float, tenants: Sequence[TenantQueue], hea
 
 
 def allocate_overnight(slots: FreeSlots, clock: float, tenants: Sequence[TenantQueue]) -> Allocation:
-    """The tenant with the fewest overnight jobs for its weight is next. These run for hours and mostly wait, so they
-    cost their tenant no turns of other jobs, and are not counted among those that it may have running."""
-    shares = [_TenantShare(one, one.overnight_running / one.weight, None, one.budget_left) for one in tenants]
+    """Allocate slots to overnight jobs; the tenant with the fewest running overnight jobs for its weight is next.
+    These jobs run for hours and mostly wait, so they neither delay the tenant's other jobs nor count towards its
+    limit of running jobs."""
+    shares = [
+        _TenantShare(tenant, tenant.overnight_running / tenant.weight, None, tenant.budget_left) for tenant in tenants
+    ]
     grants, _ = _allocate_slots(slots, shares, ("overnight",), 0.0)
     return Allocation(tuple(grants), clock, {})
 
@@ -185,24 +191,24 @@ def _allocate_slots(
 
 
 class QueuePosition(NamedTuple):
-    """A queued job's position, and its tenant's limits."""
+    """Position of a queued job, and the limits of its tenant."""
 
     seconds: float
     """Until it may start."""
     ahead: int
-    """Jobs of the same tenant that come first."""
+    """Number of jobs of the same tenant that come first."""
     running: int
-    """Of the tenant, like the following."""
+    """Number of the tenant's running jobs; the following fields also describe the tenant."""
     max_running: int | None
     max_usd: float | None
-    """Of the job."""
+    """Maximum cost of the job."""
     monthly_usd: float | None
     spent_usd: float
     reserved_usd: float
 
 
 def waiting_reason(now: QueuePosition) -> str:
-    """The first obstacle to its start, for people."""
+    """Return a sentence on the first obstacle to the job's start."""
     if now.seconds > 0:
         return f"It was put off after an attempt that did not finish, and is tried again in {now.seconds:.0f} s."
     if now.max_running is not None and now.running >= now.max_running:

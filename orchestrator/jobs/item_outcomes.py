@@ -1,10 +1,9 @@
-"""What becomes of each item of a job that has many, and what all of them come to.
+"""Outcomes of the items of a job, and their totals.
 
-An item ends in a result, in which what could not be had is absent with its reason, or in a problem of its own.
-"""
+An item ends in a result, in which unavailable parts are absent with a reason, or in a problem of its own."""
 
 from collections.abc import Sequence
-from typing import Literal, Self, TypeVar
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -15,37 +14,43 @@ from orchestrator.jobs.models import Problem
 
 __all__ = ["CurationOutcome", "ItemOutcome", "ItemsResult", "PaidOutcome", "ProposalOutcome", "ScoreOutcome"]
 
-Ended = TypeVar("Ended", bound="ItemOutcome")
-
 
 class ItemOutcome(Frozen):
+    result_field: ClassVar[str]
+    """Name of the field with the result."""
     item: int = Field(ge=0)
-    """Its place in the request, from 0."""
+    """Position of the item in the request, from 0."""
     id: str = ""
-    """The caller's name for it."""
+    """Caller's name for the item."""
     problem: Problem | None = None
     """Why there is no result."""
     same_as: int | None = None
-    """An earlier item with the same words, with which it was done: it cost nothing more."""
+    """Index of an earlier item with the same text, whose outcome is reused at no further cost."""
     seconds: float = Field(default=0.0, ge=0)
-    """From the beginning of its work to its end."""
+    """Seconds from the start to the end of the item's work."""
+
+    @model_validator(mode="after")
+    def _ends_in_one(self) -> Self:
+        if (getattr(self, self.result_field) is None) == (self.problem is None):
+            raise ValueError(f"an item ends in a {self.result_field} or in a problem")
+        return self
 
     def repeated(self, item: int, name: str) -> Self:
-        """Of a later item with the same words."""
+        """Return the outcome of a later item with the same text."""
         return self.model_copy(update={"item": item, "id": name, "same_as": self.item, "seconds": 0.0})
 
 
 class PaidOutcome(ItemOutcome):
-    """With what this item alone took."""
+    """Outcome with the usage and cost of this item alone."""
 
     calls: int = 0
-    """Answers that came, those known from before included."""
+    """Number of answers received, including cached answers."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost_usd: Dollars | Absent = 0.0
-    """Answers known from before are free."""
+    """Cost in US dollars; cached answers are free."""
     models: tuple[str, ...] = ()
-    """That answered, sorted."""
+    """Models that answered, sorted."""
     prompts: tuple[PromptVersion, ...] = ()
 
     @property
@@ -58,14 +63,12 @@ class PaidOutcome(ItemOutcome):
 
 
 class CurationOutcome(PaidOutcome):
-    """Of a paper."""
+    """Outcome of a paper."""
+
+    result_field = "paper"
 
     paper: CuratedPaper | None = None
-    """Kind and question, each absent with its reason where there is none."""
-
-    @model_validator(mode="after")
-    def _ends_in_one(self) -> Self:
-        return _ending(self, self.paper)
+    """Kind and question of the paper; each is absent, with its reason, if it has none."""
 
     @property
     def ended_as(self) -> Literal["done", "absent", "problem"]:
@@ -75,13 +78,11 @@ class CurationOutcome(PaidOutcome):
 
 
 class ProposalOutcome(PaidOutcome):
-    """Of a research question."""
+    """Outcome of a research question."""
+
+    result_field = "proposal"
 
     proposal: Proposal | None = None
-
-    @model_validator(mode="after")
-    def _ends_in_one(self) -> Self:
-        return _ending(self, self.proposal)
 
     @property
     def ended_as(self) -> Literal["done", "absent", "problem"]:
@@ -91,33 +92,32 @@ class ProposalOutcome(PaidOutcome):
 
 
 class ScoreOutcome(PaidOutcome):
-    """Of an idea."""
+    """Outcome of an idea."""
+
+    result_field = "scores"
 
     scores: IdeaScores | None = None
-
-    @model_validator(mode="after")
-    def _ends_in_one(self) -> Self:
-        return _ending(self, self.scores)
 
     @property
     def ended_as(self) -> Literal["done", "absent", "problem"]:
         if self.scores is None:
             return "problem"
-        return "absent" if all(isinstance(one.score, Absent) for one in self.scores.scores) else "done"
+        return "absent" if all(isinstance(score.score, Absent) for score in self.scores.scores) else "done"
 
 
 class ItemsResult(Frozen):
-    """How many of the items of a curation, a proposal or scores ended how; each has its own outcome beside it."""
+    """Counts of the items of a curation, a proposal or scores by outcome; the outcome of each item is stored
+    separately."""
 
     kind: Literal["curation", "proposal", "score"]
     items: int
     done: int
-    """Papers whose kind is known, questions with a candidate, ideas with a score."""
+    """Number of papers whose kind is known, of questions with a candidate, or of ideas with a score."""
     absent: int
-    """The model gave no usable answer; the outcome says why."""
+    """Number of items for which the model gave no usable answer; the outcome states the reason."""
     problem: int
     repeated: int
-    """Had the words of an earlier item; counted as that one ended."""
+    """Number of items with the text of an earlier item; each also counts by the outcome of that item."""
     calls: int
     prompt_tokens: int
     completion_tokens: int
@@ -125,24 +125,18 @@ class ItemsResult(Frozen):
 
     @classmethod
     def of(cls, kind: Literal["curation", "proposal", "score"], outcomes: Sequence[PaidOutcome]) -> "ItemsResult":
-        ended = [one.ended_as for one in outcomes]
-        unknown = next((one.cost_usd for one in outcomes if isinstance(one.cost_usd, Absent)), None)
-        paid = sum(one.cost_usd for one in outcomes if not isinstance(one.cost_usd, Absent))
+        ended = [outcome.ended_as for outcome in outcomes]
+        unknown = next((outcome.cost_usd for outcome in outcomes if isinstance(outcome.cost_usd, Absent)), None)
+        paid = sum(outcome.cost_usd for outcome in outcomes if not isinstance(outcome.cost_usd, Absent))
         return cls(
             kind=kind,
             items=len(outcomes),
             done=ended.count("done"),
             absent=ended.count("absent"),
             problem=ended.count("problem"),
-            repeated=sum(one.same_as is not None for one in outcomes),
-            calls=sum(one.calls for one in outcomes),
-            prompt_tokens=sum(one.prompt_tokens for one in outcomes),
-            completion_tokens=sum(one.completion_tokens for one in outcomes),
+            repeated=sum(outcome.same_as is not None for outcome in outcomes),
+            calls=sum(outcome.calls for outcome in outcomes),
+            prompt_tokens=sum(outcome.prompt_tokens for outcome in outcomes),
+            completion_tokens=sum(outcome.completion_tokens for outcome in outcomes),
             cost_usd=round(paid, 6) if unknown is None else unknown,
         )
-
-
-def _ending(outcome: Ended, result: object) -> Ended:
-    if (result is None) == (outcome.problem is None):
-        raise ValueError("an item ends in a result or in a problem")
-    return outcome

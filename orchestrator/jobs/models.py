@@ -1,21 +1,24 @@
-"""The service's records: jobs and their events, leases, verdicts, problems, tenants, and the ids that name them."""
+"""Records of the service: jobs and their events, leases, verdicts, problems and tenants, and the types of their ids."""
 
 import datetime as dt
-from typing import Annotated, Any, Literal, NewType, TypeAlias
+from typing import Any, Literal, NewType, TypeAlias
 from uuid import UUID
 
 from pydantic import Field
 
 from assayer.models import EvaluationId, FlagKind, Frozen
-from orchestrator.jobs.requests import (
-    ComparisonRequest,
-    CurationRequest,
-    EvaluationRequest,
-    ProposalRequest,
-    RankingRequest,
-    RewardsRequest,
-    ScoreRequest,
+from assayer_client.resources import (
+    TERMINAL,
+    BatchId,
+    JobId,
+    JobKind,
+    JobState,
+    LivePriority,
+    Priority,
+    Problem,
+    TenantId,
 )
+from orchestrator.jobs.requests import JobRequest
 
 __all__ = [
     "TERMINAL",
@@ -39,48 +42,16 @@ __all__ = [
     "ThingKind",
 ]
 
-TenantId = NewType("TenantId", str)
 KeyId = NewType("KeyId", str)
-JobId = NewType("JobId", str)
-BatchId = NewType("BatchId", str)
 
-JobKind = Literal["evaluation", "comparison", "ranking", "rewards", "curation", "proposal", "score"]
 ThingKind = Literal[JobKind, "batch"]
-"""What a tenant submits and deletes."""
-LivePriority = Literal["interactive", "batch"]
-Priority = Literal[LivePriority, "overnight"]
-"""Overnight jobs have places of their own, and their questions to language models wait for batches that cost less."""
-JobState = Literal["queued", "running", "done", "failed", "dead", "cancelled"]
-"""failed: for a reason that another attempt would not change; dead: given up after too many attempts."""
-TERMINAL: frozenset[JobState] = frozenset({"done", "failed", "dead", "cancelled"})
-
-JobRequest: TypeAlias = Annotated[
-    EvaluationRequest
-    | ComparisonRequest
-    | RankingRequest
-    | RewardsRequest
-    | CurationRequest
-    | ProposalRequest
-    | ScoreRequest,
-    Field(discriminator="kind"),
-]
+"""Kinds of resources that a tenant submits and deletes."""
 
 EventKind: TypeAlias = Literal[
-    "queued", "started", "progress", "retried", "repinned", "done", "failed", "dead", "cancelled"
+    "queued", "started", "progress", "retried", "repinned", "succeeded", "failed", "cancelled"
 ]
-"""retried: back in the queue; repinned: started again with other settings. The last four are final."""
-TenantName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
-"""Of a tenant among tenants."""
-
-
-class Problem(Frozen):
-    """Why there is no result (RFC 9457, the members that outlive a request)."""
-
-    type: str
-    """The last part of the problem type's URI: `budget-exhausted`."""
-    title: str
-    detail: str
-    """What was wrong, where, and what to do."""
+"""Kinds of job events. retried: back in the queue; repinned: started again with other settings. The last three are
+final."""
 
 
 class Job(Frozen):
@@ -90,74 +61,74 @@ class Job(Frozen):
     tenant: TenantId
     batch: BatchId | None
     row: int | None
-    """Of the batch's input, from 1."""
+    """Row number in the batch's input, from 1."""
     kind: JobKind
     priority: Priority
     state: JobState
     subject: str
-    """For lists: the idea's title, `12 ideas`."""
+    """Title shown in lists: the idea's title, or `12 ideas`."""
     source: str = ""
-    """The sender's name for it, at most 300 characters; empty where there is none."""
+    """Sender's name for the job, at most 300 characters; empty if there is none."""
     flags: tuple[FlagKind, ...] = ()
-    """What is suspicious in its texts; of a document known once it has been read."""
+    """Suspicious features of the job's texts; for a document known only once it has been read."""
     attempt: int
-    """How often it was started."""
+    """Number of times the job was started."""
     run_id: EvaluationId | None
-    """Identifies everything that determines the result; known once it has started."""
+    """Id of everything that determines the result; None until the job has started."""
     problem: Problem | None
     cost_usd: float | None
-    """Everything that was paid for it; None while unknown."""
+    """Total amount paid for the job in US dollars; None while unknown."""
     created_at: dt.datetime
     started_at: dt.datetime | None
     finished_at: dt.datetime | None
 
 
 class Lease(Frozen):
-    """The right to run a job, until it is leased anew."""
+    """The exclusive right to run a job, until it is leased again."""
 
     job: JobId
     tenant: TenantId
     token: UUID
-    """New every time the job is leased: a writer with another one is refused."""
+    """Token issued each time the job is leased; writes with an older token are refused."""
     attempt: int
     priority: Priority
     request: JobRequest
     document: bytes | None
-    """The PDF with the idea, where neither the request nor a file holds it."""
+    """PDF with the idea, if neither the request nor a file holds it."""
     document_file: str | None = None
-    """Where it lies in the store of documents."""
+    """Location of the PDF in the document store."""
     max_usd: float | None
-    """The most that all attempts of this job may cost together: the lesser of the request's limit and what the tenant
-    has left."""
+    """Maximum cost of all attempts of this job together: the lesser of the request's limit and the tenant's
+    remaining budget."""
     paid_usd: float = 0.0
-    """What earlier attempts have cost of it."""
+    """Amount in US dollars that earlier attempts have spent on the job."""
     paid_prompt_tokens: int = 0
-    """What earlier attempts have sent."""
+    """Number of prompt tokens that earlier attempts have sent."""
     pinned: dict[str, Any] | None
     """Everything that determined the result when the job was first started; None at the first attempt."""
     submitted_at: dt.datetime
 
 
 class JobVerdict(Frozen):
-    """How a job ended. Stored once, by the holder of the lease."""
+    """Final outcome of a job, stored once by the holder of the lease."""
 
-    state: Literal["done", "failed", "dead"]
+    state: Literal["succeeded", "failed"]
     run_id: EvaluationId | None = None
     result: dict[str, Any] | None = None
-    """Of every kind of job but an evaluation; an evaluation's report is stored with its run."""
+    """Result of every kind of job except an evaluation, whose report is stored with its run."""
     problem: Problem | None = None
     cost_usd: float | None = None
-    """None: what the ledger says of all its runs."""
+    """Cost of the job in US dollars; None to use the ledger's total of all its runs."""
     flags: tuple[FlagKind, ...] | None = None
-    """What is suspicious in the text that was judged; None: as told when it was submitted."""
+    """Suspicious features of the judged text; None: unchanged since submission."""
     title: str | None = None
-    """Of a document, which is read when its job begins; None: as told when it was submitted."""
+    """Title of a document, which is read when its job begins; None: unchanged since submission."""
 
 
 class JobEvent(Frozen):
     job: JobId
     number: int
-    """From 1, without gaps within a job."""
+    """Number of the event, from 1, without gaps within a job."""
     kind: EventKind
     data: dict[str, Any]
     at: dt.datetime
@@ -168,15 +139,16 @@ class TenantPlan(Frozen):
 
     name: str = Field(min_length=1, max_length=200)
     weight: float = Field(default=1.0, gt=0, le=1_000)
-    """Share of the service, relative to the weights of the other tenants with waiting jobs."""
+    """Relative share of the service, compared with the weights of the other tenants with waiting jobs."""
     max_running: int | None = Field(default=None, gt=0)
-    """Jobs at once; None: no limit."""
+    """Maximum number of jobs running at the same time; None if there is no limit."""
     max_queued: int = Field(default=20_000, gt=0)
-    """Further ones are refused."""
+    """Maximum number of queued jobs; further jobs are refused."""
     monthly_usd: float | None = Field(default=None, gt=0)
-    """Of a calendar month in UTC. Jobs for which too little is left wait for the next."""
+    """Budget in US dollars of a calendar month in UTC. Jobs that exceed the remaining budget wait for the next
+    month."""
     retention_days: int | None = Field(default=None, gt=0)
-    """Jobs are deleted, with everything that belongs to them, so long after they ended; None: never."""
+    """Days after their end until jobs are deleted, with everything that belongs to them; None: never."""
 
 
 class Tenant(TenantPlan):

@@ -1,4 +1,4 @@
-"""The figures of a report that a table of many shows and sorts by."""
+"""Figures of a report that a table of many reports shows and sorts by."""
 
 from assayer.models import Absent, Frozen, Report
 from assayer.models.assessment import Part, ScoreCertainty
@@ -17,36 +17,36 @@ class PartFigure(Frozen):
     name: str
     title: str
     share: float | None
-    """Where the score lies on its scale, 0 to 1; None: there is none."""
+    """Score as a position on its scale, 0 to 1; None if there is no score."""
     value: float | None
     scale_max: float | None
     certainty: ScoreCertainty | None
     reason: str
-    """Why there is no score; empty where there is one."""
+    """Reason why there is no score; empty if there is one."""
 
 
 class ReportFigures(Frozen):
     idea: str
     score: float | None
-    """All parts together, 0 to 1; None: there is none."""
+    """Overall score of all parts together, 0 to 1; None if there is no score."""
     reason: str
-    """Why there is no score; empty where there is one."""
+    """Reason why there is no score; empty if there is one."""
     certainty: ScoreCertainty | None
     """The least of the parts'."""
     fit: FitLevel | None
     complete: bool
-    """Every part has a score, and no budget or minimum cut it short."""
+    """Whether every part has a score, and neither a budget nor a minimum cut the evaluation short."""
     parts: tuple[PartFigure, ...]
     notices: tuple[str, ...]
-    words: tuple[str, ...] | None = None
-    """Those that the proposal uses most, the most frequent first; None: they were not counted."""
+    words: tuple[str, ...] = ()
+    """Most frequent words of the proposal, in descending order of frequency."""
 
 
 def figures_of(report: Report) -> ReportFigures:
     score = score_of(report)
     fit = report.coverage.corpus_fit
     parts = tuple(map(_part, report.parts))
-    known = [CERTAINTIES.index(one.certainty) for one in parts if one.certainty is not None]
+    known = [CERTAINTIES.index(part.certainty) for part in parts if part.certainty is not None]
     notices = tuple(dict.fromkeys(notice.kind for notice in report.notices))
     return ReportFigures(
         idea=report.idea.id,
@@ -56,7 +56,7 @@ def figures_of(report: Report) -> ReportFigures:
         else "",
         certainty=CERTAINTIES[min(known)] if known else None,
         fit=None if isinstance(fit, Absent) else fit.level,
-        complete=not isinstance(score, Absent) and "budget" not in notices and all(not one.reason for one in parts),
+        complete=not isinstance(score, Absent) and "budget" not in notices and all(not part.reason for part in parts),
         parts=parts,
         notices=notices,
         words=frequent_words(report.idea.title, report.idea.text),
@@ -64,13 +64,13 @@ def figures_of(report: Report) -> ReportFigures:
 
 
 def _why(score: Absent, parts: tuple[PartFigure, ...], *, covered: bool) -> str:
-    """What its parts say, where none of them has a score: it tells more. First, where it is so, that the corpus does
-    not cover the field: no other reason would go away without that."""
-    reasons = dict.fromkeys(one.reason for one in parts)
-    told = [score.reason] if not parts or "" in reasons else list(reasons)
-    if not covered and _NOT_COVERED not in told:
-        told.insert(0, _NOT_COVERED)
-    return " ".join(f"{one[:1].upper()}{one[1:]}" for one in told)
+    """Return why there is no score: the reasons of the parts if every part lacks a score, as they are more
+    specific. If the corpus does not cover the field, that comes first, because the other reasons depend on it."""
+    reasons = dict.fromkeys(part.reason for part in parts)
+    reasons_given = [score.reason] if not parts or "" in reasons else list(reasons)
+    if not covered and _NOT_COVERED not in reasons_given:
+        reasons_given.insert(0, _NOT_COVERED)
+    return " ".join(f"{item[:1].upper()}{item[1:]}" for item in reasons_given)
 
 
 def _part(part: Part) -> PartFigure:

@@ -1,59 +1,54 @@
-"""What can be asked of the service. Stored with the job; the API's bodies are made of the same parts."""
+"""Requests that can be made to the service, as stored with the job."""
 
 import datetime as dt
-from typing import Literal
+from collections.abc import Sequence
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
 from assayer.curation.options import BestBy
 from assayer.methods.debate.composition import Composition
 from assayer.methods.innoeval.options import BoardModel, BoardSize
-from assayer.models import FlagKind, Frozen, Idea, suspicious_kinds
+from assayer.models import Criterion, FlagKind, Frozen, Idea, suspicious_kinds
 from assayer.models.curation import ResearchQuestion, SourcePaper
 from assayer.models.ranking import Comparison
 from assayer.models.reward import RewardItem
+from assayer_client.resources import DEFAULT_METHOD, Limits
 
 __all__ = [
     "ComparisonRequest",
     "CurationRequest",
     "EvaluationRequest",
     "IdeaToScore",
+    "JobRequest",
     "Limits",
     "NamedRewardItem",
     "ProposalRequest",
     "RankingRequest",
     "RewardsRequest",
     "ScoreRequest",
+    "suspicious_features",
 ]
-
-
-class Limits(Frozen):
-    """What one job may spend; None: what the service's settings say."""
-
-    max_usd: float | None = Field(default=None, gt=0, le=1_000_000, allow_inf_nan=False)
-    max_prompt_tokens: int | None = Field(default=None, gt=0, le=10**12)
 
 
 class EvaluationRequest(Frozen):
     kind: Literal["evaluation"] = "evaluation"
     idea: Idea | None
-    """None: it is in the job's document, and read when the job begins."""
+    """Idea to evaluate; None if it is in the job's document, and read when the job begins."""
     source: str = ""
-    """What the caller calls it: a file name, the id in their row."""
-    method: str = "scholareval"
+    """Caller's name for the idea: a file name, or the id in the caller's row."""
+    method: str = DEFAULT_METHOD
     cutoff: dt.date | None = None
     blind: bool = False
-    """Names, affiliations and the like are masked before anything judges the idea."""
+    """Whether names, affiliations and similar details are masked before the idea is judged."""
     board: BoardSize | None = None
-    """Reviewers on InnoEval's board; None: as many as the service's settings say. Other methods have no board."""
+    """Number of reviewers on InnoEval's board; None for the number in the service's settings. Other methods have no
+    board."""
     board_models: tuple[BoardModel, ...] = ()
-    """Among which its reviewers are dealt; without any, those of the service's settings."""
+    """Models among which the board's reviewers are distributed; if empty, those of the service's settings."""
+    criteria: tuple[Criterion, ...] = ()
+    """Criteria of the call, which the report answers one by one."""
     limits: Limits = Limits()
-
-    @property
-    def flags(self) -> tuple[FlagKind, ...]:
-        """What is suspicious in its text, as far as that has been read."""
-        return suspicious_kinds(self.idea.flags if self.idea else ())
 
 
 class ComparisonRequest(Frozen):
@@ -61,48 +56,38 @@ class ComparisonRequest(Frozen):
     first: Idea
     second: Idea
     both_orders: bool = True
-    """Also asked with the ideas in the other order, which shows a judge that prefers a place."""
+    """Whether to ask again with the ideas in the other order, which reveals a judge that prefers a position."""
     blind: bool = False
-    """Names, affiliations and the like are masked before the judge sees the ideas."""
+    """Whether names, affiliations and similar details are masked before the judge sees the ideas."""
     limits: Limits = Limits()
-
-    @property
-    def flags(self) -> tuple[FlagKind, ...]:
-        """What is suspicious in either text."""
-        return suspicious_kinds((*self.first.flags, *self.second.flags))
 
 
 class RankingRequest(Frozen):
     kind: Literal["ranking"] = "ranking"
     ideas: tuple[Idea, ...] = Field(min_length=2)
     cut: int | None = Field(default=None, ge=1)
-    """How many are to be chosen."""
+    """Number of ideas to choose."""
     scores: dict[str, float] = Field(default_factory=dict)
     """Point scores to start from, by idea id."""
     calls_per_idea: float | None = Field(default=None, gt=0)
-    """Comparisons asked over ideas ranked; None: what the service's settings say."""
+    """Number of comparisons requested for each ranked idea; None for the value in the service's settings."""
     known: tuple[Comparison, ...] = ()
-    """Of an earlier ranking; those between two of these ideas are not asked again."""
+    """Comparisons of an earlier ranking; those between two of these ideas are not requested again."""
     blind: bool = False
-    """Names, affiliations and the like are masked before the judge sees the ideas."""
+    """Whether names, affiliations and similar details are masked before the judge sees the ideas."""
     limits: Limits = Limits()
-
-    @property
-    def flags(self) -> tuple[FlagKind, ...]:
-        """What is suspicious in any of the texts."""
-        return suspicious_kinds(flag for idea in self.ideas for flag in idea.flags)
 
 
 class NamedRewardItem(RewardItem):
-    """With what the caller calls it."""
+    """Reward item with the caller's names for it."""
 
     id: str = ""
     reference: str = ""
-    """Where the abstract is from: a title, a DOI. Nothing is judged by it."""
+    """Source of the abstract, such as a title or a DOI; not used in judging."""
 
     @property
     def item(self) -> RewardItem:
-        """What is judged, without its names: two with the same are judged once."""
+        """Item to judge, without its names: items with equal content are judged once."""
         return RewardItem(question=self.question, idea=self.idea, abstract=self.abstract)
 
 
@@ -110,65 +95,75 @@ class RewardsRequest(Frozen):
     kind: Literal["rewards"] = "rewards"
     items: tuple[NamedRewardItem, ...] = Field(min_length=1)
     judge: str | None = None
-    """By name; None: what the service's settings say."""
+    """Name of the judge; None: the one in the service's settings."""
     composition: Composition | None = None
-    """One of the caller's own, in place of a judge by name."""
+    """Judge composition defined by the caller, instead of a named judge."""
     limits: Limits = Limits()
-
-    @property
-    def flags(self) -> tuple[FlagKind, ...]:
-        """None for the whole: the guard before the judge tells of every item."""
-        return ()
 
 
 class CurationRequest(Frozen):
-    """A kind and a research question for each paper."""
+    """Request for a kind and a research question for each paper."""
 
     kind: Literal["curation"] = "curation"
     items: tuple[SourcePaper, ...] = Field(min_length=1)
     limits: Limits = Limits()
 
-    @property
-    def flags(self) -> tuple[FlagKind, ...]:
-        """What is suspicious in any of the texts."""
-        return suspicious_kinds(flag for item in self.items for flag in item.flags)
-
 
 class ProposalRequest(Frozen):
-    """Candidate ideas for each question."""
+    """Request for candidate ideas for each research question."""
 
     kind: Literal["proposal"] = "proposal"
     items: tuple[ResearchQuestion, ...] = Field(min_length=1)
     candidates: int | None = Field(default=None, ge=1, le=100)
-    """For each question; None: as many as the service's settings say."""
+    """Number of candidates for each question; None: the number in the service's settings."""
     best_by: BestBy | None = None
-    """How candidates of a question are put in order; None: not at all."""
+    """Criterion by which the candidates of a question are ordered; None: not ordered."""
     limits: Limits = Limits()
-
-    @property
-    def flags(self) -> tuple[FlagKind, ...]:
-        """What is suspicious in any of the texts."""
-        return suspicious_kinds(flag for item in self.items for flag in item.flags)
 
 
 class IdeaToScore(Frozen):
     id: str = ""
-    """What the caller calls it."""
+    """Caller's name for it."""
     idea: Idea
     question: str | None = None
-    """The research question that it answers."""
+    """Research question that the idea answers."""
 
 
 class ScoreRequest(Frozen):
-    """Scores of each idea in single respects."""
+    """Request for scores of each idea on individual dimensions."""
 
     kind: Literal["score"] = "score"
     items: tuple[IdeaToScore, ...] = Field(min_length=1)
     blind: bool = False
-    """Names, affiliations and the like are masked before the judge sees the ideas."""
+    """Whether names, affiliations and similar details are masked before the judge sees the ideas."""
     limits: Limits = Limits()
 
-    @property
-    def flags(self) -> tuple[FlagKind, ...]:
-        """What is suspicious in any of the texts."""
-        return suspicious_kinds(flag for item in self.items for flag in item.idea.flags)
+
+JobRequest: TypeAlias = Annotated[
+    EvaluationRequest
+    | ComparisonRequest
+    | RankingRequest
+    | RewardsRequest
+    | CurationRequest
+    | ProposalRequest
+    | ScoreRequest,
+    Field(discriminator="kind"),
+]
+
+
+def suspicious_features(request: JobRequest) -> tuple[FlagKind, ...]:
+    """Return suspicious features of the texts of a request, as far as they have been read."""
+    match request:
+        case EvaluationRequest():
+            texts: Sequence[Idea | SourcePaper | ResearchQuestion] = (request.idea,) if request.idea else ()
+        case ComparisonRequest():
+            texts = (request.first, request.second)
+        case RankingRequest():
+            texts = request.ideas
+        case CurationRequest() | ProposalRequest():
+            texts = request.items
+        case ScoreRequest():
+            texts = [item.idea for item in request.items]
+        case RewardsRequest():
+            texts = ()  # the guard before the judge reports them for each item
+    return suspicious_kinds(flag for text in texts for flag in text.flags)

@@ -1,8 +1,8 @@
-"""What jobs come to: the `result` of all kinds but evaluations, whose report lies with their run. What became of each
-item of a job that has many lies in a row of its own.
+"""Results of jobs: the `result` of all kinds except evaluations, whose report is stored with their run. The outcome of
+each item of a job with many items is stored in its own row.
 
-Whoever performs a job dumps one of these (`model_dump(mode="json")`); whoever reads it validates it as `JobResult`.
-"""
+The code that performs a job dumps one of these (`model_dump(mode="json")`); the code that reads it validates it as
+`JobResult`."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -30,13 +30,13 @@ _OTHER: dict[str, Literal["first", "second", "tie"]] = {"first": "second", "seco
 
 
 class Outcome(Frozen):
-    """Which of two ideas is better in one respect."""
+    """Which of two ideas is better on one dimension."""
 
     dimension: str
     winner: Literal["first", "second", "tie"]
-    """In the order of the request. A judge who changes sides with the order of the ideas has shown a tie."""
+    """Winner, in the order of the request; a tie if the judge's verdict changes with the order of the ideas."""
     agreed: bool | None
-    """Whether both orders were judged alike; None when only one was asked, or answered."""
+    """Whether both orders gave the same verdict; None when only one order was asked or answered."""
 
 
 class ComparisonResult(Frozen):
@@ -44,18 +44,20 @@ class ComparisonResult(Frozen):
     first: IdeaId
     second: IdeaId
     dimension: str
-    """The one that decides: its outcome is the comparison's."""
+    """Dimension that decides the comparison: its outcome is the comparison's outcome."""
     outcomes: tuple[Outcome, ...]
     answers: tuple[Comparison, ...]
-    """As the judge gave them, with reasons; fit to be handed to a ranking of these ideas. Empty: none was asked."""
+    """Judge's answers with reasons, usable as input of a ranking of these ideas; empty if the judge was not asked."""
     not_asked: Absent | None = None
-    """Why no judge was asked: then every outcome is a tie, as the judge would have been shown the same text twice."""
+    """Reason why no judge was asked, in which case every outcome is a tie: the judge would have been shown the same
+    text twice."""
     blind: bool | None = None
-    """Whether names, affiliations and the like were masked for the judge; None in results that do not say."""
+    """Whether names, affiliations and similar details were masked for the judge; None in results that do not record
+    it."""
     blinding: tuple[Blinding, ...] = ()
-    """What was masked in the first idea and in the second; empty where they were shown as they came in."""
+    """Masked content of the first idea and of the second; empty if they were shown as submitted."""
     failed: int = 0
-    """Orders that were asked and got no usable answer."""
+    """Number of orders that were asked but got no usable answer."""
     models: tuple[str, ...]
     prompts: tuple[PromptVersion, ...]
     prompt_tokens: int
@@ -73,20 +75,16 @@ class RankingResult(Frozen):
     kind: Literal["ranking"] = "ranking"
     ranking: Ranking
     comparisons: tuple[Comparison, ...]
-    """All that it rests on, those handed in included."""
+    """All comparisons on which the ranking is based, including those submitted with the request."""
 
 
 class RewardOutcome(ItemOutcome):
-    """What became of one item: a reward, or a problem that says why there is none."""
+    """Outcome of an item: a reward, or a problem that states why there is none."""
+
+    result_field = "reward"
 
     reward: Reward | None = None
-    """A judge that failed leaves its value absent, with the reason."""
-
-    @model_validator(mode="after")
-    def _ends_in_one(self) -> Self:
-        if (self.reward is None) == (self.problem is None):
-            raise ValueError("an item ends in a reward or in a problem")
-        return self
+    """Reward of the item; if the judge failed, its value is absent with the reason."""
 
     def repeated(self, item: int, name: str) -> Self:
         free = {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0.0}
@@ -105,7 +103,7 @@ class RewardOutcome(ItemOutcome):
 
 
 class RewardsResult(Frozen):
-    """How many of the items ended how; each has its own outcome beside it."""
+    """Counts of the items by outcome; the outcome of each item is stored separately."""
 
     kind: Literal["rewards"] = "rewards"
     judge: str
@@ -113,12 +111,12 @@ class RewardsResult(Frozen):
     match: int
     no_match: int
     guard: int
-    """Stopped before any call to a model."""
+    """Number of items stopped by the guard before any model call."""
     absent: int
-    """The judge failed: no reward."""
+    """Number of items without a reward because the judge failed."""
     problem: int
     repeated: int
-    """Had the words of an earlier item."""
+    """Number of items with the text of an earlier item."""
     calls: int
     prompt_tokens: int
     completion_tokens: int
@@ -126,10 +124,10 @@ class RewardsResult(Frozen):
 
     @classmethod
     def of(cls, judge: str, outcomes: Sequence[RewardOutcome]) -> "RewardsResult":
-        ended = Counter(one.ended_as for one in outcomes)
-        rewards = [one.reward for one in outcomes if one.reward is not None]
-        unknown = next((one.cost_usd for one in rewards if isinstance(one.cost_usd, Absent)), None)
-        paid = sum(one.cost_usd for one in rewards if not isinstance(one.cost_usd, Absent))
+        ended = Counter(outcome.ended_as for outcome in outcomes)
+        rewards = [outcome.reward for outcome in outcomes if outcome.reward is not None]
+        unknown = next((reward.cost_usd for reward in rewards if isinstance(reward.cost_usd, Absent)), None)
+        paid = sum(reward.cost_usd for reward in rewards if not isinstance(reward.cost_usd, Absent))
         return cls(
             judge=judge,
             items=len(outcomes),
@@ -138,10 +136,10 @@ class RewardsResult(Frozen):
             guard=ended["guard"],
             absent=ended["absent"],
             problem=ended["problem"],
-            repeated=sum(one.same_as is not None for one in outcomes),
-            calls=sum(one.calls for one in rewards),
-            prompt_tokens=sum(one.prompt_tokens for one in rewards),
-            completion_tokens=sum(one.completion_tokens for one in rewards),
+            repeated=sum(outcome.same_as is not None for outcome in outcomes),
+            calls=sum(reward.calls for reward in rewards),
+            prompt_tokens=sum(reward.prompt_tokens for reward in rewards),
+            completion_tokens=sum(reward.completion_tokens for reward in rewards),
             cost_usd=round(paid, 6) if unknown is None else unknown,
         )
 
@@ -152,7 +150,8 @@ JobResult: TypeAlias = Annotated[
 
 
 def outcomes_of(first: IdeaId, answers: Sequence[Comparison]) -> tuple[Outcome, ...]:
-    """One a dimension, from one answer or from one in each order, seen from the idea `first`."""
+    """Return an outcome for each dimension, from one answer or from one answer in each order, relative to the idea
+    `first`."""
     seen: dict[str, list[Literal["first", "second", "tie"]]] = {}
     for answer in answers:
         for verdict in answer.verdicts:

@@ -1,6 +1,7 @@
-"""What an error means for a job: a final problem, or another attempt after a pause."""
+"""Consequence of an error for a job: a final problem, or another attempt after a pause."""
 
 import logging
+import secrets
 from typing import NamedTuple
 
 from assayer.errors import (
@@ -9,6 +10,7 @@ from assayer.errors import (
     BudgetExhausted,
     ConfigurationError,
     CorpusError,
+    Defect,
     FullTextError,
     InputError,
     LlmRejected,
@@ -16,6 +18,7 @@ from assayer.errors import (
     NoFallback,
     ParserUnavailable,
     PartUnavailable,
+    RequestRefused,
     SourceBusy,
     SourceUnavailable,
     StorageError,
@@ -28,7 +31,7 @@ __all__ = ["Retry", "outcome_of_error", "problem_of_error"]
 _LOG = logging.getLogger(__name__)
 
 _OUTAGES = (PartUnavailable, LlmUnavailable, StorageError, SourceUnavailable, SourceBusy, ParserUnavailable)
-"""Something that every other job needs as well is out of reach."""
+"""Errors that mean a dependency of every job is unreachable."""
 
 _FINAL: tuple[tuple[type[AssayerError], str, str], ...] = (
     (InputError, "unusable-input", "The input cannot be used"),
@@ -36,6 +39,7 @@ _FINAL: tuple[tuple[type[AssayerError], str, str], ...] = (
     (LlmRejected, "llm-rejected", "The language model's endpoint refuses the service's requests"),
     (NoFallback, "llm-needed", "This needs a language model, and none is configured"),
     (AnswerRefused, "answer-refused", "The language model declined to answer"),
+    (RequestRefused, "llm-request-refused", "The language model's endpoint refused a request of this job"),
     (ConfigurationError, "service-misconfigured", "The service's settings do not allow this"),
     (CorpusError, "corpus-unusable", "The service's corpus of papers cannot be used"),
     (FullTextError, "unreadable-document", "The document cannot be read"),
@@ -44,40 +48,46 @@ _FINAL: tuple[tuple[type[AssayerError], str, str], ...] = (
 
 
 class Retry(NamedTuple):
-    """The job goes back to the queue."""
+    """Outcome that returns the job to the queue."""
 
     why: str
     seconds: float
-    """Before it may start again."""
+    """Seconds before the job may start again."""
     attempt_failed: bool
-    """The job itself is at fault, and has few attempts; otherwise something was out of reach."""
+    """Whether the job itself is at fault, which allows only few attempts; otherwise a dependency was unreachable."""
 
 
 def outcome_of_error(error: AssayerError, attempt: int) -> Problem | Retry:
-    """`attempt` counts from 1. An error that no rule names may be temporary: the job is tried again."""
+    """Return the outcome of an error: a problem, or a retry. `attempt` counts from 1. An error without a rule may
+    be temporary, so the job is retried."""
     if isinstance(error, _OUTAGES):
-        return Retry(_told(error), backoff_seconds(attempt), attempt_failed=False)
+        return Retry(_text_for_tenant(error), backoff_seconds(attempt), attempt_failed=False)
     for kind, slug, title in _FINAL:
         if isinstance(error, kind):
             return problem_of_error(slug, title, error)
-    return Retry(_told(error), backoff_seconds(attempt), attempt_failed=True)
+    return Retry(_text_for_tenant(error), backoff_seconds(attempt), attempt_failed=True)
 
 
 def problem_of_error(slug: str, title: str, error: AssayerError) -> Problem:
-    return Problem(type=slug, title=title, detail=_told(error))
+    return Problem(type=slug, title=title, detail=_text_for_tenant(error))
 
 
-def _told(error: AssayerError) -> str:
-    """Tenants read it; where a machine is stands in the log alone."""
+def _text_for_tenant(error: AssayerError) -> str:
+    """Return the error's text without addresses of machines and, for a defect, without the text of the exception: the
+    log has both."""
     text = str(error)
+    if isinstance(error, Defect):
+        reference = secrets.token_hex(4)
+        _LOG.error("defect %s: %s", reference, text)
+        return f"assayer failed. Give the operator the reference {reference}: the service's log has the cause."
     if isinstance(error, InputError):
         return text
-    told = without_addresses(text)
-    if told != text:
-        _LOG.warning("told without addresses: %s", text)
-    return told
+    public = without_addresses(text)
+    if public != text:
+        _LOG.warning("sent to a tenant without addresses: %s", text)
+    return public
 
 
 def backoff_seconds(attempt: int) -> float:
-    """Seconds; doubles with every attempt."""
+    """Return the backoff in seconds; it doubles with every attempt."""
     return float(min(5 * 2 ** (min(attempt, 9) - 1), 60))

@@ -1,89 +1,48 @@
-"""The states of a job and what leads from one to the next. Pure; the statements of the store do the same.
+"""The states of a job and what leads from one to the next, which the statements of `orchestrator.store` do.
 
-    queued ──leased──> running ──finished──> done | failed | dead
-       ^                  │
-       ├───given back─────┤   a failure, a loss or an outage
-       ├───expired────────┤   a loss
-       │                  └──one failure, loss or outage too many──> dead
-       ├──rejected──────────> failed
+    queued ──leased──> running ──finished──> succeeded | failed
+       ^  ^               │
+       │  ├──given back───┤   a failure, a loss or an outage
+       │  ├──expired──────┤   a loss
+       │  │               └──one failure, loss or outage too many──> failed
+       │  ├──rejected─────────> failed
+       └──retried── failed | cancelled
     queued | running ──cancelled──> cancelled
 
-The four states without a way out are verdicts: a job gets exactly one.
+A job has one verdict, the last: `succeeded`, `failed` or `cancelled`.
 """
 
-from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias, assert_never
+from typing import Literal, NamedTuple, TypeAlias
 
 from orchestrator.jobs.models import JobState, Problem
 
 __all__ = [
+    "RETRIABLE",
+    "UNFINISHED",
     "AttemptHistory",
     "AttemptLimits",
-    "Cancelled",
-    "Expired",
-    "Finished",
-    "GivenBack",
-    "Leased",
-    "Rejected",
     "RetryCause",
-    "StateChange",
     "gave_up_problem",
     "over_budget_problem",
-    "transition",
     "unreadable_request_problem",
 ]
 
+UNFINISHED: tuple[JobState, ...] = ("queued", "running")
+"""States of jobs without a verdict, which can be cancelled."""
+RETRIABLE: tuple[JobState, ...] = ("failed", "cancelled")
+"""States of jobs without a result, which can be run again."""
+
 RetryCause: TypeAlias = Literal["failure", "loss", "outage"]
-"""failure: the job itself was at fault; loss: its worker died or had to stop; outage: something that every job needs
-was out of reach."""
+"""Cause of a retry. failure: the job itself was at fault; loss: its worker died or had to stop; outage: a dependency of
+every job was unreachable."""
 
 _REASONS = 5
-"""So many are kept."""
+"""Number of reasons that are kept."""
 _LONGEST_REASON = 500
 
 
-@dataclass(frozen=True)
-class Leased:
-    """A worker took the job."""
-
-
-@dataclass(frozen=True)
-class Finished:
-    """The worker stored the verdict."""
-
-    state: Literal["done", "failed", "dead"]
-
-
-@dataclass(frozen=True)
-class GivenBack:
-    """The worker gave it back, to be tried again."""
-
-    why: str
-    cause: RetryCause
-
-
-@dataclass(frozen=True)
-class Expired:
-    """The lease was not renewed in time."""
-
-    worker: str
-
-
-@dataclass(frozen=True)
-class Cancelled:
-    """The tenant cancelled it."""
-
-
-@dataclass(frozen=True)
-class Rejected:
-    """It can never start: it may cost more than the tenant's monthly budget, or cannot be read."""
-
-
-StateChange: TypeAlias = Leased | Finished | GivenBack | Expired | Cancelled | Rejected
-
-
 class AttemptLimits(NamedTuple):
-    """The number of each after which a job is dead."""
+    """Maximum failures, losses and outages before a job fails."""
 
     failures: int
     losses: int
@@ -91,46 +50,30 @@ class AttemptLimits(NamedTuple):
 
 
 class AttemptHistory(NamedTuple):
-    state: JobState = "queued"
+    """Attempts at a running job that came to no verdict."""
+
     failures: int = 0
     losses: int = 0
     outages: int = 0
     reasons: tuple[str, ...] = ()
-    """Why the last attempts did not finish, the latest last."""
+    """Reasons why the last attempts did not finish, the latest last."""
 
+    def after(self, cause: RetryCause, why: str) -> "AttemptHistory":
+        """Return the history with another attempt, which ended without a verdict."""
+        return AttemptHistory(
+            self.failures + (cause == "failure"),
+            self.losses + (cause == "loss"),
+            self.outages + (cause == "outage"),
+            (*self.reasons, why[:_LONGEST_REASON])[-_REASONS:],
+        )
 
-def transition(history: AttemptHistory, change: StateChange, limits: AttemptLimits) -> AttemptHistory | None:
-    """The history after the change; None when the job's state does not allow the change, which then has no effect."""
-    state = history.state
-    match change:
-        case Leased():
-            return history._replace(state="running") if state == "queued" else None
-        case Finished():
-            return history._replace(state=change.state) if state == "running" else None
-        case GivenBack():
-            return _requeue_or_bury(history, change.why, change.cause, limits) if state == "running" else None
-        case Expired():
-            why = f"The process {change.worker} was lost while it worked on this."
-            return _requeue_or_bury(history, why, "loss", limits) if state == "running" else None
-        case Cancelled():
-            return history._replace(state="cancelled") if state in {"queued", "running"} else None
-        case Rejected():
-            return history._replace(state="failed") if state == "queued" else None
-        case _:
-            assert_never(change)
-
-
-def _requeue_or_bury(history: AttemptHistory, why: str, cause: RetryCause, limits: AttemptLimits) -> AttemptHistory:
-    failures = history.failures + (cause == "failure")
-    losses = history.losses + (cause == "loss")
-    outages = history.outages + (cause == "outage")
-    exhausted = failures >= limits.failures or losses >= limits.losses or outages >= limits.outages
-    reasons = (*history.reasons, why[:_LONGEST_REASON])[-_REASONS:]
-    return AttemptHistory("dead" if exhausted else "queued", failures, losses, outages, reasons)
+    def exhausts(self, limits: AttemptLimits) -> bool:
+        """Return whether the job fails rather than going back to the queue."""
+        return any(count >= most for count, most in zip(self[:3], limits, strict=True))
 
 
 def gave_up_problem(history: AttemptHistory) -> Problem:
-    """Why a job is dead whose worker did not end it."""
+    """Return the problem of a job that failed without a verdict from its worker."""
     tries = (
         (history.failures, "it failed"),
         (history.losses, "the process that worked on it was lost or had to stop"),

@@ -1,4 +1,4 @@
-"""What is handed to the queue (jobs, batches and further rows), how far a batch has come, and why the queue refuses."""
+"""Submissions to the queue (jobs, batches and further rows), progress of a batch, and reasons for refusals."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from assayer.errors import AssayerError
 from assayer.models import Frozen, Report
-from orchestrator.access.roles import MemberId
-from orchestrator.batches.rows import RejectedRow
+from assayer_client.batches import RowError
+from assayer_client.resources import MemberId
 from orchestrator.jobs.models import TERMINAL, BatchId, Job, JobId, JobRequest, JobState, Priority, TenantId
 
 __all__ = [
@@ -28,48 +28,48 @@ __all__ = [
 
 class NewJob(Frozen):
     id: JobId
-    """Chosen by the caller, so that the same job submitted twice is one."""
+    """Id chosen by the caller, so that submitting the same job twice creates one job."""
     request: JobRequest
     subject: str
     priority: Priority
     document: bytes | None = None
     document_file: str | None = None
-    """Where the document lies in place of the job's row, once it has been written there."""
+    """Location of the document in the document store, once it has been written there instead of to the job's row."""
     row: int | None = None
     traceparent: str | None = None
-    """Of the request (W3C Trace Context), where it is part of a trace."""
+    """Trace context of the request (W3C Trace Context), if it is part of a trace."""
     made_of: tuple[JobId, ...] = ()
-    """Evaluations that it holds, or its answer names: it is added only while all of them are there."""
+    """Evaluations that the job contains or its answer names; the job is added only while all of them exist."""
 
 
 class NewBatch(Frozen):
     id: BatchId
     name: str
     rows: int
-    """Of the input, rejected ones included."""
-    rejected: tuple[RejectedRow, ...] = ()
+    """Number of rows in the input, including rejected rows."""
+    rejected: tuple[RowError, ...] = ()
     open: bool = False
-    """More rows will follow: it has not finished, even when all of its jobs have ended."""
+    """Whether more rows will follow; an open batch is not finished, even when all of its jobs have ended."""
     tags: tuple[str, ...] = ()
     opinions_due: dt.date | None = None
-    """The last day for its reviewers."""
+    """Last day for the opinions of the batch's reviewers."""
     submitted_by: MemberId | None = None
-    """Who is told when it has finished; None: a key of nobody's."""
+    """Member notified when it has finished; None: submitted with a key that belongs to no member."""
 
 
 class MoreRows(Frozen):
-    """A further part of a batch that was left open."""
+    """Further rows for a batch that was left open."""
 
     id: BatchId
     first: int
-    """The least number that a row of it may have."""
+    """Minimum row number in this part."""
     rows: int
-    rejected: tuple[RejectedRow, ...] = ()
+    rejected: tuple[RowError, ...] = ()
     open: bool = False
 
 
 class BatchClosed(AssayerError):
-    """The batch does not take these rows; nothing was added."""
+    """Raised when the batch does not accept these rows; no rows were added."""
 
     def __init__(self, batch: str, first: int) -> None:
         super().__init__(
@@ -80,7 +80,7 @@ class BatchClosed(AssayerError):
 
 
 class EvaluationsDeleted(AssayerError):
-    """Some of what the job was made of is not there any more; nothing was added."""
+    """Raised when some evaluations that the job was made from no longer exist; the job was not added."""
 
     def __init__(self, deleted: int, of: int) -> None:
         super().__init__(
@@ -94,28 +94,28 @@ class BatchStatus(NewBatch):
     tenant: TenantId
     created_at: dt.datetime
     counts: dict[JobState, int]
-    """Jobs in each state; states without jobs are missing. Rejected rows have no job."""
+    """Number of jobs in each state; states without jobs are missing. Rejected rows have no job."""
     erased: int
     """Rows that were deleted."""
     cost_usd: float | None
-    """Of the jobs that have ended; None where that of one of them is not known."""
+    """Cost of the jobs that have ended; None if the cost of any of them is unknown."""
     known_cost_usd: float
-    """Of those whose cost is known."""
+    """Total cost in US dollars of the jobs whose cost is known."""
     finished_at: dt.datetime | None
     """When its last job ended."""
 
 
 class BatchRow(NamedTuple):
-    """One job of a batch, with its report if there is one."""
+    """A job of a batch, with its report if there is one."""
 
     job: Job
     source: str
-    """The sender's name for it."""
+    """Sender's name for the proposal."""
     report: Report | None
 
 
 class Cursor(NamedTuple):
-    """A position in a list that begins with the newest."""
+    """A position in a list that is sorted from newest to oldest."""
 
     created_at: dt.datetime
     id: str
@@ -126,7 +126,7 @@ class Cursor(NamedTuple):
 
 
 class QueueFull(AssayerError):
-    """The tenant has as many jobs queued as it may; nothing was added."""
+    """Raised when the tenant has reached its limit of queued jobs; no jobs were added."""
 
     reason = "the queue was full"
 
@@ -150,8 +150,8 @@ def count_unfinished(counts: Mapping[JobState, int]) -> int:
 def ideas_per_hour(
     counts: Mapping[JobState, int], since: dt.datetime, until: dt.datetime, least: int = 1
 ) -> float | None:
-    """Evaluations that came to a report, an hour; None before there are `least`. What was cancelled or failed tells
-    nothing: a damaged document fails in a second."""
-    done = counts.get("done", 0)
+    """Return the evaluations that produced a report, per hour; None if there are fewer than `least`. Cancelled and
+    failed jobs are ignored, because a damaged document fails within a second."""
+    done = counts.get("succeeded", 0)
     hours = (until - since).total_seconds() / 3600
     return done / hours if done >= least and hours > 0 else None

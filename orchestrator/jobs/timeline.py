@@ -1,4 +1,4 @@
-"""The timeline of a job: its waits, stages and calls, from its events and the ledger."""
+"""Timeline of a job: its waits, stages and calls, from its events and the ledger."""
 
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,11 +11,11 @@ from orchestrator.jobs.models import Job, JobEvent
 
 __all__ = ["ENDS_ATTEMPT", "ledger_rows_of_job", "timeline_of"]
 
-ENDS_ATTEMPT = frozenset({"retried", "done", "failed", "dead", "cancelled"})
+ENDS_ATTEMPT = frozenset({"retried", "succeeded", "failed", "cancelled"})
 
 
 def timeline_of(job: Job, events: Sequence[JobEvent], rows: Sequence[LedgerRow], now: dt.datetime) -> Timeline:
-    """`events` in their order; `rows` of the job's run."""
+    """Return the timeline of a job from its `events`, in order, and the ledger `rows` of its run."""
     end = job.finished_at or now
     calls = [_call_span(row) for row in ledger_rows_of_job(job, events, rows, end)]
     spans = sorted((*_waits(job, events, end), *_stages(events, end), *calls), key=lambda span: (span.start, span.end))
@@ -25,7 +25,8 @@ def timeline_of(job: Job, events: Sequence[JobEvent], rows: Sequence[LedgerRow],
 def ledger_rows_of_job(
     job: Job, events: Sequence[JobEvent], rows: Sequence[LedgerRow], end: dt.datetime
 ) -> Iterator[LedgerRow]:
-    """Those ledger rows of a run that fall into this job's time: other jobs with the same request share the run."""
+    """Return the ledger rows of a run that fall within this job's time: other jobs with the same request share the
+    run."""
     started = next((event.at for event in events if event.kind == "started"), job.started_at)
     return (row for row in rows if started is not None and started <= row.at <= end)
 
@@ -54,13 +55,13 @@ class _Stage:
     def span(self, name: str, end: dt.datetime, outcome: SpanOutcome) -> Span:
         over = self.done >= self.total
         detail = f"{self.done} of {self.total} steps"
-        until, outcome = (self.until, "done") if over else (end, outcome)
+        until, outcome = (self.until, "succeeded") if over else (end, outcome)
         return Span(name=name, kind="stage", start=self.since, end=until, outcome=outcome, detail=detail)
 
 
 def _stages(events: Sequence[JobEvent], end: dt.datetime) -> Iterator[Span]:
-    """Progress events list every stage of an attempt, and when it began; one of before that was told has begun since
-    the last event."""
+    """Return a span for each stage, from progress events, which list every stage of an attempt and its start. In
+    older events without a start time, a stage starts at the previous event."""
     stages: dict[str, _Stage] = {}
     before = end
     for event in events:
@@ -68,7 +69,7 @@ def _stages(events: Sequence[JobEvent], end: dt.datetime) -> Iterator[Span]:
             for progress in event.data.get("stages", ()):
                 _update_stage(stages, progress, before, event.at)
         elif event.kind in ENDS_ATTEMPT:
-            outcome: SpanOutcome = "done" if event.kind == "done" else "failed"
+            outcome: SpanOutcome = "succeeded" if event.kind == "succeeded" else "failed"
             yield from (stage.span(name, event.at, outcome) for name, stage in stages.items())
             stages = {}
         before = event.at
@@ -84,12 +85,12 @@ def _update_stage(stages: dict[str, _Stage], progress: Mapping[str, Any], before
 
 
 def _call_span(row: LedgerRow) -> Span:
-    """The ledger records a call when it is over."""
+    """Return the span of a call; the ledger records a call when it ends."""
     record = row.record
     if record.cached:
         return Span(name=record.task, kind="call", start=row.at, end=row.at, outcome="cached", detail=record.model)
     start = row.at - dt.timedelta(seconds=record.latency_seconds)
-    outcome: SpanOutcome = "failed" if row.outcome == "failed" else "done"
+    outcome: SpanOutcome = "failed" if row.outcome == "failed" else "succeeded"
     return Span(
         name=record.task, kind="call", start=start, end=row.at, outcome=outcome, detail=_call_detail(record, row.error)
     )

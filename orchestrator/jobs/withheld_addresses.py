@@ -1,4 +1,5 @@
-"""Errors name the machine that failed, which is for the operator; tenants are told what failed."""
+"""Removal of machine addresses from error messages: the operator sees which machine failed, tenants only what
+failed."""
 
 import re
 
@@ -12,5 +13,5 @@ _ADDRESS = re.compile(f"{_URL}|{_IPV4}|{_IPV6}|{_HOST}", re.IGNORECASE)
 
 
 def without_addresses(text: str) -> str:
-    """URLs, IP addresses and hosts with a port are replaced by words."""
+    """Replace URLs, IP addresses and hosts with a port by a placeholder."""
     return _ADDRESS.sub("(address withheld)", text)

@@ -1,4 +1,4 @@
-"""What mails say: text alone, with no word that a proposal or an applicant has written."""
+"""Text of mails: plain text, without any words written by a proposal or an applicant."""
 
 import datetime as dt
 from email.headerregistry import Address
@@ -13,8 +13,6 @@ from assayer.reports.wording import money
 from orchestrator.jobs.outcome_wording import not_covered_in_words
 from orchestrator.mail.models import CallFinished, ClaimedMail, MailNews, MemberInvited, ReviewsAssigned
 
-__all__ = ["compose_mail", "mail_address"]
-
 _NAME_CHARS = 120
 _ROLES = {
     "owner": "an owner: you answer for its calls, its people and what they decide",
@@ -25,7 +23,7 @@ _ROLES = {
 
 
 def mail_address(name: str, address: str) -> Address:
-    """Raises ValueError for what is no address of one mailbox."""
+    """Return the address of one mailbox. Raises ValueError if the text is not such an address."""
     if any(ord(character) < 33 or ord(character) == 127 for character in address):
         raise ValueError("it holds a blank or a control character")
     try:
@@ -38,8 +36,8 @@ def mail_address(name: str, address: str) -> Address:
 
 
 def compose_mail(mail: ClaimedMail, sender: Address, url: str, now: dt.datetime) -> EmailMessage:
-    """Sent again it has the same Message-ID, by which mailboxes know it. Raises ValueError where the member's address
-    is none."""
+    """Compose a mail; a mail sent again has the same Message-ID, so that mailboxes recognise it. Raises ValueError
+    if the member's address is invalid."""
     subject, text = _words(mail.news, mail.tenant, url)
     message = EmailMessage(SMTP)
     message["From"] = sender
@@ -81,7 +79,7 @@ def _call_finished(news: CallFinished, url: str) -> tuple[str, str]:
         "erased": news.erased,
     }
     always = ("evaluated in full", "evaluated in part", "without a score", "failed", "refused")
-    lines = [f"{count:>8,} {what}" for what, count in counts.items() if count or what.startswith(always)]
+    lines = [f"{count:>8,} {state}" for state, count in counts.items() if count or state.startswith(always)]
     if news.cost_usd is not None:
         cost = f"Cost: {money(news.cost_usd)}."
     elif news.known_cost_usd:
@@ -119,7 +117,8 @@ def _reviews_assigned(news: ReviewsAssigned, url: str) -> tuple[str, str]:
     return f"{proposals} to review{due}: {name}", f"{text}\n\n{url}/console/queue"
 
 
-def _one_line(said: str) -> str:
-    """For a header: no line ends, no control characters, no marks that turn text around; not endless."""
-    words = one_line(said)
+def _one_line(text: str) -> str:
+    """Return the text as a single line for a header: without line ends, control characters and text direction
+    marks, and limited in length."""
+    words = one_line(text)
     return words if len(words) <= _NAME_CHARS else f"{words[: _NAME_CHARS - 1]}…"

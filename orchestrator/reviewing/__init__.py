@@ -1,1 +1,1 @@
-"""People's opinions of the proposals of a call: conflicts of interest, assignment, agreement, decisions."""
+"""Reviews of a call's proposals by people: conflicts of interest, assignment, agreement, decisions."""

@@ -1,8 +1,7 @@
-"""How far reviewers agree, pair by pair: Cohen's kappa with quadratic weights, and the order in which they put
+"""Agreement of reviewers, pair by pair: Cohen's kappa with quadratic weights, and the order in which they rank
 proposals.
 
-Kappa: Cohen, Psychological Bulletin 70 (1968) 213-220. 1 is full agreement, 0 what chance would give.
-"""
+Kappa: Cohen, Psychological Bulletin 70 (1968) 213-220. 1 is full agreement, 0 is agreement by chance."""
 
 import itertools
 from collections.abc import Iterable, Sequence
@@ -13,11 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from assayer.models import Absent
 
-__all__ = ["FEWEST", "SCALE", "PairAgreement", "SameOrder", "mean_kappa", "pair_agreements", "same_order"]
-
 SCALE = (1, 2, 3, 4, 5)
 FEWEST = 5
-"""Proposals that two people must have in common: of fewer, kappa says nothing."""
+"""Minimum number of proposals that two people must have in common; with fewer, kappa is not meaningful."""
 
 _WEIGHTS = np.subtract.outer(SCALE, SCALE) ** 2
 _TOO_FEW = Absent(reason=f"Fewer than {FEWEST} proposals in common.")
@@ -25,8 +22,9 @@ _CONSTANT = Absent(reason="Both gave the same score to everything: chance cannot
 
 
 class SameOrder(NamedTuple):
-    """Of pairs of proposals that one person scored differently: how many another puts in the same order. A tie of the
-    other counts half, so that chance comes to half of all, and so does whoever scores everything alike."""
+    """Pairs of proposals that the first person scored differently, and how many of them the other person ranks in
+    the same order. A tie by the other person counts half, so chance, and a person who gives every proposal the same
+    score, yield half of all pairs."""
 
     pairs: int
     kept: float
@@ -36,15 +34,16 @@ class PairAgreement(NamedTuple):
     first: str
     second: str
     common: int
-    """Proposals that both have scored."""
+    """Number of proposals that both have scored."""
     kappa: float | Absent
     order: SameOrder
-    """Of the pairs that the first told apart, and of those that the second did."""
+    """Order agreement over the pairs that the first reviewer scored differently, plus those that the second did."""
 
 
 def pair_agreements(members: Sequence[str], proposals: Sequence[str], scores: Sequence[int]) -> list[PairAgreement]:
-    """Columns with one entry for each opinion. Every two reviewers with a proposal in common, in the order of their
-    ids: counted in one pass, however many reviewers there are."""
+    """Return the agreement of every two reviewers with a proposal in common, in the order of their ids. The
+    arguments are columns with one entry for each opinion; all pairs are counted in one pass, however many reviewers
+    there are."""
     if not scores:
         return []
     names, who = np.unique(members, return_inverse=True)
@@ -52,7 +51,9 @@ def pair_agreements(members: Sequence[str], proposals: Sequence[str], scores: Se
     common = tables.sum(axis=(1, 2))
     constant = np.diagonal(tables, axis1=1, axis2=2).max(axis=1, initial=0) == common
     kappas, orders = _kappas(tables), _orders(tables)
-    found = zip(pairs.tolist(), common.astype(int).tolist(), constant.tolist(), kappas.tolist(), orders, strict=True)
+    pairs_found = zip(
+        pairs.tolist(), common.astype(int).tolist(), constant.tolist(), kappas.tolist(), orders, strict=True
+    )
     return [
         PairAgreement(
             str(names[pair // len(names)]),
@@ -61,14 +62,15 @@ def pair_agreements(members: Sequence[str], proposals: Sequence[str], scores: Se
             _TOO_FEW if count < FEWEST else _CONSTANT if alike else kappa,
             order,
         )
-        for pair, count, alike, kappa, order in found
+        for pair, count, alike, kappa, order in pairs_found
     ]
 
 
 def same_order(scores: Sequence[int], others: ArrayLike) -> SameOrder:
-    """`others`: figures of any scale for the same proposals."""
-    given, values = np.asarray(scores), np.asarray(others, dtype=float)
-    groups = [np.sort(values[given == score]) for score in SCALE]
+    """Return the order agreement of scores with other figures; `others` holds values on any scale for the same
+    proposals."""
+    first_scores, values = np.asarray(scores), np.asarray(others, dtype=float)
+    groups = [np.sort(values[first_scores == score]) for score in SCALE]
     pairs, kept = 0, 0.0
     for lower, higher in itertools.combinations(groups, 2):
         pairs += len(lower) * len(higher)
@@ -78,15 +80,16 @@ def same_order(scores: Sequence[int], others: ArrayLike) -> SameOrder:
 
 
 def mean_kappa(pairs: Iterable[PairAgreement]) -> float | Absent:
-    """Of all pairs that have one, weighted by how many proposals they share."""
-    known = [(one.kappa, one.common) for one in pairs if not isinstance(one.kappa, Absent)]
+    """Return the mean kappa of all pairs that have one, weighted by the number of proposals they share."""
+    known = [(pair.kappa, pair.common) for pair in pairs if not isinstance(pair.kappa, Absent)]
     if not known:
         return Absent(reason=f"No two reviewers have scored {FEWEST} proposals in common with scores that differ.")
     return sum(kappa * common for kappa, common in known) / sum(common for _, common in known)
 
 
 def _numbered(names: Sequence[str]) -> NDArray[np.int64]:
-    """The same number for the same name. A dictionary is several times as fast as sorting so many words."""
+    """Number the names, with the same number for the same name. A dictionary is several times faster than sorting
+    many strings."""
     numbers: dict[str, int] = {}
     return np.array([numbers.setdefault(name, len(numbers)) for name in names])
 
@@ -94,8 +97,8 @@ def _numbered(names: Sequence[str]) -> NDArray[np.int64]:
 def _tables(
     who: NDArray[np.int64], where: NDArray[np.int64], places: NDArray[np.int64], people: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Pairs of reviewers, as the first's number times `people` plus the second's; and for each how many proposals the
-    first put at a row's score and the second at a column's."""
+    """Return the pairs of reviewers, each as the first's number times `people` plus the second's, and for each pair
+    a table of how many proposals the first reviewer gave the row's score and the second the column's."""
     order = np.lexsort((who, where))
     who, where, places = who[order], where[order], places[order]
     pairs, cells = [], []
@@ -112,21 +115,22 @@ def _tables(
 
 
 def _kappas(tables: NDArray[np.float64]) -> NDArray[np.float64]:
-    """No number where both gave the same score to everything."""
+    """Return the weighted kappas of the tables; NaN if both reviewers gave the same score to everything."""
     by_chance = tables.sum(axis=2)[:, :, None] * tables.sum(axis=1)[:, None, :] / tables.sum(axis=(1, 2))[:, None, None]
-    seen, chance = ((_WEIGHTS * one).sum(axis=(1, 2)) for one in (tables, by_chance))
+    seen, chance = ((_WEIGHTS * item).sum(axis=(1, 2)) for item in (tables, by_chance))
     kappas: NDArray[np.float64] = 1 - np.divide(seen, chance, out=np.full_like(seen, np.nan), where=chance > 0)
     return kappas
 
 
 def _orders(tables: NDArray[np.float64]) -> list[SameOrder]:
-    """Of the pairs that the first told apart, and of those that the second did."""
+    """Return the order agreement over the pairs that the first reviewer scored differently, plus those that the
+    second did."""
     higher = np.triu(np.ones(_WEIGHTS.shape), 1)
     kept = higher + np.eye(len(SCALE)) / 2
     turned = tables.transpose(0, 2, 1)
     both = np.zeros((2, len(tables)))
-    for one, other in ((tables, turned), (turned, tables)):
-        counts = one.sum(axis=2)
+    for item, other in ((tables, turned), (turned, tables)):
+        counts = item.sum(axis=2)
         both[0] += (higher * counts[:, :, None] * counts[:, None, :]).sum(axis=(1, 2))
-        both[1] += (higher * (one @ kept @ other)).sum(axis=(1, 2))
+        both[1] += (higher * (item @ kept @ other)).sum(axis=(1, 2))
     return [SameOrder(int(pairs), count) for pairs, count in both.T.tolist()]

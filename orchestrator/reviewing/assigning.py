@@ -1,8 +1,8 @@
-"""Who reviews what: every proposal by so many people, nobody with a conflict, all with about the same load.
+"""Assignment of reviewers: each proposal gets a set number of reviewers without conflicts of interest, at about equal
+loads.
 
-A transport problem: each further proposal of one reviewer costs more than the one before, so that the cheapest plan is
-the most even one. Its linear program has whole numbers as its solution, as those of all flows in networks.
-"""
+This is a transport problem: each further proposal of a reviewer costs more than the one before, so that the cheapest
+plan is the most even one. As in all network flow problems, the solution of its linear program is integral."""
 
 import random
 from collections.abc import Mapping, Sequence, Set
@@ -10,21 +10,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["AssignmentPlan", "plan_assignments"]
-
 _SHORT = 1e7
-"""What a missing reviewer costs: more than any load."""
+"""Cost of a missing reviewer: more than any load."""
 _MIXING = 1e-3
-"""Of equally even plans one is drawn in which the same people do not always meet."""
+"""Weight of random costs, which select among equally even plans one in which the same people do not always share
+proposals."""
 _SPARE = 8
-"""Places above the mean load that are told apart; those beyond cost the same."""
+"""Number of places above the mean load with distinct costs; further places cost the same."""
 
 
 class AssignmentPlan(NamedTuple):
     pairs: list[tuple[str, str]]
-    """Proposal and reviewer, in the proposals' order."""
+    """Pairs of proposal and reviewer, in the order of the proposals."""
     short: dict[str, int]
-    """How many reviewers a proposal lacks, because of conflicts or because there are too few."""
+    """Number of reviewers that a proposal lacks, because of conflicts or because there are too few."""
 
 
 def plan_assignments(
@@ -33,8 +32,9 @@ def plan_assignments(
     barred: Set[tuple[str, str]],
     loads: Mapping[str, int],
 ) -> AssignmentPlan:
-    """`wanted`: how many more reviewers each proposal needs. `barred`: pairs that must not be, those that are already
-    assigned included. `loads`: what each reviewer has already. The same input has the same plan."""
+    """Assign reviewers to proposals; the same input gives the same plan. `wanted`: how many more reviewers each
+    proposal needs. `barred`: forbidden pairs, including those already assigned. `loads`: assignments that each
+    reviewer already has."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import coo_array
 
@@ -79,7 +79,8 @@ def plan_assignments(
 def _place_costs(
     reviewer: str, wanted: Mapping[str, int], reviewers: Sequence[str], loads: Mapping[str, int]
 ) -> list[float]:
-    """Of one reviewer's further places, each the load that it would make; the last one holds any number."""
+    """Return the costs of a reviewer's further places, each equal to the resulting load; the last place has no
+    limit on assignments."""
     has = loads.get(reviewer, 0)
     total = sum(max(0, count) for count in wanted.values()) + sum(loads.get(name, 0) for name in reviewers)
     most = max(has, -(-total // len(reviewers))) + _SPARE

@@ -10,8 +10,6 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-__all__ = ["InstitutionName", "institution_name", "normalised", "places_of"]
-
 _SAME = {
     "university": "univ uni universita universitat universitaet universite universidad universidade universitet "
     "universitetet universiteit universitatea universitas universitate universitetas uniwersytet univerzita "
@@ -54,7 +52,7 @@ _SAME = {
     "bucharest": "bucuresti bukarest",
     "belgrade": "beograd",
 }
-_WRITTEN = {other: one for one, others in _SAME.items() for other in others.split()}
+_WRITTEN = {other: item for item, others in _SAME.items() for other in others.split()}
 _JOINERS = (
     "of the at in for and di del della degli dei da de du des la le les der die das den zu von van og av w v studi"
 )
@@ -62,7 +60,7 @@ _JOINING = frozenset(_JOINERS.split())
 _KINDS = frozenset({"university", "polytechnic"})
 _COMMON = _KINDS | {"technical", "institute", "free", "catholic", "medical", "national", "state", "science", "sciences"}
 _TWO = frozenset({"york", "miami", "washington"})
-"""York University and the University of York are two: these are not turned."""
+"""Words of names whose order matters: York University and the University of York are two institutions."""
 _BETWEEN = re.compile(r"[ \t'’\-–]*")
 _AFTER_SHORT = re.compile(r"\.?[ \t'’\-–]*")
 _SHORT = frozenset({"univ", "uni", "inst", "tech"})
@@ -72,19 +70,21 @@ class InstitutionName(NamedTuple):
     words: tuple[str, ...]
     """Normalised, sorted."""
     as_written: tuple[str, ...]
-    """In their order, without those that only join."""
+    """Words in their order, without connecting words."""
     turns: bool
-    """They may stand in another order."""
+    """Whether the words may appear in another order."""
 
 
 def normalised(word: str) -> str:
-    """Of a word without case and accents, what it is for all languages; empty for one that only joins."""
+    """Return the normal form of a word across languages, for a word without case and accents; empty for a
+    connecting word."""
     return "" if word in _JOINING else _WRITTEN.get(word, word)
 
 
 def institution_name(words: list[str]) -> InstitutionName | None:
-    """None for what is no university, or has no words but those that many have."""
-    known = tuple(one for one in map(normalised, words) if one)
+    """Return the name of a university, or None if the words do not name a university or consist only of words that
+    many names share."""
+    known = tuple(word for word in map(normalised, words) if word)
     if _KINDS.isdisjoint(known) or _COMMON.issuperset(known):
         return None
     return InstitutionName(tuple(sorted(known)), known, _TWO.isdisjoint(known))
@@ -93,7 +93,7 @@ def institution_name(words: list[str]) -> InstitutionName | None:
 def places_of(
     name: InstitutionName, text: str, matches: list[re.Match[str]], fold: Callable[[str], str]
 ) -> Iterator[int]:
-    """Where in a text the name begins."""
+    """Yield the positions in a text at which the name begins."""
     size = len(name.words)
     for run in _runs(text, matches, fold):
         for at in range(len(run) - size + 1):
@@ -103,13 +103,14 @@ def places_of(
 
 
 def _is_turned(name: InstitutionName, words: tuple[str, ...], text: str, run: list[tuple[str, int]], at: int) -> bool:
-    """The same words in another order. "Central Michigan University" is not the University of Michigan: no name stands
-    before them."""
+    """Return whether the words are those of the name in another order. A capitalised word before them excludes a
+    match: "Central Michigan University" is not the University of Michigan."""
     return tuple(sorted(words)) == name.words and (at == 0 or not text[run[at - 1][1]].isupper())
 
 
 def _runs(text: str, matches: list[re.Match[str]], fold: Callable[[str], str]) -> Iterator[list[tuple[str, int]]]:
-    """Words that no comma and no full stop parts, without those that only join, and where each begins."""
+    """Yield runs of words without a comma or full stop between them, with the position of each word; connecting
+    words are left out."""
     run: list[tuple[str, int]] = []
     end, short = 0, False
     for match in matches:

@@ -1,7 +1,6 @@
-"""What outlives a process: jobs, tenants, answers, ledger, papers, reports and viewpoint graphs, in PostgreSQL.
+"""Persistent storage in PostgreSQL: jobs, tenants, answers, ledger, papers, reports and viewpoint graphs.
 
-`PgViewpointGraph` is in `orchestrator.store.viewpoint_graph`: it takes a numerical library.
-"""
+`PgViewpointGraph` is in `orchestrator.store.viewpoint_graph` because it needs a numerical library."""
 
 from orchestrator.settings import ApiKeySettings, DatabaseSettings
 from orchestrator.store.answer_cache import PgAnswerCache
@@ -12,23 +11,22 @@ from orchestrator.store.item_outcomes import PgItemOutcomes
 from orchestrator.store.job_events import PgEvents
 from orchestrator.store.jobs import PgJobs
 from orchestrator.store.leases import PgLeases
-from orchestrator.store.ledger import LedgerTotals, PgLedger
+from orchestrator.store.ledger import PgLedger
 from orchestrator.store.notifications import NotificationListener, NotificationsMissed, Subscription
-from orchestrator.store.rate_limits import PgRateLimits
-from orchestrator.store.reports import PgPapers, PgReports
+from orchestrator.store.reports import PgReports
 from orchestrator.store.response_cache import PgResponseCache
 from orchestrator.store.reward_groups import PgRewardGroups
 from orchestrator.store.rewards import PgRewards
 from orchestrator.store.service_metrics import PgServiceMetrics, ServiceMetrics
+from orchestrator.store.shared_state import PgSharedState
 from orchestrator.store.tenants import PgTenants
-from orchestrator.store.usage import PgUsage, TenantUsage
+from orchestrator.store.usage import PgUsage
 
 __all__ = [
     "ApiKeySettings",
     "Database",
     "DatabaseHealth",
     "DatabaseSettings",
-    "LedgerTotals",
     "NotificationListener",
     "NotificationsMissed",
     "PgAnswerCache",
@@ -39,17 +37,15 @@ __all__ = [
     "PgKeys",
     "PgLeases",
     "PgLedger",
-    "PgPapers",
-    "PgRateLimits",
     "PgReports",
     "PgResponseCache",
     "PgRewardGroups",
     "PgRewards",
     "PgServiceMetrics",
+    "PgSharedState",
     "PgTenants",
     "PgUsage",
     "ServiceMetrics",
     "StartServer",
     "Subscription",
-    "TenantUsage",
 ]

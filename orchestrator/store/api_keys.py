@@ -8,12 +8,9 @@ from typing import Any
 
 import asyncpg
 
-from orchestrator.access.audit_chain import Actor
-from orchestrator.access.roles import Role
-from orchestrator.access.sessions import scopes_of_role
-from orchestrator.jobs.api_keys import (
+from orchestrator.access.api_keys import (
     ApiKey,
-    AuthenticatedCaller,
+    Caller,
     GeneratedKey,
     KeyPlan,
     KeyRate,
@@ -22,10 +19,13 @@ from orchestrator.jobs.api_keys import (
     hash_key,
     key_called,
 )
+from orchestrator.access.audit_chain import Actor
+from orchestrator.access.roles import Role
+from orchestrator.access.sessions import scopes_of_role
 from orchestrator.jobs.models import KeyId, TenantId
 from orchestrator.settings import ApiKeySettings
 from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Database
+from orchestrator.store.database import Connection, Database, Store, in_transaction
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, insert_once
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.rows import from_row
@@ -44,9 +44,9 @@ _REVOKE = f"""
     UPDATE api_keys SET revoked_at = $3 WHERE tenant = $1 AND id = $2 AND revoked_at IS NULL RETURNING {_COLUMNS}
 """  # noqa: S608 - put together from constants
 
-# The generic cell rate algorithm: `full_at` is when the key's full burst is available again. A request postpones it by
+# The generic cell rate algorithm: `full_at` is when the full burst is available again. A request postpones it by
 # `each` seconds, and is refused where that would be more than `burst` from now. The same once more for all keys of the
-# tenant: it may make as many as it likes.
+# tenant: it may make as many as it likes. By the server's clock: those of replicas differ.
 _AUTHENTICATE = """
     WITH known AS (
         SELECT api_keys.*, coalesce(person.role, 'machine') AS role, person.name AS whose,
@@ -57,36 +57,37 @@ _AUTHENTICATE = """
                greatest($4::float8, 60.0::float8 / $5) * interval '1 second' AS tenant_burst
         FROM api_keys LEFT JOIN members AS person ON person.id = api_keys.member WHERE hash = $1
     ), counted AS (
-        INSERT INTO key_rates AS rate (key, full_at)
-        SELECT id, $2::timestamptz + each FROM known
+        INSERT INTO request_rates AS rate (subject, full_at)
+        SELECT 'key ' || id, now() + each FROM known
         WHERE revoked_at IS NULL AND NOT removed AND (expires_at IS NULL OR expires_at > $2)
-        ON CONFLICT (key) DO UPDATE SET full_at = greatest(rate.full_at, $2) + (SELECT each FROM known)
-        WHERE greatest(rate.full_at, $2) + (SELECT each - burst FROM known) <= $2
+        ON CONFLICT (subject) DO UPDATE SET full_at = greatest(rate.full_at, now()) + (SELECT each FROM known)
+        WHERE greatest(rate.full_at, now()) + (SELECT each - burst FROM known) <= now()
         RETURNING full_at
     ), counted_together AS (
-        INSERT INTO tenant_rates AS rate (tenant, full_at)
-        SELECT tenant, $2::timestamptz + tenant_each FROM known WHERE EXISTS (SELECT FROM counted)
-        ON CONFLICT (tenant) DO UPDATE SET full_at = greatest(rate.full_at, $2) + (SELECT tenant_each FROM known)
-        WHERE greatest(rate.full_at, $2) + (SELECT tenant_each - tenant_burst FROM known) <= $2
+        INSERT INTO request_rates AS rate (subject, full_at)
+        SELECT 'tenant ' || tenant, now() + tenant_each FROM known WHERE EXISTS (SELECT FROM counted)
+        ON CONFLICT (subject) DO UPDATE SET full_at = greatest(rate.full_at, now()) + (SELECT tenant_each FROM known)
+        WHERE greatest(rate.full_at, now()) + (SELECT tenant_each - tenant_burst FROM known) <= now()
         RETURNING full_at
     )
     SELECT id, tenant, name, scopes, role, whose, member, per_minute,
            revoked_at IS NOT NULL OR removed AS revoked, expires_at <= $2 AS expired,
            extract(epoch FROM each)::float8 AS each, extract(epoch FROM burst)::float8 AS burst,
-           (SELECT extract(epoch FROM full_at - $2)::float8 FROM counted) AS backlog,
-           (SELECT extract(epoch FROM full_at - $2)::float8 FROM key_rates WHERE key = known.id) AS backlog_before,
+           (SELECT extract(epoch FROM full_at - now())::float8 FROM counted) AS backlog,
+           (SELECT extract(epoch FROM full_at - now())::float8
+            FROM request_rates WHERE subject = 'key ' || known.id) AS backlog_before,
            EXISTS (SELECT FROM counted_together) AS within_tenant_rate,
-           (SELECT extract(epoch FROM greatest(full_at - $2 + tenant_each - tenant_burst, tenant_each))::float8
-            FROM tenant_rates WHERE tenant = known.tenant) AS tenant_wait
+           (SELECT extract(epoch FROM greatest(full_at - now() + tenant_each - tenant_burst, tenant_each))::float8
+            FROM request_rates WHERE subject = 'tenant ' || known.tenant) AS tenant_wait
     FROM known
 """
 
 
-class PgKeys:
-    """Stores hashes only; a key itself is neither stored nor logged."""
+class PgKeys(Store):
+    """Store of API keys, which holds only hashes; a key itself is neither stored nor logged."""
 
     def __init__(self, database: Database, settings: ApiKeySettings | None = None) -> None:
-        self._database = database
+        super().__init__(database)
         self._log = PgAuditLog(database)
         self._settings = settings or ApiKeySettings()
 
@@ -100,8 +101,8 @@ class PgKeys:
         *,
         actor: Actor | None = None,
     ) -> ApiKey | RecordedResponse | None:
-        """None when there is no such tenant. `record` belongs to the tenant `by`. Without an actor, whom the log would
-        name, nobody has made it: it comes with the service. Raises IdempotencyKeyReused."""
+        """Create a key; None if there is no such tenant. `record` belongs to the tenant `by`. Without an actor
+        for the audit log, the key comes with the service. Raises IdempotencyKeyReused."""
         values = (
             key.id,
             tenant,
@@ -117,39 +118,41 @@ class PgKeys:
             row = await connection.fetchrow(_CREATE, *values)
             if row is None:
                 return None
-            made = _key(row)
+            made = from_row(ApiKey, row)
             if actor is not None and row["is_new"]:
-                said = _said(made) | {"expires_at": made.expires_at and made.expires_at.isoformat()}
-                await self._log.append(connection, tenant, actor, "key made", made.id, made.created_at, **said)
+                content = _audited(made) | {"expires_at": made.expires_at and made.expires_at.isoformat()}
+                await self._log.append(connection, tenant, actor, "key made", made.id, made.created_at, **content)
             return made
 
         return await insert_once(self._database, by or tenant, record, work)
 
     async def list(self, tenant: TenantId) -> list[ApiKey]:
-        """The newest first, revoked ones included."""
+        """Return the tenant's keys, the newest first, including revoked keys."""
         query = f"SELECT {_COLUMNS} FROM api_keys WHERE tenant = $1 ORDER BY created_at DESC, id"  # noqa: S608
-        return [_key(row) for row in await self._database.fetch(query, tenant)]
+        return await self._database.select(ApiKey, query, tenant)
 
     async def get(self, tenant: TenantId, key: KeyId) -> ApiKey | None:
         query = f"SELECT {_COLUMNS} FROM api_keys WHERE tenant = $1 AND id = $2"  # noqa: S608 - of constants
-        row = await self._database.fetch_one(query, tenant, key)
-        return None if row is None else _key(row)
+        return await self._database.select_one(ApiKey, query, tenant, key)
 
     async def revoke(self, tenant: TenantId, key: KeyId, actor: Actor, now: dt.datetime) -> ApiKey | None:
-        """Takes effect with the next request. A key that was revoked before keeps its time."""
-
-        async def work(connection: Connection) -> None:
-            async with connection.transaction():
-                row = await connection.fetchrow(_REVOKE, tenant, key, now)
-                if row is not None:
-                    said = _said(_key(row))
-                    await self._log.append(connection, tenant, actor, "key revoked", key, now, **said)
-
-        await self._database.run(work)
+        """Revoke a key, effective with the next request; a key that was already revoked keeps its time of
+        revocation."""
+        await self._revoke(tenant, key, actor, now)
         return await self.get(tenant, key)
 
-    async def authenticate(self, secret: str, now: dt.datetime) -> AuthenticatedCaller | KeyRejection:
-        """One statement, which also counts the request against the rate limits of the key and of its tenant."""
+    @in_transaction
+    async def _revoke(
+        self, connection: Connection, tenant: TenantId, key: KeyId, actor: Actor, now: dt.datetime
+    ) -> None:
+        row = await connection.fetchrow(_REVOKE, tenant, key, now)
+        if row is not None:
+            content = _audited(from_row(ApiKey, row))
+            await self._log.append(connection, tenant, actor, "key revoked", key, now, **content)
+
+    async def authenticate(self, secret: str, now: dt.datetime) -> Caller | KeyRejection:
+        """Authenticate a request by its key, in one statement that also counts the request against the rate
+        limits of the key and of its tenant."""
         hashed = hash_key(secret)
         if hashed is None:
             return KeyRejection("unknown")
@@ -165,7 +168,7 @@ class PgKeys:
         return KeyRejection("unknown") if row is None else _admission(row)
 
 
-def _admission(row: asyncpg.Record) -> AuthenticatedCaller | KeyRejection:
+def _admission(row: asyncpg.Record) -> Caller | KeyRejection:
     tenant, key = TenantId(row["tenant"]), KeyId(row["id"])
     if row["revoked"] or row["expired"]:
         return KeyRejection("revoked" if row["revoked"] else "expired", tenant=tenant, key=key)
@@ -182,13 +185,9 @@ def _admission(row: asyncpg.Record) -> AuthenticatedCaller | KeyRejection:
     scopes: frozenset[Scope] = frozenset(row["scopes"])
     allowed = scopes if role == "machine" else scopes & scopes_of_role(role)
     name = row["whose"] or key_called(row["name"])
-    return AuthenticatedCaller(tenant, key, allowed, rate, name, role, row["member"])
+    return Caller(tenant, key, allowed, rate, name, role, row["member"])
 
 
-def _key(row: asyncpg.Record) -> ApiKey:
-    return from_row(ApiKey, row, scopes=frozenset(row["scopes"]))
-
-
-def _said(key: ApiKey) -> dict[str, Any]:
-    """In the audit log."""
+def _audited(key: ApiKey) -> dict[str, Any]:
+    """Return the key's fields for the audit log."""
     return {"name": key.name, "scopes": sorted(key.scopes)} | ({"member": key.member} if key.member else {})

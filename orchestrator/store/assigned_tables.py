@@ -1,4 +1,4 @@
-"""Who reviews what of a call: a table that the database sorts and cuts into pages; and what each reviewer has."""
+"""Assignments of a call: a table that the database sorts and paginates; and the load of each reviewer."""
 
 from collections import defaultdict
 from typing import Literal, NamedTuple
@@ -9,7 +9,7 @@ from assayer.models import Frozen
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import ConflictOfInterest
-from orchestrator.store.database import Database
+from orchestrator.store.database import Store
 from orchestrator.store.rows import from_row
 
 __all__ = [
@@ -61,12 +61,12 @@ _CONFLICTS = """
 
 
 class AssignedView(Frozen):
-    """Which proposals of a call are shown, and which first: the parameters of its address."""
+    """Filter and order of a call's proposals, from the parameters of the page's URL."""
 
     sort: Literal["row", "missing"] = "row"
-    """Or those first of which most opinions are to come."""
+    """Sort order: by row, or by the number of missing opinions, most first."""
     only: tuple[Literal["missing", "nobody"], ...] = Field(default=(), max_length=2)
-    """Only those with opinions to come, or that nobody reviews; of both, none."""
+    """Filters for proposals with missing opinions, or without reviewers; both together match no proposal."""
     page: int = Field(default=1, ge=1, le=100_000)
 
 
@@ -79,52 +79,49 @@ class AssignedProposal(NamedTuple):
     id: JobId
     title: str
     reviewers: list[AssignedReviewer]
-    """First those whose opinion is to come."""
+    """Reviewers of the proposal; those whose opinion is missing come first."""
 
 
 class AssignedPage(NamedTuple):
     proposals: list[AssignedProposal]
     matching: int
-    """On all pages."""
+    """Number of matching proposals on all pages."""
 
 
 class ReviewerLoad(NamedTuple):
-    """Of one call."""
+    """Load of a reviewer in one call."""
 
     assigned: int
     waiting: int
-    """Of those, without an opinion."""
+    """Assigned proposals without an opinion."""
 
 
 class CallConflicts(NamedTuple):
     listed: list[tuple[ConflictOfInterest, str]]
-    """Each with the proposal's title; cleared ones included."""
+    """Conflicts, each with the proposal's title; cleared conflicts are included."""
     known: int
 
 
-class PgAssignedTables:
-    """For whoever runs calls: titles are not masked."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
+class PgAssignedTables(Store):
+    """Assignment tables for people who run calls: titles are not masked."""
 
     async def page(self, tenant: TenantId, batch: BatchId, view: AssignedView) -> AssignedPage:
-        only = " AND ".join(_ONLY[one] for one in view.only) or "true"
+        only = " AND ".join(_ONLY[item] for item in view.only) or "true"
         query = _PAGE_OF.format(only=only, order=_ORDERS[view.sort])
         rows = await self._database.fetch(query, tenant, batch, (view.page - 1) * ASSIGNED_PAGE)
-        given = defaultdict[JobId, list[AssignedReviewer]](list)
-        for one in await self._database.fetch(_REVIEWERS, [row["id"] for row in rows]) if rows else ():
-            given[one["evaluation"]].append(from_row(AssignedReviewer, one))
-        proposals = [AssignedProposal(row["id"], row["title"], given[row["id"]]) for row in rows]
+        by_evaluation = defaultdict[JobId, list[AssignedReviewer]](list)
+        for item in await self._database.fetch(_REVIEWERS, [row["id"] for row in rows]) if rows else ():
+            by_evaluation[item["evaluation"]].append(from_row(AssignedReviewer, item))
+        proposals = [AssignedProposal(row["id"], row["title"], by_evaluation[row["id"]]) for row in rows]
         return AssignedPage(proposals, rows[0]["matching"] if rows else 0)
 
     async def loads(self, tenant: TenantId, batch: BatchId) -> dict[str, ReviewerLoad]:
-        """By reviewer; whoever has nothing of the call is missing."""
+        """Return the loads by reviewer; reviewers without assignments in the call are missing."""
         rows = await self._database.fetch(_LOADS, tenant, batch)
         return {row["member"]: from_row(ReviewerLoad, row) for row in rows}
 
     async def conflicts(self, tenant: TenantId, batch: BatchId, most: int) -> CallConflicts:
-        """The first so many, in the order of the rows."""
+        """Return at most `most` conflicts, in the order of the rows."""
         rows = await self._database.fetch(_CONFLICTS, tenant, batch, most)
         listed = [(from_row(ConflictOfInterest, row), row["title"]) for row in rows]
         return CallConflicts(listed, rows[0]["known"] if rows else 0)

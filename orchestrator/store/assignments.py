@@ -1,4 +1,4 @@
-"""Who reviews what, and who must not."""
+"""Assignments of reviewers, and conflicts of interest that prevent them."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import Assignment, ConflictOfInterest, Standing
 from orchestrator.reviewing.shown_reports import numbered_title
 from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Database
+from orchestrator.store.database import Connection, Database, Store, in_transaction
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.mails import PgMails
 from orchestrator.store.masked_titles import MaskedTitles
@@ -37,9 +37,11 @@ _STANDING = """
     WHERE jobs.tenant = $1 AND evaluation = $2 AND member = $3
 """
 _PROPOSALS = """
-    SELECT id, subject AS title, concat_ws(E'\\n', request #>> '{idea,title}', request #>> '{idea,text}') AS text,
-           jobs.request -> 'idea' IS NULL OR jobs.request ->> 'idea' IS NULL AS unread,
-           (SELECT evaluations.report #>> '{idea,text}' FROM evaluations WHERE evaluations.id = jobs.run_id) AS judged
+    SELECT id, subject AS title, CASE
+               WHEN request ->> 'idea' IS NULL THEN (
+                   SELECT report #>> '{idea,text}' FROM evaluations WHERE evaluations.id = jobs.run_id
+               ) ELSE concat_ws(E'\\n', request #>> '{idea,title}', request #>> '{idea,text}')
+           END AS text
     FROM jobs WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation' AND state <> 'cancelled' ORDER BY "row", id
 """
 _TITLES = """
@@ -120,17 +122,17 @@ _WITHDRAW = """
 
 
 class ProposalText(NamedTuple):
-    """A proposal, as conflicts are looked for in it."""
+    """A proposal, as searched for conflicts of interest."""
 
     id: JobId
     title: str
     text: str | None
-    """None: it came as a document that has not been read yet."""
+    """Text of the proposal; None if it is in a document that has not been read yet."""
 
 
-class PgAssignments:
+class PgAssignments(Store):
     def __init__(self, database: Database, audit_log: PgAuditLog, mails: PgMails) -> None:
-        self._database = database
+        super().__init__(database)
         self._log = audit_log
         self._mails = mails
         self._masked_titles = MaskedTitles(database)
@@ -138,38 +140,39 @@ class PgAssignments:
     async def queue_of_reviewer(
         self, tenant: TenantId, member: MemberId, batch: BatchId | None = None, limit: int = 10_000
     ) -> list[Assignment]:
-        """As they may read it: titles of proposals that are judged blind are masked, or are their numbers alone."""
-        given = await self.queue(tenant, member=member, batch=batch, limit=limit)
-        titles = await self._masked_titles.of(tenant, [one.evaluation for one in given])
-        shown = {one.evaluation: titles.get(one.evaluation, "") for one in given}
+        """Return the assignments as the reviewer may see them: titles of proposals judged blind are masked, or
+        replaced by their numbers."""
+        assigned = await self.queue(tenant, member=member, batch=batch, limit=limit)
+        titles = await self._masked_titles.of(tenant, [item.evaluation for item in assigned])
+        shown = {item.evaluation: titles.get(item.evaluation, "") for item in assigned}
         return [
-            one
-            if shown[one.evaluation] is None
-            else one.model_copy(update={"title": shown[one.evaluation] or numbered_title(one.row)})
-            for one in given
+            item
+            if shown[item.evaluation] is None
+            else item.model_copy(update={"title": shown[item.evaluation] or numbered_title(item.row)})
+            for item in assigned
         ]
 
     async def queue(
         self, tenant: TenantId, *, member: MemberId | None, batch: BatchId | None, limit: int = 10_000
     ) -> list[Assignment]:
-        """Of one person or all, in one call or all; first what waits for an opinion. For whoever runs calls."""
-        return [from_row(Assignment, row) for row in await self._database.fetch(_QUEUE, tenant, member, batch, limit)]
+        """Return assignments of one member or all, in one call or all; those awaiting an opinion come first.
+        For people who run calls."""
+        return await self._database.select(Assignment, _QUEUE, tenant, member, batch, limit)
 
     async def standing(self, tenant: TenantId, evaluation: JobId, member: MemberId) -> Standing | None:
-        """None: it is not assigned to them."""
-        row = await self._database.fetch_one(_STANDING, tenant, evaluation, member)
-        return None if row is None else from_row(Standing, row)
+        """Return the reviewer's standing with a proposal, or None if it is not assigned to the reviewer."""
+        return await self._database.select_one(Standing, _STANDING, tenant, evaluation, member)
 
     async def proposals(self, tenant: TenantId, batch: BatchId) -> list[ProposalText]:
-        rows = await self._database.fetch(_PROPOSALS, tenant, batch)
-        return [ProposalText(row["id"], row["title"], row["judged"] if row["unread"] else row["text"]) for row in rows]
+        return await self._database.select(ProposalText, _PROPOSALS, tenant, batch)
 
     async def titles(self, tenant: TenantId, batch: BatchId) -> dict[JobId, str]:
-        """Of the same proposals in the same order, without their texts."""
+        """Return the titles of the proposals that `proposals` returns, in the same order, without their texts."""
         return {row["id"]: row["title"] for row in await self._database.fetch(_TITLES, tenant, batch)}
 
     async def not_blind(self, tenant: TenantId, batch: BatchId) -> dict[MemberId, dt.datetime]:
-        """Reviewers who could read reports of the call in another role, and until when: they get none of it."""
+        """Return the reviewers who could read reports of the call in another role, and until when. No proposals
+        of the call are assigned to them."""
         rows = await self._database.fetch(_NOT_BLIND, tenant, batch)
         return {MemberId(row["id"]): row["read_reports_until"] for row in rows}
 
@@ -177,97 +180,101 @@ class PgAssignments:
         self, tenant: TenantId, *, batch: BatchId | None = None, member: MemberId | None = None
     ) -> list[ConflictOfInterest]:
         """Cleared ones included."""
-        rows = await self._database.fetch(_CONFLICTS, tenant, batch, member)
-        return [from_row(ConflictOfInterest, row) for row in rows]
+        return await self._database.select(ConflictOfInterest, _CONFLICTS, tenant, batch, member)
 
-    async def keep_found(self, found: Sequence[tuple[JobId, MemberId, str, str]], now: dt.datetime) -> None:
-        """Evaluation, person, whether by name or affiliation, words of the proposal."""
+    async def keep_found(self, conflicts: Sequence[tuple[JobId, MemberId, str, str]], now: dt.datetime) -> None:
+        """Store found conflicts: evaluation, reviewer, source (name or affiliation), and words of the proposal."""
 
         async def work(connection: Connection) -> None:
             await connection.executemany(
-                _ADD_FOUND, [(one, who, source, storable_text(words), now) for one, who, source, words in found]
+                _ADD_FOUND, [(item, who, source, storable_text(words), now) for item, who, source, words in conflicts]
             )
 
         await self._database.run(work)
 
+    @in_transaction
     async def declare(
-        self, tenant: TenantId, evaluation: JobId, member: MemberId, reason: str, actor: Actor, now: dt.datetime
+        self,
+        connection: Connection,
+        tenant: TenantId,
+        evaluation: JobId,
+        member: MemberId,
+        reason: str,
+        actor: Actor,
+        now: dt.datetime,
     ) -> ConflictOfInterest | None:
-        """Their assignment ends, if no opinion was given. None where there is no such proposal or person."""
+        """Declare a conflict of interest, ending the assignment if it has no opinion. None if there is no such
+        proposal or person."""
+        await hold_call_open(connection, tenant, evaluation, alone=True)
+        row = await connection.fetchrow(_DECLARE, tenant, evaluation, member, storable_text(reason), now)
+        if row is None:
+            return None
+        await connection.execute(_WITHDRAW, tenant, evaluation, member)
+        content = {"member": member, "reason": reason}
+        await self._log.append(connection, tenant, actor, "conflict declared", evaluation, now, **content)
+        return from_row(ConflictOfInterest, row)
 
-        async def work(connection: Connection) -> ConflictOfInterest | None:
-            async with connection.transaction():
-                await hold_call_open(connection, tenant, evaluation, alone=True)
-                row = await connection.fetchrow(_DECLARE, tenant, evaluation, member, storable_text(reason), now)
-                if row is None:
-                    return None
-                await connection.execute(_WITHDRAW, tenant, evaluation, member)
-                await self._log.append(
-                    connection, tenant, actor, "conflict declared", evaluation, now, member=member, reason=reason
-                )
-                return from_row(ConflictOfInterest, row)
-
-        return await self._database.run(work)
-
+    @in_transaction
     async def clear(
-        self, tenant: TenantId, evaluation: JobId, member: MemberId, reason: str, actor: Actor, now: dt.datetime
+        self,
+        connection: Connection,
+        tenant: TenantId,
+        evaluation: JobId,
+        member: MemberId,
+        reason: str,
+        actor: Actor,
+        now: dt.datetime,
     ) -> ConflictOfInterest | None:
-        """It is none after all. None where there was none."""
+        """Clear a conflict of interest that does not apply; None if there was none."""
+        await hold_call_open(connection, tenant, evaluation)
+        row = await connection.fetchrow(_CLEAR, tenant, evaluation, member, storable_text(reason))
+        if row is None:
+            return None
+        content = {"member": member, "reason": reason}
+        await self._log.append(connection, tenant, actor, "conflict cleared", evaluation, now, **content)
+        return from_row(ConflictOfInterest, row)
 
-        async def work(connection: Connection) -> ConflictOfInterest | None:
-            async with connection.transaction():
-                await hold_call_open(connection, tenant, evaluation)
-                row = await connection.fetchrow(_CLEAR, tenant, evaluation, member, storable_text(reason))
-                if row is None:
-                    return None
-                await self._log.append(
-                    connection, tenant, actor, "conflict cleared", evaluation, now, member=member, reason=reason
-                )
-                return from_row(ConflictOfInterest, row)
-
-        return await self._database.run(work)
-
+    @in_transaction
     async def assign(
-        self, tenant: TenantId, batch: BatchId, pairs: Sequence[tuple[JobId, MemberId]], actor: Actor, now: dt.datetime
+        self,
+        connection: Connection,
+        tenant: TenantId,
+        batch: BatchId,
+        pairs: Sequence[tuple[JobId, MemberId]],
+        actor: Actor,
+        now: dt.datetime,
     ) -> list[tuple[JobId, MemberId]]:
-        """Those of the pairs that are new and still can be: nobody gets what a conflict has barred by then, or of what
-        they could read the reports. Assignments of the call that are barred so, or whose person reviews no more, and
-        that have no opinion, end."""
+        """Create the pairs that are new and still allowed, and return them. A pair is refused if a conflict
+        bars it by now, or if the reviewer could read the reports. Assignments of the call without an opinion
+        end if they are barred in this way, or if their person is no longer a reviewer."""
+        await hold_call_open(connection, tenant, batch, alone=True)
+        ended = await connection.fetch(_END_BARRED, tenant, batch)
+        evaluations, members = [list(item) for item in zip(*pairs, strict=True)] if pairs else ([], [])
+        rows = await connection.fetch(_ASSIGN, evaluations, members, now, batch)
+        new = [(JobId(row["evaluation"]), MemberId(row["member"])) for row in rows]
+        # People first, as whoever changes them holds them before the end of the log.
+        for row in ended:
+            content = {"member": row["member"], "reason": row["reason"]}
+            await self._log.append(connection, tenant, actor, "assignment withdrawn", row["evaluation"], now, **content)
+        if new:
+            await self._mails.add_assignments(connection, tenant, batch, [member for _, member in new])
+            added = [[evaluation, member] for evaluation, member in new]
+            await self._log.append(connection, tenant, actor, "reviewers assigned", batch, now, pairs=added)
+        return new
 
-        async def work(connection: Connection) -> list[tuple[JobId, MemberId]]:
-            async with connection.transaction():
-                await hold_call_open(connection, tenant, batch, alone=True)
-                ended = await connection.fetch(_END_BARRED, tenant, batch)
-                evaluations, members = [list(one) for one in zip(*pairs, strict=True)] if pairs else ([], [])
-                rows = await connection.fetch(_ASSIGN, evaluations, members, now, batch)
-                new = [(JobId(row["evaluation"]), MemberId(row["member"])) for row in rows]
-                # People first, as whoever changes them holds them before the end of the log.
-                for row in ended:
-                    said = {"member": row["member"], "reason": row["reason"]}
-                    await self._log.append(
-                        connection, tenant, actor, "assignment withdrawn", row["evaluation"], now, **said
-                    )
-                if new:
-                    await self._mails.add_assignments(connection, tenant, batch, [member for _, member in new])
-                    given = [[evaluation, member] for evaluation, member in new]
-                    await self._log.append(connection, tenant, actor, "reviewers assigned", batch, now, pairs=given)
-                return new
-
-        return await self._database.run(work)
-
+    @in_transaction
     async def withdraw(
-        self, tenant: TenantId, evaluation: JobId, member: MemberId, actor: Actor, now: dt.datetime
+        self,
+        connection: Connection,
+        tenant: TenantId,
+        evaluation: JobId,
+        member: MemberId,
+        actor: Actor,
+        now: dt.datetime,
     ) -> bool:
-        """False where there is none, or an opinion was given."""
-
-        async def work(connection: Connection) -> bool:
-            async with connection.transaction():
-                await hold_call_open(connection, tenant, evaluation, alone=True)
-                if await connection.fetchrow(_WITHDRAW, tenant, evaluation, member) is None:
-                    return False
-                await self._log.append(
-                    connection, tenant, actor, "assignment withdrawn", evaluation, now, member=member
-                )
-                return True
-
-        return await self._database.run(work)
+        """Withdraw an assignment; return False if there is none, or if it has an opinion."""
+        await hold_call_open(connection, tenant, evaluation, alone=True)
+        if await connection.fetchrow(_WITHDRAW, tenant, evaluation, member) is None:
+            return False
+        await self._log.append(connection, tenant, actor, "assignment withdrawn", evaluation, now, member=member)
+        return True

@@ -1,12 +1,10 @@
-"""The log of people's acts in PostgreSQL, which refuses to change or delete an entry."""
+"""Audit log of people's actions in PostgreSQL, which prevents changes and deletions of entries."""
 
 import datetime as dt
 import json
 import secrets
 from collections.abc import Sequence
 from typing import Any
-
-import asyncpg
 
 from orchestrator.access.audit_chain import (
     FIRST,
@@ -19,9 +17,8 @@ from orchestrator.access.audit_chain import (
     entry_hash,
 )
 from orchestrator.jobs.models import TenantId
-from orchestrator.store.database import Connection, Database
+from orchestrator.store.database import Connection, Store, in_transaction
 from orchestrator.store.json_columns import json_without_nul
-from orchestrator.store.rows import from_row
 
 __all__ = ["PgAuditLog"]
 
@@ -53,8 +50,6 @@ _FORGET = """
       AND entry.tenant = $1 AND entry.number = audit_contents.number AND entry.act <> 'erased'
     RETURNING entry.number
 """
-
-
 # What a tenant's retention time has taken; what was asked to be erased is forgotten already.
 _LEFT_BEHIND = """
     SELECT words.tenant, array_agg(DISTINCT words.about) AS things
@@ -69,13 +64,10 @@ _LEFT_BEHIND = """
       AND NOT EXISTS (SELECT FROM batches WHERE batches.id = words.about)
     GROUP BY words.tenant
 """
-_RETENTION = Actor("retention", "the time of retention", "machine")
+_RETENTION = Actor("retention", "the retention period", "machine")
 
 
-class PgAuditLog:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class PgAuditLog(Store):
     async def append(
         self,
         connection: Connection,
@@ -86,7 +78,8 @@ class PgAuditLog:
         now: dt.datetime,
         **content: Any,
     ) -> AuditTip:
-        """In the transaction of the act itself: both happen, or neither. `content` is JSON."""
+        """Append an entry in the same transaction as the act itself, so that either both or neither are stored.
+        `content` is JSON."""
         await connection.execute(_BEGIN, tenant, FIRST)
         tip = await connection.fetchrow(_TIP, tenant)
         if tip is None:  # `_BEGIN` has just seen to it
@@ -114,35 +107,20 @@ class PgAuditLog:
         await connection.execute(_MOVE_TIP, tenant, entry.number, entry.hash)
         return AuditTip(tenant=tenant, number=entry.number, hash=entry.hash)
 
+    @in_transaction
     async def record(
-        self, tenant: TenantId, actor: Actor, act: AuditedAct, about: str, now: dt.datetime, **content: Any
-    ) -> AuditTip:
-        """Of an act that is not a change of the database."""
-
-        async def work(connection: Connection) -> AuditTip:
-            async with connection.transaction():
-                return await self.append(connection, tenant, actor, act, about, now, **content)
-
-        return await self._database.run(work)
-
-    async def erase(
         self,
+        connection: Connection,
+        /,
         tenant: TenantId,
         actor: Actor,
+        act: AuditedAct,
         about: str,
-        things: Sequence[str] | None,
         now: dt.datetime,
-        taken_out_of: Sequence[str] = (),
+        **content: Any,
     ) -> AuditTip:
-        """Deletes the words of all entries about these things (None: all things), and says which. Their hashes stay.
-        `taken_out_of`: rankings that stay, without what is erased; the entry names them."""
-        more = {"taken_out_of": list(taken_out_of)} if taken_out_of else {}
-
-        async def work(connection: Connection) -> AuditTip:
-            async with connection.transaction():
-                return await self.erase_within(connection, tenant, actor, about, things, now, **more)
-
-        return await self._database.run(work)
+        """Record an act that does not change the database."""
+        return await self.append(connection, tenant, actor, act, about, now, **content)
 
     async def erase_within(
         self,
@@ -154,9 +132,12 @@ class PgAuditLog:
         now: dt.datetime,
         **more: list[str],
     ) -> AuditTip:
-        """As `erase`, in the transaction that deletes the things themselves."""
+        """Delete the content of all entries about these resources (None: all resources), in the transaction that
+        deletes the resources themselves, and record the erasure. The hashes of the entries stay. `more` is added to
+        the entry."""
         gone = await self._forget(connection, tenant, things)
-        return await self._say_erased(connection, tenant, actor, about, things, gone, now, **more)
+        content = {"things": list(things or ()), "entries": gone, **more}
+        return await self.append(connection, tenant, actor, "erased", about, now, **content)
 
     async def erase_late(
         self,
@@ -164,49 +145,41 @@ class PgAuditLog:
         tenant: TenantId,
         actor: Actor,
         about: str,
-        things: Sequence[str] | None,
+        things: Sequence[str],
         now: dt.datetime,
     ) -> None:
-        """As `erase_within`, of what was said of them since `erase`; where nothing was, there is no entry."""
+        """Erase as `erase_within` does, for entries written since then; without such entries, no new entry is
+        added."""
         if gone := await self._forget(connection, tenant, things):
-            await self._say_erased(connection, tenant, actor, about, things, gone, now)
+            content = {"things": list(things), "entries": gone}
+            await self.append(connection, tenant, actor, "erased", about, now, **content)
 
     async def _forget(self, connection: Connection, tenant: TenantId, things: Sequence[str] | None) -> list[int]:
-        """Numbers of the entries that have lost their words."""
+        """Delete the content of the entries about these resources, and return the entries' numbers."""
         await connection.execute(_BEGIN, tenant, FIRST)
         await connection.fetchrow(_TIP, tenant)
         rows = await connection.fetch(_FORGET, tenant, None if things is None else list(things))
         return sorted(row["number"] for row in rows)
 
-    async def _say_erased(
-        self,
-        connection: Connection,
-        tenant: TenantId,
-        actor: Actor,
-        about: str,
-        things: Sequence[str] | None,
-        gone: Sequence[int],
-        now: dt.datetime,
-        **more: list[str],
-    ) -> AuditTip:
-        said = {"things": list(things or ()), "entries": list(gone), **more}
-        return await self.append(connection, tenant, actor, "erased", about, now, **said)
-
     async def purge(self, now: dt.datetime) -> int:
-        """Deletes the words about evaluations, calls and rankings that the time of retention has taken. Of how many
-        tenants."""
+        """Delete the audit content of evaluations, calls and rankings whose retention period has ended; return
+        the number of affected tenants."""
         rows = await self._database.fetch(_LEFT_BEHIND, now)
         for row in rows:
-            await self.erase(TenantId(row["tenant"]), _RETENTION, "retention", row["things"], now)
+            await self._purge(TenantId(row["tenant"]), row["things"], now)
         return len(rows)
 
+    @in_transaction
+    async def _purge(self, connection: Connection, tenant: TenantId, things: list[str], now: dt.datetime) -> None:
+        await self.erase_within(connection, tenant, _RETENTION, "retention", things, now)
+
     async def tip(self, tenant: TenantId) -> AuditTip:
-        row = await self._database.fetch_one("SELECT number, hash FROM audit_tips WHERE tenant = $1", tenant)
-        return from_row(AuditTip, row, tenant=tenant) if row else AuditTip(tenant=tenant, number=0, hash=FIRST)
+        query = "SELECT tenant, number, hash FROM audit_tips WHERE tenant = $1"
+        return await self._database.select_one(AuditTip, query, tenant) or AuditTip(tenant=tenant, number=0, hash=FIRST)
 
     async def entries(self, tenant: TenantId, *, after: int = 0, limit: int = 500) -> list[AuditEntry]:
-        """In order, from the number after `after` on."""
-        return [_entry(row) for row in await self._database.fetch(_ENTRIES, tenant, after, limit)]
+        """Return the entries in order, starting after the number `after`."""
+        return await self._database.select(AuditEntry, _ENTRIES, tenant, after, limit)
 
     async def newest(
         self,
@@ -218,16 +191,11 @@ class PgAuditLog:
         before: int | None = None,
         limit: int = 50,
     ) -> list[AuditEntry]:
-        """The newest first, below the number `before`; with an actor, an act, a subject, only their entries."""
-        rows = await self._database.fetch(_NEWEST, tenant, actor, act, about, before, limit)
-        return [_entry(row) for row in rows]
+        """Return the newest entries first, below the number `before`; an actor, an act or a subject restricts
+        the entries."""
+        return await self._database.select(AuditEntry, _NEWEST, tenant, actor, act, about, before, limit)
 
     async def actors(self, tenant: TenantId) -> list[str]:
-        """Ids of all who have acted."""
+        """Return the ids of all actors in the audit log."""
         rows = await self._database.fetch("SELECT DISTINCT actor FROM audit_log WHERE tenant = $1 ORDER BY 1", tenant)
         return [row["actor"] for row in rows]
-
-
-def _entry(row: asyncpg.Record) -> AuditEntry:
-    content = row["content"]
-    return from_row(AuditEntry, row, content=None if content is None else json.loads(content))

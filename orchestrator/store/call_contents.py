@@ -1,4 +1,4 @@
-"""What was sent for an answer of a language model, and the answer itself, for people to read."""
+"""Messages sent to a language model and its answer, for people to read."""
 
 import zlib
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from pydantic import TypeAdapter
 
 from assayer.errors import StorageError
 from assayer.models import Frozen, Message
-from orchestrator.store.database import Database
+from orchestrator.store.database import Store
 from orchestrator.store.json_columns import from_json_column_as
 
 __all__ = ["CallContents", "PgCallContents", "packed_messages"]
@@ -19,7 +19,7 @@ _FIND = "SELECT value, messages FROM answers WHERE key = $1"
 
 class CallContents(Frozen):
     messages: tuple[Message, ...]
-    """Empty where they were not kept."""
+    """Messages sent to the model; empty if they were not stored."""
     answer: str
     """JSON, as it was taken."""
 
@@ -28,19 +28,17 @@ def packed_messages(messages: Sequence[Message]) -> bytes | None:
     return zlib.compress(_MESSAGES.dump_json(tuple(messages)), _LEVEL) if messages else None
 
 
-class PgCallContents:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class PgCallContents(Store):
     async def find(self, key: str) -> CallContents | None:
-        """Of a row of the ledger. None where no answer was kept: there was none, or it was deleted."""
+        """Return the contents of a ledger row's call, or None if no answer is stored because there was none or
+        it was deleted."""
         row = await self._database.fetch_one(_FIND, key)
         if row is None:
             return None
-        what = f"The messages of answer {key}"
+        label = f"The messages of answer {key}"
         try:
             packed = row["messages"]
-            messages = from_json_column_as(_MESSAGES, zlib.decompress(packed), what) if packed else ()
+            messages = from_json_column_as(_MESSAGES, zlib.decompress(packed), label) if packed else ()
         except zlib.error as error:
-            raise StorageError(f"{what} cannot be read: {type(error).__name__}.") from error
+            raise StorageError(f"{label} cannot be read: {type(error).__name__}.") from error
         return CallContents(messages=messages, answer=row["value"])

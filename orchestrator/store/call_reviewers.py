@@ -1,7 +1,7 @@
-"""Who reviews a call: members chosen or invited for it. Where nobody was chosen, all reviewers of the tenant are asked.
+"""Reviewers of a call: members chosen or invited for it. If no member was chosen, all reviewers of the tenant are
+asked.
 
-A choice holds however few of those chosen still review: it never opens a call to everybody by itself.
-"""
+A choice remains in force however few of those chosen still review: it never opens a call to all reviewers by itself."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import Member, NewMember, ReviewRefused
 from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Database
+from orchestrator.store.database import Connection, Database, Store, in_transaction
 from orchestrator.store.members import COULD_READ_REPORTS, PgMembers
 from orchestrator.store.open_calls import hold_call_open
 
@@ -57,73 +57,75 @@ _BY_ADDRESS = "SELECT id FROM members WHERE tenant = $1 AND lower(email) = lower
 
 
 class ChosenReviewers(NamedTuple):
-    """What a choice changes."""
+    """Changes made by a choice of reviewers."""
 
     added: list[MemberId]
     removed: list[MemberId]
-    """Chosen before, and no more."""
+    """Members who were chosen before and no longer are."""
     ended: list[tuple[JobId, MemberId]]
-    """Assignments without an opinion of people who are not asked any more."""
+    """Ended assignments: those without an opinion, of people who are no longer asked."""
 
 
-class PgCallReviewers:
+class PgCallReviewers(Store):
     def __init__(self, database: Database, audit_log: PgAuditLog, members: PgMembers) -> None:
-        self._database = database
+        super().__init__(database)
         self._log = audit_log
         self._members = members
 
     async def chosen(self, tenant: TenantId, batch: BatchId) -> frozenset[MemberId] | None:
-        """Those who have left or review no more included. None: nobody was chosen, and all reviewers are asked."""
+        """Return the chosen members, including those who have left or are no longer reviewers. None: no member
+        was chosen, and all reviewers are asked."""
         return frozenset(row["member"] for row in await self._database.fetch(_CHOSEN, tenant, batch)) or None
 
     async def ending(
         self, tenant: TenantId, batch: BatchId, reviewers: Sequence[MemberId]
     ) -> list[tuple[JobId, MemberId]]:
-        """Assignments that would end if these were chosen."""
+        """Return the assignments that would end if these reviewers were chosen."""
         rows = await self._database.fetch(_WOULD_END, tenant, batch, list(reviewers))
         return [(row["evaluation"], row["member"]) for row in rows]
 
+    @in_transaction
     async def choose(
         self,
+        connection: Connection,
         tenant: TenantId,
         batch: BatchId,
         reviewers: Sequence[MemberId] | None,
         actor: Actor,
         now: dt.datetime,
     ) -> ChosenReviewers:
-        """These and nobody else; None: as if nobody had been chosen. Assignments of others end, unless an opinion was
-        given. Raises ReviewRefused for a call that is signed off or not there, and where none of these reviews."""
+        """Set the chosen reviewers, replacing any earlier choice; None removes the choice. Assignments of
+        others without an opinion end. Raises ReviewRefused if the call is signed off or missing, or if none of
+        these is a reviewer."""
+        await self._hold(connection, tenant, batch)
+        return await self._choose(connection, tenant, batch, reviewers, actor, now)
 
-        async def work(connection: Connection) -> ChosenReviewers:
-            async with connection.transaction():
-                await self._hold(connection, tenant, batch)
-                return await self._choose(connection, tenant, batch, reviewers, actor, now)
-
-        return await self._database.run(work)
-
+    @in_transaction
     async def invite(
-        self, tenant: TenantId, batch: BatchId, id: MemberId, new: NewMember, actor: Actor, now: dt.datetime
+        self,
+        connection: Connection,
+        tenant: TenantId,
+        batch: BatchId,
+        id: MemberId,
+        new: NewMember,
+        actor: Actor,
+        now: dt.datetime,
     ) -> Member:
-        """Makes somebody a reviewer, tells them of which call, and adds them to those chosen; where nobody was chosen
-        before, only to those who have proposals of the call. Whoever is a reviewer already stays as they are. Raises
-        ReviewRefused where a member of another role has the address, where they could read the reports of the call in
-        another role, and as `choose`."""
-
-        async def work(connection: Connection) -> Member:
-            async with connection.transaction():
-                await self._hold(connection, tenant, batch)
-                before = [row["member"] for row in await connection.fetch(_CHOSEN, tenant, batch)]
-                if not before:
-                    before = [row["member"] for row in await connection.fetch(_WITH_PROPOSALS, tenant, batch)]
-                await connection.fetch(_HOLD_PEOPLE, tenant, before)
-                member = await self._members.invite_within(
-                    connection, tenant, id, new, actor, now, mailed=True, batch=batch
-                ) or await self._known(connection, tenant, new)
-                await self._check_blind(connection, tenant, batch, member)
-                await self._choose(connection, tenant, batch, [*before, member.id], actor, now)
-                return member
-
-        return await self._database.run(work)
+        """Invite a person as a reviewer of the call, and add them to the chosen reviewers. If there was no
+        choice before, the reviewers who have proposals of the call are chosen with them. An existing reviewer
+        stays unchanged. The person is notified of the call. Raises ReviewRefused if a member of another role
+        has the address, or could read the reports of the call in another role, and as `choose`."""
+        await self._hold(connection, tenant, batch)
+        before = [row["member"] for row in await connection.fetch(_CHOSEN, tenant, batch)]
+        if not before:
+            before = [row["member"] for row in await connection.fetch(_WITH_PROPOSALS, tenant, batch)]
+        await connection.fetch(_HOLD_PEOPLE, tenant, before)
+        member = await self._members.invite_within(
+            connection, tenant, id, new, actor, now, mailed=True, batch=batch
+        ) or await self._known(connection, tenant, new)
+        await self._check_blind(connection, tenant, batch, member)
+        await self._choose(connection, tenant, batch, [*before, member.id], actor, now)
+        return member
 
     async def _hold(self, connection: Connection, tenant: TenantId, batch: BatchId) -> None:
         """Raises ReviewRefused."""
@@ -132,7 +134,7 @@ class PgCallReviewers:
             raise ReviewRefused(f"There is no such call: {batch}.")
 
     async def _known(self, connection: Connection, tenant: TenantId, new: NewMember) -> Member:
-        """Who has this address already. Raises ReviewRefused unless they are a reviewer."""
+        """Return the member with this address. Raises ReviewRefused unless they are a reviewer."""
         id = await connection.fetchval(_BY_ADDRESS, tenant, new.email)
         member = None if id is None else await self._members.get_within(connection, tenant, id)
         if member is None:
@@ -143,7 +145,8 @@ class PgCallReviewers:
         return member
 
     async def _check_blind(self, connection: Connection, tenant: TenantId, batch: BatchId, member: Member) -> None:
-        """They would be told of a call of which they get nothing. Raises ReviewRefused."""
+        """Raise ReviewRefused if the member could read the call's reports, since no proposals of the call would
+        be assigned to them."""
         if until := await connection.fetchval(_NOT_BLIND, tenant, batch, member.id):
             raise ReviewRefused(
                 f"{member.name} could read the reports of this call until {until:%Y-%m-%d}, in another role: a first "
@@ -172,8 +175,8 @@ class PgCallReviewers:
             raise ReviewRefused("None of these reviews any more. Nothing was changed.")
         ended = [(row["evaluation"], row["member"]) for row in await connection.fetch(_END, tenant, batch, wanted)]
         for evaluation, member in ended:
-            said = {"member": member, "reason": "reviews this call no more"}
-            await self._log.append(connection, tenant, actor, "assignment withdrawn", evaluation, now, **said)
+            content = {"member": member, "reason": "reviews this call no more"}
+            await self._log.append(connection, tenant, actor, "assignment withdrawn", evaluation, now, **content)
         if added or removed:
             await self._log.append(
                 connection, tenant, actor, "reviewers chosen", batch, now, added=added, removed=removed

@@ -1,4 +1,4 @@
-"""The figures of all proposals of a call, in columns: what plots are drawn from."""
+"""Figures of all proposals of a call, as columns for plots."""
 
 import datetime as dt
 import json
@@ -9,7 +9,7 @@ from assayer.models.paper import FitLevel
 from assayer.models.ranking import Band
 from orchestrator.jobs.models import BatchId, TenantId
 from orchestrator.store.call_tables import PROPOSALS
-from orchestrator.store.database import Database
+from orchestrator.store.database import Store
 
 __all__ = ["CallSeries", "PgCallSeries", "RankSeries", "WordSeries"]
 
@@ -27,7 +27,7 @@ _COLUMNS = f"""{PROPOSALS}
 """  # noqa: S608 - put together from constants
 _WORDS = f"""{PROPOSALS}
     SELECT coalesce(array_agg(run), '{{}}') AS runs, coalesce(array_agg(fit), '{{}}') AS fits,
-           coalesce(jsonb_agg(coalesce(nullif(figures -> 'words', 'null'), '[]')), '[]') AS words
+           coalesce(jsonb_agg(figures -> 'words'), '[]') AS words
     FROM (SELECT run, fit, figures FROM proposals WHERE figures IS NOT NULL ORDER BY run) AS reports
 """  # noqa: S608 - put together from constants
 _RANKS = f"""{PROPOSALS}, ordered AS (
@@ -45,47 +45,43 @@ _RANKS = f"""{PROPOSALS}, ordered AS (
 class CallSeries(NamedTuple):
     proposals: int
     scores: list[float]
-    """0 to 1, of those that have one."""
+    """Scores, 0 to 1, of the proposals that have a score."""
     ended: list[dt.datetime]
-    """Of those that have ended, as the two below."""
+    """End times of the proposals that have ended; likewise for the two fields below."""
     costs: list[float | None]
-    """US dollars; None: not known."""
+    """Costs in US dollars; None if unknown."""
     seconds: list[float | None]
     fits: dict[FitLevel | None, int]
-    """How many reports say so of the corpus; None: they do not say."""
+    """Number of reports by corpus fit; None: the report does not state it."""
 
 
 class RankSeries(NamedTuple):
-    """Of the proposals of a call that a ranking holds, from the best."""
+    """Ranks of the proposals of a call that are part of a ranking, best first."""
 
     ranks: list[int]
     lows: list[float]
     highs: list[float]
     bands: list[Band | None]
     ids: list[str]
-    """Of the best fifty, and their titles below."""
+    """Ids of the best fifty; `titles` holds their titles."""
     titles: list[str]
     cut: int | None
-    """How many places the ranking was started with."""
+    """Cutoff with which the ranking was started."""
 
 
 class WordSeries(NamedTuple):
-    """Of the proposals of a call that have a report, in the order of their runs."""
+    """Most frequent words and corpus fit of the call's proposals that have a report, as columns in the order of
+    their runs."""
 
     runs: list[str]
     fits: list[FitLevel | None]
     words: list[Sequence[str]]
-    """The most frequent first; none where they were not counted."""
+    """Words of each proposal, the most frequent first."""
 
 
-class PgCallSeries:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class PgCallSeries(Store):
     async def of_call(self, tenant: TenantId, batch: BatchId) -> CallSeries:
-        row = await self._database.fetch_one(_COLUMNS, tenant, batch, "")
-        if row is None:
-            raise AssertionError("an aggregate without groups has one row")
+        (row,) = await self._database.fetch(_COLUMNS, tenant, batch, "")
         known: dict[FitLevel | None, int] = {"good": row["good"], "partial": row["partial"], "poor": row["poor"]}
         return CallSeries(
             row["proposals"],
@@ -97,14 +93,10 @@ class PgCallSeries:
         )
 
     async def words(self, tenant: TenantId, batch: BatchId) -> WordSeries:
-        row = await self._database.fetch_one(_WORDS, tenant, batch, "")
-        if row is None:
-            raise AssertionError("an aggregate without groups has one row")
+        (row,) = await self._database.fetch(_WORDS, tenant, batch, "")
         return WordSeries(row["runs"], row["fits"], json.loads(row["words"]))
 
     async def ranks(self, tenant: TenantId, batch: BatchId, ranking: str) -> RankSeries:
-        """Empty where the ranking holds none of them, or there is no such ranking."""
-        row = await self._database.fetch_one(_RANKS, tenant, batch, ranking)
-        if row is None:
-            raise AssertionError("an aggregate without groups has one row")
-        return RankSeries(row["ranks"], row["lows"], row["highs"], row["bands"], row["ids"], row["titles"], row["cut"])
+        """Return the ranks of the call's proposals; empty if the ranking contains none of them or does not exist."""
+        (ranks,) = await self._database.select(RankSeries, _RANKS, tenant, batch, ranking)
+        return ranks

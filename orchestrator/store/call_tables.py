@@ -1,4 +1,4 @@
-"""The proposals of a call as a table: searched, filtered, sorted and cut into pages by the database."""
+"""Proposals of a call as a table that the database searches, filters, sorts and paginates."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -12,8 +12,8 @@ from assayer.models.ranking import Band
 from orchestrator.jobs.models import BatchId, JobId, JobState, Problem, TenantId
 from orchestrator.jobs.outcome_wording import OUTCOMES, EvaluationOutcome
 from orchestrator.jobs.report_figures import ReportFigures
-from orchestrator.store.database import Database
-from orchestrator.store.json_columns import from_json_column, storable_text
+from orchestrator.store.database import Store
+from orchestrator.store.json_columns import storable_text
 from orchestrator.store.rows import from_row
 
 __all__ = [
@@ -50,15 +50,15 @@ PROPOSALS = """
         SELECT jobs.id, "row", state, subject, source_name, flags, cost_usd, problem, run, figures, score, certainty,
                fit, shares, words, finished_at, extract(epoch FROM finished_at - started_at)::float8 AS seconds,
                rank, low, high, band, chance_in,
-               CASE WHEN state = 'done' AND complete THEN 'full' WHEN state = 'done' AND score IS NOT NULL THEN 'part'
-                    WHEN state = 'done' THEN 'unscored' WHEN state = 'dead' THEN 'failed' ELSE state END AS outcome
-        FROM jobs LEFT JOIN report_figures ON run = jobs.run_id AND state = 'done'
-        LEFT JOIN ranked_ideas
-            ON ranked_ideas.job = (SELECT job FROM ranking) AND ranked_ideas.idea = report_figures.idea
+               CASE WHEN state <> 'succeeded' THEN state WHEN complete THEN 'full' WHEN score IS NOT NULL THEN 'part'
+                    ELSE 'unscored' END AS outcome
+        FROM jobs LEFT JOIN report_figures ON run = jobs.run_id AND state = 'succeeded'
+        LEFT JOIN ranking_ideas
+            ON ranking_ideas.job = (SELECT job FROM ranking) AND ranking_ideas.idea = report_figures.idea
         WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation'
     )
 """
-"""Of a tenant ($1), a batch ($2) and, for their ranks, a ranking ($3), which may be empty."""
+"""Query for the proposals of a tenant ($1) and a batch ($2), with their ranks in a ranking ($3), which may be empty."""
 # Sorted without what is wide: figures and problems are read for the rows of the page alone.
 _PAGE_OF = f"""{PROPOSALS}, page AS (
     SELECT id, "row", state, subject, source_name, flags, cost_usd, seconds, finished_at, outcome, run,
@@ -77,10 +77,10 @@ _PAGE_OF = f"""{PROPOSALS}, page AS (
       AND ($13::timestamptz IS NULL OR finished_at >= $13) AND ($14::timestamptz IS NULL OR finished_at < $14)
     ORDER BY place LIMIT {PAGE} OFFSET $10
 )
-    SELECT page.*, problem, figures FROM page
+    SELECT page.*, page.subject AS title, page.source_name AS source, problem, figures FROM page
     JOIN jobs USING (id) LEFT JOIN report_figures ON report_figures.run = page.run ORDER BY place
 """  # noqa: S608 - put together from constants
-_ALL = f'{PROPOSALS} SELECT * FROM proposals ORDER BY "row", id'  # noqa: S608 - put together from constants
+_ALL = f'{PROPOSALS} SELECT *, subject AS title, source_name AS source FROM proposals ORDER BY "row", id'  # noqa: S608 - put together from constants
 _COUNTS = f"""{PROPOSALS}
     SELECT outcome, count(*) AS proposals, count(*) FILTER (WHERE fit = 'poor') AS poorly_covered,
            count(certainty) AS certain
@@ -89,7 +89,7 @@ _COUNTS = f"""{PROPOSALS}
 
 
 class TableView(Frozen):
-    """What of a table is shown, and how: the parameters of its address."""
+    """Rows and order of a table, as the parameters of its URL."""
 
     q: str = Field(default="", max_length=200)
     outcome: tuple[EvaluationOutcome, ...] = Field(default=(), max_length=len(OUTCOMES))
@@ -97,25 +97,25 @@ class TableView(Frozen):
     fit: tuple[Literal["good", "partial", "poor"], ...] = Field(default=(), max_length=3)
     flagged: bool = False
     score_from: float | None = Field(default=None, ge=0, le=100, allow_inf_nan=False)
-    """Only those whose score is this, from 0 to 100, or more."""
+    """Minimum score of the proposals shown, from 0 to 100."""
     score_to: float | None = Field(default=None, ge=0, le=100, allow_inf_nan=False)
-    """Only those whose score is less; 100 takes all."""
+    """Exclusive upper limit of the scores shown; 100 includes all scores."""
     ended_from: AwareDatetime | None = None
-    """Only those that ended then or later."""
+    """Earliest end time of the proposals shown."""
     ended_to: AwareDatetime | None = None
-    """Only those that ended before."""
+    """Exclusive upper limit of the end times shown."""
     field: str = Field(default="", max_length=200)
-    """Only those of this field, by its name."""
+    """Name of the field to which the proposals shown belong."""
     sort: str = Field(default="row", pattern=_SORT)
-    """A column, or `part:` and the name of a part of the reports."""
+    """Sort column, or `part:` and the name of a part of the reports."""
     down: bool = False
     """From the highest."""
     page: int = Field(default=1, ge=1, le=10_000)
     hide: tuple[str, ...] = Field(default=(), max_length=40)
-    """Columns that are not shown."""
+    """Columns that are hidden."""
     ranking: str = Field(default="", pattern=r"^[A-Za-z0-9_-]{0,64}$")
     band: tuple[Band | Literal["unranked"], ...] = Field(default=(), max_length=4)
-    """Only those that the ranking puts there at its own cut, or does not hold."""
+    """Bands to show, at the ranking's own cutoff, or `unranked` for proposals that the ranking does not contain."""
 
 
 class ProposalRank(Frozen):
@@ -135,7 +135,7 @@ class TableRow(Frozen):
     source: str
     flags: tuple[str, ...]
     figures: ReportFigures | None
-    """None: there is no report."""
+    """Figures of the report; None if there is no report."""
     problem: Problem | None
     cost_usd: float | None
     seconds: float | None
@@ -146,30 +146,27 @@ class TableRow(Frozen):
 class CallTablePage(Frozen):
     rows: tuple[TableRow, ...]
     matching: int
-    """On all pages."""
+    """Number of matching rows on all pages."""
 
 
 class CallOutcomes(Frozen):
     counts: dict[EvaluationOutcome, int]
-    """Outcomes without proposals are missing."""
+    """Number of proposals by outcome; outcomes without proposals are missing."""
     poorly_covered: int
-    """Proposals whose field the corpus covers poorly."""
+    """Number of proposals whose field the corpus covers poorly."""
     certain: int
-    """Proposals whose report tells how certain its whole score is."""
+    """Number of proposals whose report states how certain its overall score is."""
 
 
-class PgCallTables:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class PgCallTables(Store):
     async def page(
         self, tenant: TenantId, batch: BatchId, view: TableView, of_field: Sequence[str] | None = None
     ) -> CallTablePage:
-        """`of_field`: the runs of the field that the view names."""
+        """Return a page of the table; `of_field` holds the runs of the field that the view names."""
         part = view.sort.removeprefix("part:") if view.sort.startswith("part:") else ""
         order = "(shares ->> $9)::float8" if part else _ORDERS[view.sort]
         query = _PAGE_OF.format(order=order + (" DESC" if view.down else ""))
-        found = await self._database.fetch(
+        rows = await self._database.fetch(
             query,
             tenant,
             batch,
@@ -188,16 +185,16 @@ class PgCallTables:
             of_field,
             list(view.band) if view.ranking else [],
         )
-        return CallTablePage(rows=tuple(map(_row, found)), matching=found[0]["matching"] if found else 0)
+        return CallTablePage(rows=tuple(map(_row, rows)), matching=rows[0]["matching"] if rows else 0)
 
     async def all(self, tenant: TenantId, batch: BatchId, ranking: str = "") -> Sequence[TableRow]:
-        """In the order of the rows."""
+        """Return all rows, in row order."""
         return [_row(row) for row in await self._database.fetch(_ALL, tenant, batch, ranking)]
 
     async def outcomes(self, tenant: TenantId, batch: BatchId) -> CallOutcomes:
         rows = await self._database.fetch(_COUNTS, tenant, batch, "")
-        found = {row["outcome"]: row["proposals"] for row in rows}
-        counts = {one: found[one] for one in OUTCOMES if one in found}
+        known = {row["outcome"]: row["proposals"] for row in rows}
+        counts = {outcome: known[outcome] for outcome in OUTCOMES if outcome in known}
         return CallOutcomes(
             counts=counts,
             poorly_covered=sum(row["poorly_covered"] for row in rows),
@@ -205,16 +202,16 @@ class PgCallTables:
         )
 
     async def counts(self, tenant: TenantId, batch: BatchId) -> dict[EvaluationOutcome, int]:
-        """Outcomes without proposals are missing."""
+        """Return the number of proposals by outcome; outcomes without proposals are missing."""
         return (await self.outcomes(tenant, batch)).counts
 
     async def views(self, tenant: TenantId) -> dict[str, str]:
-        """Parameters of addresses, by the names that they were saved under."""
+        """Return the saved views: URL parameters by name."""
         rows = await self._database.fetch("SELECT name, query FROM saved_views WHERE tenant = $1 ORDER BY name", tenant)
         return {row["name"]: row["query"] for row in rows}
 
     async def save_view(self, tenant: TenantId, name: str, query: str) -> None:
-        """In place of one of that name."""
+        """Save a view, replacing any view of the same name."""
         await self._database.execute(
             "INSERT INTO saved_views (tenant, name, query) VALUES ($1, $2, $3) "
             "ON CONFLICT (tenant, name) DO UPDATE SET query = excluded.query",
@@ -225,24 +222,4 @@ class PgCallTables:
 
 
 def _row(row: asyncpg.Record) -> TableRow:
-    what = f"job {row['id']}"
-    rank = None
-    if row["rank"] is not None:
-        rank = from_row(ProposalRank, row)
-    return TableRow(
-        id=row["id"],
-        row=row["row"],
-        state=row["state"],
-        outcome=row["outcome"],
-        title=row["subject"],
-        source=row["source_name"] or "",
-        flags=tuple(row["flags"] or ()),
-        figures=None
-        if row["figures"] is None
-        else from_json_column(ReportFigures, row["figures"], f"Figures of {what}"),
-        problem=None if row["problem"] is None else from_json_column(Problem, row["problem"], f"The problem of {what}"),
-        cost_usd=row["cost_usd"],
-        seconds=row["seconds"],
-        finished_at=row["finished_at"],
-        rank=rank,
-    )
+    return from_row(TableRow, row, rank=None if row["rank"] is None else from_row(ProposalRank, row))

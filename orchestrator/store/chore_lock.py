@@ -1,33 +1,86 @@
-"""A chore of the whole service is done by one process at a time: an advisory lock, which ends with its transaction."""
+"""Locks that let only one process at a time do a chore of the whole service: advisory locks on a dedicated
+connection."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
+from types import TracebackType
+from typing import Self
 
-from orchestrator.store.database import Connection, Database
+import asyncpg
+from asyncpg.transaction import Transaction
+
+from orchestrator.store.database import Database
+from orchestrator.store.database_errors import DRIVER_ERRORS
 
 __all__ = ["PgChoreLock"]
 
 _TAKE = "SELECT pg_try_advisory_xact_lock(hashtextextended('assayer chore: ' || $1, 0))"
-_LONGEST_SECONDS = 3_600.0
-"""Of one chore."""
 
 
 class PgChoreLock:
-    """Implements `orchestrator.execution.chores.ChoreLock`.
+    """Implements `orchestrator.execution.chores.ChoreLock`; use as an async context manager.
 
-    The lock is a transaction's, which holds nothing but the lock, so that it holds through a pooler by transaction as
-    well. It takes a connection of the pool for as long as the work lasts. Should that connection be lost meanwhile,
+    All locks of a process are held by one transaction on one connection outside the pool, so that chores never wait
+    for each other's connections. A transaction's locks hold through a transaction pooler too. They end together, once
+    no chore runs in this process; until then it may repeat its own chores. Should the connection be lost meanwhile,
     another process may begin the same chore: chores are written so that this does no harm.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._connection: asyncpg.Connection[asyncpg.Record] | None = None
+        self._transaction: Transaction | None = None
+        self._running: set[str] = set()
+        self._turn = asyncio.Lock()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.terminate()
 
     async def run_alone(self, name: str, work: Callable[[], Awaitable[object]]) -> bool:
-        async def locked(connection: Connection) -> bool:
-            async with connection.transaction():
-                if not await connection.fetchval(_TAKE, name):
-                    return False
-                await work()
-            return True
+        if not await self._take(name):
+            return False
+        try:
+            await work()
+        finally:
+            await self._leave(name)
+        return True
 
-        return await self._database.run(locked, _LONGEST_SECONDS)
+    async def _take(self, name: str) -> bool:
+        async with self._turn:
+            if name in self._running:
+                return False
+            with self._database.errors_translated():
+                if self._connection is None or self._connection.is_closed():
+                    self._connection, self._transaction = await self._database.connect_unpooled(), None
+                if self._transaction is None:
+                    self._transaction = self._connection.transaction()
+                    await self._transaction.start()
+                taken = bool(await self._connection.fetchval(_TAKE, name))
+            if taken:
+                self._running.add(name)
+            elif not self._running:
+                await self._release()
+            return taken
+
+    async def _leave(self, name: str) -> None:
+        async with self._turn:
+            self._running.discard(name)
+            if not self._running:
+                await self._release()
+
+    async def _release(self) -> None:
+        """End the transaction; if that fails, the connection is closed, which ends it as well."""
+        transaction, self._transaction = self._transaction, None
+        if transaction is None or self._connection is None or self._connection.is_closed():
+            return
+        try:
+            await transaction.rollback()
+        except DRIVER_ERRORS:
+            self._connection.terminate()

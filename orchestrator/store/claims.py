@@ -1,11 +1,16 @@
-"""Claims on work that several processes might begin: one row a claim, which expires unless it is renewed."""
+"""Claims on work that several processes might start: one row for each claim, which expires unless it is renewed."""
 
 import datetime as dt
 from collections.abc import Sequence
+from typing import Literal, TypeAlias
 
-from orchestrator.store.database import Database
+import asyncpg
 
-__all__ = ["PgClaims"]
+from orchestrator.store.database import Store
+
+__all__ = ["Claimed", "PgClaims"]
+
+Claimed: TypeAlias = Literal["claimed", "elsewhere"]
 
 _CLAIM = """
     INSERT INTO reply_claims AS held (key, claimant, expires_at)
@@ -13,6 +18,17 @@ _CLAIM = """
     ON CONFLICT (key) DO UPDATE SET claimant = excluded.claimant, expires_at = excluded.expires_at
     WHERE held.expires_at <= clock_timestamp() OR held.claimant = excluded.claimant
     RETURNING key
+"""
+
+_FIND_OR_CLAIM = """
+    WITH found AS ({find}), claimed AS (
+        INSERT INTO reply_claims AS held (key, claimant, expires_at)
+        SELECT $1, {claimant}, clock_timestamp() + {seconds}::interval WHERE NOT EXISTS (SELECT FROM found)
+        ON CONFLICT (key) DO UPDATE SET claimant = excluded.claimant, expires_at = excluded.expires_at
+        WHERE held.expires_at <= clock_timestamp() OR held.claimant = excluded.claimant
+        RETURNING true AS claimed
+    )
+    SELECT claimed, found.* FROM (SELECT 1) AS one LEFT JOIN found ON true LEFT JOIN claimed ON true
 """
 
 _RELEASE = "DELETE FROM reply_claims WHERE key = $1 AND claimant = $2"
@@ -29,11 +45,8 @@ _UNCLAIMED = """
 """
 
 
-class PgClaims:
-    """Implements `workers.concurrency.claims.Claims`; the clock is the database server's."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
+class PgClaims(Store):
+    """Implementation of `workers.outbound.claims.Claims`, using the clock of the database server."""
 
     async def claim(self, key: str, claimant: str, seconds: float) -> bool:
         return await self._database.fetch_one(_CLAIM, key, claimant, dt.timedelta(seconds=seconds)) is not None
@@ -46,3 +59,23 @@ class PgClaims:
 
     async def unclaimed(self, keys: Sequence[str]) -> list[str]:
         return [row["key"] for row in await self._database.fetch(_UNCLAIMED, list(keys))]
+
+    async def find_or_claim_row(
+        self, find: str, key: str, values: Sequence[object], claimant: str, seconds: float
+    ) -> asyncpg.Record | Claimed:
+        """Return the row that `find` selects, or claim its key.
+
+        `find` is a query of ours for a row with its `key`, which is $1; `values` are $2 and so on.
+        """
+        statement = _FIND_OR_CLAIM.format(find=find, claimant=f"${len(values) + 2}", seconds=f"${len(values) + 3}")
+        row = await self._database.fetch_one(statement, key, *values, claimant, dt.timedelta(seconds=seconds))
+        if row is None or (not row["claimed"] and row["key"] is None):
+            return "elsewhere"
+        if not row["claimed"]:
+            return row
+        # Between the statement's snapshot and its claim, another claimant may have written the row and ended its claim.
+        late = await self._database.fetch_one(find, key, *values)
+        if late is None:
+            return "claimed"
+        await self.release(key, claimant)
+        return late

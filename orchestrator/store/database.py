@@ -1,13 +1,16 @@
-"""The connection to PostgreSQL: a pool, deadlines, and retries after a lost connection."""
+"""Connection to PostgreSQL: a pool, timeouts, and retries after a lost connection."""
 
 import asyncio
+import logging
 import time
-from collections.abc import Awaitable, Callable
-from functools import partial
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from functools import partial, wraps
 from types import TracebackType
-from typing import Any, NamedTuple, Self, TypeAlias, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeAlias, TypeVar
 
 import asyncpg
+from asyncpg.connection import LoggedQuery
 from asyncpg.pool import PoolConnectionProxy
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_random_exponential
 
@@ -15,37 +18,42 @@ from assayer.errors import AssayerError, ConfigurationError, StorageError
 from assayer.models import Frozen
 from orchestrator.settings import DatabaseSettings
 from orchestrator.store import migrator
-from orchestrator.store.database_errors import RETRYABLE_ERRORS, safe_address, translate_error
+from orchestrator.store.database_errors import DRIVER_ERRORS, RETRYABLE_ERRORS, safe_address, translate_error
+from orchestrator.store.rows import Row, from_row
 
-__all__ = ["Connection", "Database", "DatabaseHealth", "Outage", "StartServer"]
+__all__ = ["Connection", "Database", "DatabaseHealth", "Outage", "StartServer", "Store", "in_transaction"]
 
+_LOG = logging.getLogger(__name__)
+_LOGGED_CHARS = 400
 T = TypeVar("T")
+P = ParamSpec("P")
+S = TypeVar("S", bound="Store")
 Connection: TypeAlias = "PoolConnectionProxy[asyncpg.Record]"
 StartServer: TypeAlias = Callable[[], Awaitable[str]]
-"""Makes sure that a server runs; returns its URL."""
+"""Function that ensures that a server is running and returns its URL."""
 
 
 class DatabaseHealth(Frozen):
-    """What `assayer doctor` says about the database."""
+    """State of the database as reported by `assayer doctor`."""
 
     address: str
     server: str | None
-    """`PostgreSQL 18.4`; None when it does not answer."""
+    """Server version, such as `PostgreSQL 18.4`; None if the server does not respond."""
     revision: str | None
-    """Of the tables; None before they are created."""
+    """Schema revision of the tables; None before they are created."""
     problem: str
-    """In plain words; empty when all is well."""
+    """Problem in plain words; empty if there is none."""
 
 
 class Outage(NamedTuple):
-    """How long the server was out of reach of this process, and when on the monotonic clock it was reached again."""
+    """Duration for which the server was unreachable, and the monotonic time at which it became reachable again."""
 
     seconds: float
     ended_at: float
 
 
 class _ConnectionLost(Exception):
-    """The connection was lost in the middle of work that may be done again."""
+    """Raised when the connection was lost during work that may be repeated."""
 
     def __init__(self, cause: Exception) -> None:
         super().__init__(cause)
@@ -53,7 +61,8 @@ class _ConnectionLost(Exception):
 
 
 async def _no_reset(_: migrator.AnyConnection) -> None:
-    """Instead of asyncpg's reset query on every release: our statements leave no state in a session."""
+    """Do nothing, in place of asyncpg's reset query on every release, because our statements leave no state in a
+    session."""
 
 
 class Database:
@@ -64,10 +73,10 @@ class Database:
 
     last_outage: Outage | None = None
     _lost_at: float | None = None
-    """Monotonic; None while the server is within reach, as far as anybody knows."""
+    """Monotonic time at which the server became unreachable; None while it is reachable as far as is known."""
 
     def __init__(self, settings: DatabaseSettings, start_server: StartServer | None = None) -> None:
-        """`start_server` is for settings without a URL; it is called before every new connection."""
+        """Create a database. `start_server` is for settings without a URL; it is called before every new connection."""
         if not settings.url and start_server is None:
             raise ConfigurationError("No database is configured.", "Set ASSAYER_DATABASE__URL.")
         self._settings = settings
@@ -87,7 +96,7 @@ class Database:
         await self.close()
 
     async def connect(self) -> None:
-        """Opens the first connection."""
+        """Open the first connection."""
         if self._pool is None:
             self._pool = asyncpg.create_pool(
                 min_size=0,
@@ -98,7 +107,7 @@ class Database:
             await self._pool
         patience = self._settings.connect_seconds if self._url else self._settings.patience_seconds
         try:
-            await self._run(lambda connection: connection.execute("SELECT 1"), patience)
+            await self.run(lambda connection: connection.execute("SELECT 1"), patience)
         except BaseException:
             await self.close()
             raise
@@ -114,17 +123,16 @@ class Database:
             pool.terminate()
 
     async def migrate(self) -> None:
-        """Brings the tables up to date, however large they are; many processes may do so at once."""
+        """Migrate the tables to the latest revision, whatever their size; many processes may do so concurrently."""
         revision = await self.run(migrator.current_revision)
         migrator.refuse_newer_schema(revision)
         if revision != migrator.latest_revision():
             seconds = self._settings.migration_seconds
             connect = partial(self._connect, command_timeout=seconds)
             await self.run(lambda _: migrator.upgrade_schema(connect), seconds)
-        await self.run(migrator.add_coming_months)
 
     async def ping(self) -> DatabaseHealth:
-        """Never raises, and needs no `connect`."""
+        """Return the health of the database. Never raises, and does not require `connect`."""
         server = revision = None
         problem = ""
         try:
@@ -140,20 +148,46 @@ class Database:
                     await connection.close()
         except AssayerError as error:
             problem = str(error)
-        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        except DRIVER_ERRORS as error:
             problem = str(translate_error(error, self._address))
         return DatabaseHealth(address=self._address, server=server, revision=revision, problem=problem)
 
     async def connect_unpooled(self) -> "asyncpg.Connection[asyncpg.Record]":
-        """A connection outside of the pool and past any pooler, for whoever listens; the caller closes it. Raises what
-        `LOST` lists, and StorageError or ConfigurationError."""
+        """Open a connection outside the pool and any external pooler, for listening to notifications; the
+        caller closes it. Raises the errors in `LOST`, StorageError or ConfigurationError."""
         return await self._connect_to(self._direct_url)
 
+    @contextmanager
+    def errors_translated(self) -> Iterator[None]:
+        """Raise StorageError or ConfigurationError in place of a driver's error, outside the pool."""
+        try:
+            yield
+        except DRIVER_ERRORS as error:
+            raise translate_error(error, self._address) from error
+
     async def run(self, work: Callable[[Connection], Awaitable[T]], seconds: float | None = None) -> T:
-        """Does the work on one connection, and again on another when the first is lost: the work must be such
-        that doing it twice leaves the same rows. Work of many statements says how long it may take in all; otherwise
-        that is the patience of the settings."""
-        return await self._run(work, self._settings.patience_seconds if seconds is None else seconds)
+        """Run the work on a connection, and again on another if the first is lost, so repeating the work must
+        leave the same rows. `seconds` limits the total time of work with many statements; the default is the
+        patience in the settings."""
+        patience = self._settings.patience_seconds if seconds is None else seconds
+        last: Exception = TimeoutError(f"no free connection for {patience:g} s")
+        retrying = AsyncRetrying(
+            retry=retry_if_exception_type(_ConnectionLost),
+            wait=wait_random_exponential(multiplier=0.05, max=2.0),
+            stop=stop_after_delay(patience),
+            reraise=True,
+        )
+        try:
+            async with asyncio.timeout(patience):
+                try:
+                    return await self._attempt(work)
+                except _ConnectionLost as lost:
+                    last = lost.cause
+                return await retrying(self._attempt, work)
+        except TimeoutError:
+            raise translate_error(last, self._address) from last
+        except _ConnectionLost as lost:
+            raise translate_error(lost.cause, self._address) from lost.cause
 
     @property
     def patience_seconds(self) -> float:
@@ -165,32 +199,17 @@ class Database:
     async def fetch_one(self, query: str, *values: Any) -> asyncpg.Record | None:
         return await self.run(lambda connection: connection.fetchrow(query, *values))
 
+    async def select(self, model: type[Row], query: str, *values: Any) -> list[Row]:
+        """Return the rows of a query as `from_row` converts them."""
+        return [from_row(model, row) for row in await self.fetch(query, *values)]
+
+    async def select_one(self, model: type[Row], query: str, *values: Any) -> Row | None:
+        row = await self.fetch_one(query, *values)
+        return None if row is None else from_row(model, row)
+
     async def execute(self, query: str, *values: Any) -> None:
         # Not Connection.execute, which would not reuse the prepared statement.
         await self.run(lambda connection: connection.fetch(query, *values))
-
-    async def _run(self, work: Callable[[Connection], Awaitable[T]], patience: float) -> T:
-        last: Exception = TimeoutError(f"no free connection for {patience:g} s")
-        try:
-            async with asyncio.timeout(patience):
-                try:
-                    return await self._attempt(work)
-                except _ConnectionLost as lost:
-                    last = lost.cause
-                return await self._retry(work, patience)
-        except TimeoutError:
-            raise translate_error(last, self._address) from last
-        except _ConnectionLost as lost:
-            raise translate_error(lost.cause, self._address) from lost.cause
-
-    async def _retry(self, work: Callable[[Connection], Awaitable[T]], patience: float) -> T:
-        retrying = AsyncRetrying(
-            retry=retry_if_exception_type(_ConnectionLost),
-            wait=wait_random_exponential(multiplier=0.05, max=2.0),
-            stop=stop_after_delay(patience),
-            reraise=True,
-        )
-        return await retrying(self._attempt, work)
 
     async def _attempt(self, work: Callable[[Connection], Awaitable[T]]) -> T:
         if self._pool is None:
@@ -202,14 +221,29 @@ class Database:
                         await connection.fetchval("SELECT 1")
                         self._reached()
                     return await work(connection)
-                except (asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
+                except TimeoutError as error:
+                    if await self._answers(connection):
+                        raise StorageError(
+                            f"{self._address[0].upper()}{self._address[1:]} took too long over a statement.",
+                            "The log names it. Is the server overloaded, or an index missing?",
+                        ) from error
+                    raise
+                except asyncpg.InterfaceError as error:
                     if _is_closed(connection):
                         raise self._lost(error) from error
                     raise
         except RETRYABLE_ERRORS as error:
             raise self._lost(error) from error
-        except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        except DRIVER_ERRORS as error:
             raise translate_error(error, self._address) from error
+
+    async def _answers(self, connection: Connection) -> bool:
+        """Return whether the server is reachable, in which case a statement that timed out was slow and
+        repeating it would not help."""
+        try:
+            return bool(await connection.fetchval("SELECT true", timeout=self._settings.connect_seconds))
+        except DRIVER_ERRORS:
+            return False
 
     def _lost(self, error: Exception) -> _ConnectionLost:
         if self._lost_at is None:
@@ -222,11 +256,11 @@ class Database:
             self.last_outage, self._lost_at = Outage(now - self._lost_at, now), None
 
     async def _connect(self, *_: object, **arguments: Any) -> "asyncpg.Connection[asyncpg.Record]":
-        """A new connection; the pool adds arguments of its own."""
+        """Open a connection for the pool, which adds arguments of its own."""
         return await self._connect_to(None, **arguments)
 
     async def _connect_to(self, url: str | None, **arguments: Any) -> "asyncpg.Connection[asyncpg.Record]":
-        """None: the one that is configured, or the server that is started for it."""
+        """Open a connection to `url`; None for the configured URL, or that of the started server."""
         url = url or self._url or (await self._start_server() if self._start_server else "")
         try:
             connection: asyncpg.Connection[asyncpg.Record] = await asyncpg.connect(
@@ -237,11 +271,44 @@ class Database:
             )
         except ValueError as error:  # also asyncpg's ClientConfigurationError
             raise translate_error(error, self._address) from None
+        connection.add_query_logger(_log_timeout)
         return connection
 
 
+class Store:
+    """Access to some tables of a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+
+def in_transaction(
+    method: Callable[Concatenate[S, Connection, P], Awaitable[T]],
+) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
+    """Run a store's method in a transaction of its own, and again if its connection is lost; the connection becomes
+    its first argument."""
+
+    @wraps(method)
+    async def run(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        async def work(connection: Connection) -> T:
+            async with connection.transaction():
+                return await method(self, connection, *args, **kwargs)
+
+        return await self._database.run(work)
+
+    return run
+
+
+def _log_timeout(query: LoggedQuery) -> None:
+    """Log a statement that timed out, because the error does not identify it."""
+    if isinstance(query.exception, TimeoutError):
+        statement = " ".join(query.query.split())[:_LOGGED_CHARS]
+        _LOG.warning("a statement timed out after %.1f s: %s", query.elapsed, statement)
+
+
 def _is_closed(connection: Connection) -> bool:
-    """A connection that is lost in the middle of a transaction leaves the pool by itself, and may not be asked."""
+    """Return whether a connection is closed. A connection lost during a transaction leaves the pool and raises when
+    queried, which counts as closed."""
     try:
         return connection.is_closed()
     except asyncpg.InterfaceError:

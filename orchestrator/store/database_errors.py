@@ -1,4 +1,4 @@
-"""What a database error means: whether to try again, and a message that does not reveal the password."""
+"""Classification of database errors: whether to retry, and a message that does not reveal the password."""
 
 from urllib.parse import parse_qs, urlsplit
 
@@ -6,10 +6,19 @@ import asyncpg
 
 from assayer.errors import AssayerError, ConfigurationError, InputError, StorageError
 
-__all__ = ["RETRYABLE_ERRORS", "safe_address", "translate_error"]
+__all__ = ["DRIVER_ERRORS", "RETRYABLE_ERRORS", "safe_address", "translate_error"]
+
+DRIVER_ERRORS: tuple[type[Exception], ...] = (
+    OSError,
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,  # a statement sent while the server is ending the connection
+)
+"""All errors that a statement or a connection attempt can raise."""
 
 RETRYABLE_ERRORS: tuple[type[Exception], ...] = (
     OSError,  # refused, reset, no such socket; TimeoutError is one of them
+    asyncpg.InternalClientError,
     asyncpg.PostgresConnectionError,
     asyncpg.CannotConnectNowError,
     asyncpg.AdminShutdownError,
@@ -18,7 +27,7 @@ RETRYABLE_ERRORS: tuple[type[Exception], ...] = (
     asyncpg.DeadlockDetectedError,
     asyncpg.SerializationError,
 )
-"""After these the same work may succeed on another connection, and all our work may be done twice."""
+"""Errors after which the same work may succeed on another connection; all work here can be repeated."""
 
 _KINDS: tuple[tuple[tuple[type[Exception], ...], str, str], ...] = (
     (
@@ -66,7 +75,8 @@ _KINDS: tuple[tuple[tuple[type[Exception], ...], str, str], ...] = (
 
 
 def safe_address(url: str) -> str:
-    """Where a URL points, without user and password; vague when the URL is too odd to take apart safely."""
+    """Return the address in a URL, without user and password; a vague description if the URL cannot be parsed
+    safely."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -78,7 +88,7 @@ def safe_address(url: str) -> str:
 
 
 def translate_error(error: Exception, address: str) -> AssayerError:
-    """The typed error for what asyncpg raised; `address` is a `address`."""
+    """Return the typed error for an asyncpg error; `address` is the result of `safe_address`."""
     subject = address[0].upper() + address[1:]
     if isinstance(error, ValueError) and not isinstance(error, asyncpg.DataError):
         # Its text may quote the URL, so it is not repeated here.

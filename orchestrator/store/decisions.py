@@ -1,4 +1,4 @@
-"""What the officers of a call decide: scores that count in place of the opinions, and the end of the call."""
+"""Decisions of a call's officers: scores that override the opinions, and the sign-off of the call."""
 
 import datetime as dt
 from typing import NamedTuple
@@ -7,8 +7,8 @@ from orchestrator.access.audit_chain import Actor
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import ReviewRefused, ScoreOverride, SignOff
 from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Database
-from orchestrator.store.job_sql import FORGET_DOCUMENTS
+from orchestrator.store.database import Connection, Database, Store, in_transaction
+from orchestrator.store.job_sql import forget_documents_statement
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.open_calls import hold_call_open
 from orchestrator.store.rows import from_row
@@ -20,10 +20,6 @@ _OVERRIDE = """
     SELECT id, $3, $4, $5, $6, $7 FROM jobs WHERE tenant = $1 AND id = $2 AND kind = 'evaluation' FOR KEY SHARE
     ON CONFLICT (evaluation) DO UPDATE SET score = $3, reason = $4, by = $5, name = $6, at = $7
     RETURNING known.*
-"""
-_OVERRIDES = """
-    SELECT score_overrides.* FROM score_overrides JOIN jobs ON jobs.id = evaluation
-    WHERE jobs.tenant = $1 AND jobs.batch = $2 ORDER BY jobs."row", evaluation
 """
 _OVERRIDE_OF = """
     SELECT score_overrides.* FROM score_overrides JOIN jobs ON jobs.id = evaluation
@@ -54,7 +50,7 @@ _SIGNED_NAMES = """
     SELECT member, signed_names.name FROM signed_names JOIN batches ON batches.id = batch
     WHERE batches.tenant = $1 AND batches.id = $2
 """
-_FORGET_DOCUMENTS = FORGET_DOCUMENTS.format(condition="batch = $1", most="ALL", locked="")
+_FORGET_DOCUMENTS = forget_documents_statement(condition="batch = $1", most="ALL", locked="")
 _SIGNED = """
     SELECT sign_offs.* FROM sign_offs JOIN batches ON batches.id = sign_offs.batch
     WHERE batches.tenant = $1 AND batches.id = $2
@@ -62,12 +58,12 @@ _SIGNED = """
 
 
 class SignedDespite(NamedTuple):
-    """What may be outstanding when a call is signed off: on purpose, and written down."""
+    """Open items that a sign-off accepts deliberately; the choice is recorded."""
 
     missing: bool = False
-    """Opinions that are assigned."""
+    """Whether assigned opinions may be missing."""
     unfinished: bool = False
-    """Evaluations: they still end, and nobody can cancel them any more or run them again."""
+    """Whether evaluations may be unfinished; they still end, but can no longer be cancelled or rerun."""
 
 
 def _check_complete(missing: int, unfinished: int, despite: SignedDespite) -> None:
@@ -83,76 +79,75 @@ def _check_complete(missing: int, unfinished: int, despite: SignedDespite) -> No
         raise ReviewRefused(" ".join(faults), " ".join(ways))
 
 
-class PgDecisions:
+class PgDecisions(Store):
     def __init__(self, database: Database, audit_log: PgAuditLog) -> None:
-        self._database = database
+        super().__init__(database)
         self._log = audit_log
 
+    @in_transaction
     async def override(
-        self, tenant: TenantId, evaluation: JobId, score: int, reason: str, actor: Actor, now: dt.datetime
+        self,
+        connection: Connection,
+        tenant: TenantId,
+        evaluation: JobId,
+        score: int,
+        reason: str,
+        actor: Actor,
+        now: dt.datetime,
     ) -> ScoreOverride | None:
-        """In place of one before, which the audit log keeps. None where there is no such evaluation. Raises
-        ReviewRefused where the call is signed off."""
-
-        async def work(connection: Connection) -> ScoreOverride | None:
-            async with connection.transaction():
-                await hold_call_open(connection, tenant, evaluation)
-                stored = storable_text(reason)
-                values = (tenant, evaluation, score, stored, actor.id, storable_text(actor.name), now)
-                row = await connection.fetchrow(_OVERRIDE, *values)
-                if row is None:
-                    return None
-                await self._log.append(
-                    connection, tenant, actor, "score overridden", evaluation, now, score=score, reason=stored
-                )
-                return from_row(ScoreOverride, row)
-
-        return await self._database.run(work)
-
-    async def overrides(self, tenant: TenantId, batch: BatchId) -> list[ScoreOverride]:
-        return [from_row(ScoreOverride, row) for row in await self._database.fetch(_OVERRIDES, tenant, batch)]
+        """Store an override, replacing an earlier one, which the audit log keeps. None if there is no such
+        evaluation. Raises ReviewRefused if the call is signed off."""
+        await hold_call_open(connection, tenant, evaluation)
+        stored = storable_text(reason)
+        values = (tenant, evaluation, score, stored, actor.id, storable_text(actor.name), now)
+        row = await connection.fetchrow(_OVERRIDE, *values)
+        if row is None:
+            return None
+        await self._log.append(
+            connection, tenant, actor, "score overridden", evaluation, now, score=score, reason=stored
+        )
+        return from_row(ScoreOverride, row)
 
     async def override_of(self, tenant: TenantId, evaluation: JobId) -> ScoreOverride | None:
-        row = await self._database.fetch_one(_OVERRIDE_OF, tenant, evaluation)
-        return None if row is None else from_row(ScoreOverride, row)
+        return await self._database.select_one(ScoreOverride, _OVERRIDE_OF, tenant, evaluation)
 
+    @in_transaction
     async def sign_off(
-        self, tenant: TenantId, batch: BatchId, note: str, despite: SignedDespite, actor: Actor, now: dt.datetime
+        self,
+        connection: Connection,
+        tenant: TenantId,
+        batch: BatchId,
+        note: str,
+        despite: SignedDespite,
+        actor: Actor,
+        now: dt.datetime,
     ) -> SignOff | None:
-        """From then on nothing about the call changes, and it takes no more rows; its people stay on it as they are
-        called now; documents that were kept to be
-        evaluated again go. None where there is no such batch. Raises ReviewRefused where opinions are missing or
-        evaluations have not ended, unless that is done on purpose, and where it was signed off."""
-
-        async def work(connection: Connection) -> SignOff | None:
-            async with connection.transaction():
-                if await connection.fetchrow(_LOCK_CALL, tenant, batch) is None:
-                    return None
-                await hold_call_open(connection, tenant, batch, alone=True)
-                missing = int(await connection.fetchval(_MISSING, batch))
-                unfinished = int(await connection.fetchval(_UNFINISHED, batch))
-                _check_complete(missing, unfinished, despite)
-                stored = storable_text(note)
-                await connection.execute(_CLOSE, batch)
-                await connection.fetch(_FORGET_DOCUMENTS, batch)
-                await connection.execute(_KEEP_NAMES, batch, tenant)
-                said = {"note": stored, "missing_opinions": missing}
-                if unfinished:
-                    said["unfinished_evaluations"] = unfinished
-                tip = await self._log.append(connection, tenant, actor, "signed off", batch, now, **said)
-                name = storable_text(actor.name)
-                row = await connection.fetchrow(
-                    _SIGN, batch, actor.id, name, stored, missing, now, tip.number, tip.hash
-                )
-                return None if row is None else from_row(SignOff, row)
-
-        return await self._database.run(work)
-
-    async def signed_off(self, tenant: TenantId, batch: BatchId) -> SignOff | None:
-        row = await self._database.fetch_one(_SIGNED, tenant, batch)
+        """Sign off a call, after which nothing about it changes and it accepts no more rows. Its people keep
+        their current names, and documents stored for reruns are deleted. None if there is no such batch. Raises
+        ReviewRefused if opinions are missing or evaluations unfinished, unless `despite` allows it, and if the
+        call was already signed off."""
+        if await connection.fetchrow(_LOCK_CALL, tenant, batch) is None:
+            return None
+        await hold_call_open(connection, tenant, batch, alone=True)
+        missing = int(await connection.fetchval(_MISSING, batch))
+        unfinished = int(await connection.fetchval(_UNFINISHED, batch))
+        _check_complete(missing, unfinished, despite)
+        stored = storable_text(note)
+        await connection.execute(_CLOSE, batch)
+        await connection.fetch(_FORGET_DOCUMENTS, batch)
+        await connection.execute(_KEEP_NAMES, batch, tenant)
+        content = {"note": stored, "missing_opinions": missing}
+        if unfinished:
+            content["unfinished_evaluations"] = unfinished
+        tip = await self._log.append(connection, tenant, actor, "signed off", batch, now, **content)
+        name = storable_text(actor.name)
+        row = await connection.fetchrow(_SIGN, batch, actor.id, name, stored, missing, now, tip.number, tip.hash)
         return None if row is None else from_row(SignOff, row)
 
+    async def signed_off(self, tenant: TenantId, batch: BatchId) -> SignOff | None:
+        return await self._database.select_one(SignOff, _SIGNED, tenant, batch)
+
     async def signed_names(self, tenant: TenantId, batch: BatchId) -> dict[str, str]:
-        """What the people of a call were called when it was signed off, by their ids; empty before."""
+        """Return the names of the people in a call at its sign-off, by id; empty before sign-off."""
         rows = await self._database.fetch(_SIGNED_NAMES, tenant, batch)
         return {row["member"]: row["name"] for row in rows}

@@ -1,16 +1,16 @@
-"""Documents of jobs in a store of files. The database notes a file before it is written and until it has gone, so that
-whatever dies in between, no byte outlives its job."""
+"""Documents of jobs in a file store. The database records a file before it is written and until it is deleted, so that
+no data outlives its job if a process dies in between."""
 
 import asyncio
 import datetime as dt
 import logging
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from assayer.errors import FullTextError, StorageError
 from orchestrator.jobs.submissions import NewJob
-from orchestrator.store.database import Database
+from orchestrator.store.database import Database, Store
 
 __all__ = ["DocumentFiles", "PgDocuments"]
 
@@ -29,25 +29,25 @@ _FORGET = "DELETE FROM document_files WHERE file = ANY($1::text[])"
 
 
 class DocumentFiles(Protocol):
-    """A file is there whole or not at all. All raise StorageError."""
+    """Store of files that are written completely or not at all. All methods raise StorageError."""
 
     async def read(self, name: str) -> bytes | None: ...
 
     async def write(self, name: str, data: bytes) -> None: ...
 
     async def delete(self, name: str) -> None:
-        """One that is not there is no error."""
+        """Delete a file; a missing file is not an error."""
         ...
 
 
-class PgDocuments:
-    def __init__(self, database: Database, files: DocumentFiles, draw: Callable[[], uuid.UUID] = uuid.uuid4) -> None:
-        self._database = database
+class PgDocuments(Store):
+    def __init__(self, database: Database, files: DocumentFiles) -> None:
+        super().__init__(database)
         self._files = files
-        self._draw = draw
 
     async def written(self, jobs: Sequence[NewJob]) -> list[NewJob]:
-        """The same jobs, with files in place of their documents. Raises StorageError."""
+        """Write the documents of jobs to files, and return the jobs with the files instead of the documents.
+        Raises StorageError."""
         names = {job.id: self._name() for job in jobs if job.document is not None}
         if not names:
             return list(jobs)
@@ -70,19 +70,19 @@ class PgDocuments:
         return [task.result() for task in tasks]
 
     async def release(self, files: Sequence[str]) -> None:
-        """Files that were written for jobs that were not accepted; those that a job has stay."""
+        """Release files written for jobs that were not accepted; files that belong to a job stay."""
         await self._database.execute(_RELEASE, list(files))
 
     async def read(self, file: str) -> bytes:
-        """Raises StorageError, and FullTextError where it has gone."""
+        """Return the content of a document. Raises StorageError, and FullTextError if the document no longer exists."""
         document = await self._files.read(file)
         if document is None:
             raise FullTextError("Its document is not where it was stored.", "Submit it again.")
         return document
 
     async def sweep(self) -> int:
-        """Deletes the files that nobody needs any more; how many. What cannot be deleted now stays noted. Raises
-        StorageError."""
+        """Delete the files that are no longer needed, and return their number; files that cannot be deleted now
+        stay recorded. Raises StorageError."""
         swept = 0
         while rows := await self._database.fetch(_RELEASED, _SOME):
             names = [row["file"] for row in rows]
@@ -93,16 +93,18 @@ class PgDocuments:
         return swept
 
     async def sweep_soon(self) -> None:
-        """At once if it can be, later otherwise: for those who have deleted what they were asked to."""
+        """Delete the documents of erased data now if possible, or later otherwise; for callers that have
+        completed an erasure."""
         try:
             await self.sweep()
         except StorageError as error:
             _LOG.warning("documents that were erased are deleted later: %s", error)
 
     async def release_abandoned(self, now: dt.datetime, seconds: float) -> None:
-        """Files of no job that are older: a process wrote them that died before it could submit the job."""
+        """Release files without a job that are older than `seconds`: the process that wrote them died before it
+        could submit the job."""
         await self._database.execute(_RELEASE_ABANDONED, now - dt.timedelta(seconds=seconds))
 
     def _name(self) -> str:
-        name = self._draw().hex
+        name = uuid.uuid4().hex
         return f"{name[:2]}/{name}"

@@ -1,4 +1,4 @@
-"""Everything that a tenant has stored about one applicant, or of one batch: found, and deleted."""
+"""Search and erasure of all data that a tenant has stored about an applicant, or of a batch."""
 
 import datetime as dt
 from collections.abc import Sequence, Set
@@ -11,18 +11,18 @@ from assayer.models import Frozen
 from orchestrator.access.audit_chain import Actor
 from orchestrator.jobs.models import BatchId, JobId, JobKind, JobState, TenantId
 from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Database
+from orchestrator.store.database import Connection, Database, Store
 from orchestrator.store.documents import PgDocuments
 from orchestrator.store.erasure_steps import ErasureBeginning, ErasureSteps, ideas_of, stored_name
-from orchestrator.store.job_sql import called
-from orchestrator.store.rows import from_row
-from orchestrator.store.taken_out import (
+from orchestrator.store.job_sql import source_matches
+from orchestrator.store.ranking_redaction import (
     APPLICANT,
     LEAST_LEFT,
+    REDACTION_SECONDS,
     STILL_RANKED,
-    TAKE_OUT_SECONDS,
     RankedApplicant,
 )
+from orchestrator.store.rows import from_row
 
 __all__ = ["Erased", "JobToErase", "PgErasures"]
 
@@ -30,21 +30,24 @@ _AT_ONCE = 200
 
 
 def _called(column: str) -> str:
-    return called(column, "$2")
+    return source_matches(column, "$2")
 
 
 # Comparisons, scores and rankings hold whole ideas: by the sender's name for them, or by the words of an idea that an
 # evaluation found here has. Lists of items name them by `id`, `reference` or `source`.
 _FOUND = f"""
     WITH {APPLICANT}
-    SELECT id, kind, state, subject, batch, "row", cost_usd, size AS ranked, (
-        SELECT count(*)::integer FROM jsonb_array_elements(ideas) AS one
-        WHERE {_called("(one ->> 'source')")} OR one ->> 'id' IN (SELECT idea FROM own)
-    ) AS taken, jsonb_array_length(ideas) AS standing
-    FROM jobs LEFT JOIN rankings ON job = id
+    SELECT id, kind, state, subject, batch, "row", cost_usd, size AS ranked, coalesce(taken, 0) AS taken, standing
+    FROM jobs LEFT JOIN rankings ON job = id LEFT JOIN LATERAL (
+        SELECT count(*)::integer AS standing, (count(*) FILTER (
+            WHERE {_called("ranking_ideas.source")} OR idea IN (SELECT idea FROM own)
+        ))::integer AS taken
+        FROM ranking_ideas WHERE jobs.kind = 'ranking' AND ranking_ideas.job = jobs.id HAVING count(*) > 0
+    ) AS ideas ON true
     WHERE tenant = $1 AND (
         id IN (SELECT id FROM direct)
-        OR kind <> 'evaluation' AND (
+        OR taken > 0
+        OR kind NOT IN ('evaluation', 'ranking') AND (
             EXISTS (
                 SELECT FROM jsonb_path_query(request, '$.**.source') AS named WHERE {_called("(named #>> '{}')")}
             )
@@ -89,46 +92,48 @@ class JobToErase(Frozen):
     row: int | None
     cost_usd: float | None
     ranked: int | None
-    """Ideas that were ranked: of a ranking that is done."""
+    """Number of ideas ranked by a finished ranking; None otherwise."""
     standing: int | None
-    """Of those, how many were not erased before."""
+    """Number of the ranked ideas that had not been erased before."""
     taken: int
-    """Of those, how many are the applicant's."""
+    """Number of the ranked ideas that belong to the applicant."""
 
     @property
     def left(self) -> int | None:
-        """Of a ranking that is done: proposals of others in it."""
+        """Number of other applicants' proposals in a finished ranking."""
         return None if self.standing is None else self.standing - self.taken
 
     @property
     def stays(self) -> bool:
-        """Whether it is a ranking that is worth something without the applicant."""
-        return self.kind == "ranking" and self.state == "done" and self.left is not None and self.left >= LEAST_LEFT
+        """Whether the job is a ranking that remains useful without the applicant."""
+        return (
+            self.kind == "ranking" and self.state == "succeeded" and self.left is not None and self.left >= LEAST_LEFT
+        )
 
 
 class Erased(NamedTuple):
     proof: int
-    """Number of the entry of the audit log that says so."""
+    """Number of the audit log entry that records the erasure."""
     finished: dict[JobId, RankedApplicant]
-    """Of the jobs that were to go, rankings that had finished by then: they stay without the applicant."""
+    """Rankings among the jobs to delete that had finished by then; they remain, without the applicant."""
 
 
-class PgErasures:
+class PgErasures(Store):
     def __init__(self, database: Database, log: PgAuditLog, documents: PgDocuments | None = None) -> None:
-        self._database = database
+        super().__init__(database)
         self._log = log
         self._documents = documents
 
     async def find(
         self, tenant: TenantId, source: str | None, batch: BatchId | None, ideas: Set[str] = frozenset()
     ) -> list[JobToErase]:
-        """Evaluations whose sender called them so, or of the batch, and whatever else holds their ideas, or these. The
-        oldest first."""
+        """Return the evaluations whose sender gave them this name, or of the batch, and all other jobs that
+        contain their ideas or `ideas`, the oldest first."""
         rows = await self._database.fetch(_FOUND, tenant, stored_name(source), batch, list(ideas))
         return [from_row(JobToErase, row) for row in rows]
 
     async def refused_rows(self, tenant: TenantId, source: str | None) -> int:
-        """Rows of batches that held no usable idea and are named so."""
+        """Return the number of batch rows with this name that held no usable idea."""
         row = await self._database.fetch_one(_REFUSED, tenant, stored_name(source))
         return 0 if row is None else int(row["rows"])
 
@@ -155,12 +160,12 @@ class PgErasures:
         beginning = ErasureBeginning(self._log, tenant, actor, now, source, batch, jobs, ranking, taken_out_of, ideas)
         begun = await self._database.run(beginning.announce)
         kept = [*taken_out_of, *begun.finished]
-        jobs = [one for one in jobs if one not in begun.finished]
+        jobs = [job for job in jobs if job not in begun.finished]
         steps = ErasureSteps(self._log, tenant, actor, beginning.about, now, begun.proof)
         if source is not None:
             # First: an erasure that dies half way leaves the evaluations, by which the next finds those ideas.
-            for one in kept:
-                await self._database.run(partial(steps.take_out_of, one, source, begun.ideas), TAKE_OUT_SECONDS)
+            for item in kept:
+                await self._database.run(partial(steps.take_out_of, item, source, begun.ideas), REDACTION_SECONDS)
         for start in range(0, len(jobs), _AT_ONCE):
             await self._database.run(partial(steps.delete_jobs, jobs[start : start + _AT_ONCE]))
         if source is not None:
@@ -188,28 +193,28 @@ class PgErasures:
         batch: BatchId | None,
         ideas: Set[str],
     ) -> None:
-        """What began with the applicant's idea, or those of the batch, since it was looked for, with an entry of its
-        own. Evaluations that were sent under the name meanwhile stay: nobody has been shown them."""
-        found = [one for one in await self.find(tenant, source, None, ideas) if one.kind != "evaluation"]
-        begun = [one for one in found if one.id not in known]
+        """Erase jobs started after the search with the ideas of the applicant or the batch, in a separate
+        entry. Evaluations submitted under the name since then stay, because they were not part of the preview."""
+        others = [item for item in await self.find(tenant, source, None, ideas) if item.kind != "evaluation"]
+        begun = [item for item in others if item.id not in known]
         if begun:
-            kept = [one.id for one in begun if batch is None and one.stays]
-            going = [one.id for one in begun if one.id not in kept]
+            kept = [item.id for item in begun if batch is None and item.stays]
+            going = [item.id for item in begun if item.id not in kept]
             await self.erase(tenant, actor, going, now, source=source, batch=batch, taken_out_of=kept, ideas=ideas)
 
     async def still_stored(
         self, tenant: TenantId, things: Sequence[str], taken_out_of: Sequence[str] = (), proof: int = 0
     ) -> list[str]:
-        """Of these ids of jobs and batches, those of which something is there: themselves, the file of a document, a
-        message to a webhook, words in the audit log. Of rankings from which the erasure with that number
-        took somebody out, those that still hold something of an idea which has no place in them."""
+        """Return which of these ids of jobs and batches still have stored data: the resource itself, the file
+        of a document, a message to a webhook, or content in the audit log. For rankings that the erasure with
+        number `proof` redacted, return those that still hold data on an idea without a rank in them."""
         rows = await self._database.fetch(_STILL_STORED, tenant, list(things))
         if taken_out_of:
-            rows += await self._database.run(partial(_still_ranked, tenant, taken_out_of, proof), TAKE_OUT_SECONDS)
+            rows += await self._database.run(partial(_still_ranked, tenant, taken_out_of, proof), REDACTION_SECONDS)
         return sorted({row["id"] for row in rows})
 
 
 async def _still_ranked(
     tenant: TenantId, rankings: Sequence[str], proof: int, connection: Connection
 ) -> list[asyncpg.Record]:
-    return await connection.fetch(STILL_RANKED, tenant, list(rankings), str(proof), timeout=TAKE_OUT_SECONDS)
+    return await connection.fetch(STILL_RANKED, tenant, list(rankings), str(proof), timeout=REDACTION_SECONDS)

@@ -1,4 +1,4 @@
-"""The steps of an erasure, each in one transaction, so that nobody's words about it are written in between."""
+"""Steps of an erasure, each in one transaction, so that no text about it is written in between."""
 
 import datetime as dt
 from collections.abc import Sequence, Set
@@ -10,22 +10,22 @@ from orchestrator.access.audit_chain import Actor
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection
-from orchestrator.store.job_sql import PAID_SO_FAR, called, finish_statement
+from orchestrator.store.job_sql import IS_UNFINISHED, PAID_SO_FAR, finish_statement, source_matches
 from orchestrator.store.notifications import cancelled_notifications, notify
 from orchestrator.store.open_calls import hold_call_open
-from orchestrator.store.retention import erase_batch, erase_jobs
-from orchestrator.store.taken_out import (
+from orchestrator.store.ranking_redaction import (
     APPLICANT,
     LEAST_LEFT,
     RankedApplicant,
     ranked_applicant,
-    take_out,
+    redact_ranking,
 )
+from orchestrator.store.retention import erase_batch, erase_jobs
 
 __all__ = ["ErasureBeginning", "ErasureBegun", "ErasureSteps", "ideas_of", "stored_name"]
 
 _IDEAS_OF = f"WITH {APPLICANT} SELECT DISTINCT idea FROM direct WHERE idea IS NOT NULL"  # noqa: S608 - put together from constants
-_REFUSED = called("(one ->> 'source')", "$2")
+_REFUSED = source_matches("(one ->> 'source')", "$2")
 # What others add to the list at the same moment stays: it is filtered as it is when its row is changed.
 _FORGET_REFUSED = f"""
     UPDATE batches SET (erased, rejected) = (
@@ -40,8 +40,7 @@ _FORGET_REFUSED = f"""
 """  # noqa: S608 - put together from constants
 _CANCEL = finish_statement(
     f"state = 'cancelled', cost_usd = {PAID_SO_FAR}",
-    "id IN (SELECT id FROM jobs WHERE tenant = $1 AND state IN ('queued', 'running') AND id = ANY($2) "
-    "ORDER BY id FOR UPDATE)",
+    f"id IN (SELECT id FROM jobs WHERE tenant = $1 AND {IS_UNFINISHED} AND id = ANY($2) ORDER BY id FOR UPDATE)",  # noqa: S608 - of constants
 )
 # Calls before their jobs, as whoever acts about a call does.
 _LOCK_BATCHES_OF = """
@@ -72,22 +71,23 @@ _FORGET_RESPONSES = """
     )
 """
 _DONE_RANKINGS = """
-    SELECT id FROM jobs WHERE tenant = $1 AND id = ANY($2) AND kind = 'ranking' AND state = 'done' ORDER BY id
+    SELECT id FROM jobs WHERE tenant = $1 AND id = ANY($2) AND kind = 'ranking' AND state = 'succeeded' ORDER BY id
 """
 _CALLS_RANKED = "SELECT batch FROM ranking_calls WHERE job = $1 ORDER BY batch"
 
 
 class ErasureBegun(NamedTuple):
     proof: int
-    """Number of the entry of the audit log that says what is erased."""
+    """Number of the audit log entry that records what is erased."""
     ideas: set[str]
-    """The applicant's, or the batch's."""
+    """Idea ids of the applicant or the batch."""
     finished: dict[JobId, RankedApplicant]
-    """Of the jobs that were to go, rankings that are done by now: they stay without the applicant."""
+    """Rankings among the jobs to delete that have finished by now; they remain, without the applicant."""
 
 
 class ErasureBeginning(NamedTuple):
-    """What is done first: the log says what goes, and of an applicant nothing can finish any more."""
+    """First step of an erasure: the log records what will be deleted, and from then on no job of an applicant can
+    finish."""
 
     log: PgAuditLog
     tenant: TenantId
@@ -102,8 +102,8 @@ class ErasureBeginning(NamedTuple):
 
     @property
     def about(self) -> str:
-        one = len(self.jobs) == 1 and self.source is None
-        return self.batch or (self.jobs[0] if one else "an applicant")
+        single = len(self.jobs) == 1 and self.source is None
+        return self.batch or (self.jobs[0] if single else "an applicant")
 
     async def announce(self, connection: Connection) -> ErasureBegun:
         async with connection.transaction():
@@ -116,12 +116,12 @@ class ErasureBeginning(NamedTuple):
                 await connection.fetch(_LOCK_BATCHES_OF, self.tenant, self.jobs)
                 cancelled = await connection.fetch(_CANCEL, self.tenant, self.jobs)
                 finished = await self._finished(connection, ideas)
-            things = [one for one in (*self.jobs, self.batch) if one is not None and one not in finished]
+            things = [job for job in (*self.jobs, self.batch) if job is not None and job not in finished]
             await connection.fetch(_FORGET_MESSAGES, self.tenant, things)
             kept = [*self.taken_out_of, *finished]
             more: dict[str, list[str]] = {"taken_out_of": [*kept]} if kept else {}
             tip = await self.log.erase_within(connection, self.tenant, self.actor, self.about, things, self.now, **more)
-        await notify(connection, (one for row in cancelled for one in cancelled_notifications(row["id"])))
+        await notify(connection, cancelled_notifications(cancelled))
         return ErasureBegun(tip.number, set(ideas), finished)
 
     async def _finished(self, connection: Connection, ideas: Set[str]) -> dict[JobId, RankedApplicant]:
@@ -134,7 +134,7 @@ class ErasureBeginning(NamedTuple):
 
 
 class ErasureSteps(NamedTuple):
-    """What is done after it."""
+    """Steps performed after the beginning of an erasure."""
 
     log: PgAuditLog
     tenant: TenantId
@@ -142,7 +142,7 @@ class ErasureSteps(NamedTuple):
     about: str
     now: dt.datetime
     proof: int
-    """Number of the entry of the audit log that says what was erased."""
+    """Number of the audit log entry that records what was erased."""
 
     async def delete_jobs(self, jobs: Sequence[JobId], connection: Connection) -> None:
         async with connection.transaction():
@@ -150,7 +150,7 @@ class ErasureSteps(NamedTuple):
             cancelled = await connection.fetch(_CANCEL, self.tenant, jobs)
             await erase_jobs(connection, self.tenant, jobs, self.now, self.proof)
             await self._forget(connection, jobs, [*jobs, *batches])
-        await notify(connection, (one for row in cancelled for one in cancelled_notifications(row["id"])))
+        await notify(connection, cancelled_notifications(cancelled))
 
     async def take_out_of(self, ranking: JobId, source: str, ideas: Set[str], connection: Connection) -> None:
         async with connection.transaction():
@@ -158,7 +158,7 @@ class ErasureSteps(NamedTuple):
             if standing is None:
                 return
             if standing.others >= LEAST_LEFT:
-                await take_out(connection, ranking, standing, self.now, self.proof)
+                await redact_ranking(connection, ranking, standing, self.now, self.proof)
                 await connection.fetch(_FORGET_RESPONSES, self.tenant, [ranking])
                 return
             # Others have been taken out of it since it was looked at. The end of the log is locked last, as ever.
@@ -186,7 +186,7 @@ class ErasureSteps(NamedTuple):
 async def ideas_of(
     tenant: TenantId, source: str | None, batch: BatchId | None, connection: Connection
 ) -> frozenset[str]:
-    """Of evaluations that are there."""
+    """Return the idea ids of the evaluations that exist."""
     if source is None and batch is None:
         return frozenset()
     rows = await connection.fetch(_IDEAS_OF, tenant, stored_name(source), batch, [])
@@ -194,5 +194,5 @@ async def ideas_of(
 
 
 def stored_name(source: str | None) -> str | None:
-    """As a name was stored."""
+    """Return the name in the form in which it is stored, without NUL characters."""
     return None if source is None else source.replace("\x00", "")

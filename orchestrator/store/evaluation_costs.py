@@ -1,24 +1,23 @@
-"""What a tenant's own evaluations by a method took lately, and how fast they ended."""
+"""Recent cost of a tenant's own evaluations by a method, and their rate of completion."""
 
 import datetime as dt
 
-from orchestrator.jobs.estimates import Pace, TakenByEvaluation
+from orchestrator.jobs.estimates import QueuePace, TakenByEvaluation
 from orchestrator.jobs.models import TenantId
-from orchestrator.store.database import Database
-from orchestrator.store.rows import from_row
+from orchestrator.store.database import Store
 
 __all__ = ["PgEvaluationCosts"]
 
 _LOOKED_BACK = dt.timedelta(days=30)
 _MOST = 200
-"""Evaluations that are looked at, the newest first."""
+"""Maximum number of evaluations examined, the newest first."""
 
 # Answers from the cache count as if they had been sent: the next ideas will not find theirs there.
 _TAKEN = """
     WITH ended AS (
         SELECT id, started_at FROM jobs
         WHERE tenant = $1 AND created_at >= statement_timestamp() - $3::interval
-            AND kind = 'evaluation' AND state = 'done' AND request ->> 'method' = $2
+            AND kind = 'evaluation' AND state = 'succeeded' AND method = $2
         ORDER BY created_at DESC, id DESC LIMIT $4
     )
     SELECT count(ledger.id) AS calls,
@@ -27,31 +26,28 @@ _TAKEN = """
            CASE WHEN count(*) FILTER (WHERE cost_usd IS NULL AND prompt_tokens + completion_tokens > 0) = 0
                 THEN coalesce(sum(cost_usd), 0) END AS cost_usd
     FROM ended LEFT JOIN runs ON runs.job = ended.id
-    LEFT JOIN ledger ON ledger.run_id = runs.run_id AND ledger.at >= ended.started_at
+    LEFT JOIN ledger ON ledger.run_id = runs.run_id AND ledger.written_at >= ended.started_at
+        AND ledger.at >= ended.started_at - interval '1 day'
     GROUP BY ended.id ORDER BY ended.id
 """
 
 _PACE = """
     SELECT count(*) FILTER (WHERE finished_at IS NOT NULL) AS ended,
-           extract(epoch FROM max(finished_at) - min(finished_at))::float8 AS seconds,
+           coalesce(extract(epoch FROM max(finished_at) - min(finished_at)), 0)::float8 AS seconds,
            count(*) FILTER (WHERE finished_at IS NULL) AS waiting
     FROM jobs
     WHERE tenant = $1 AND kind = 'evaluation'
-        AND (finished_at IS NULL OR finished_at >= statement_timestamp() - interval '1 hour')
+        AND (state = 'queued' OR state = 'running' OR finished_at >= statement_timestamp() - interval '1 hour')
         AND created_at >= statement_timestamp() - $3::interval
-        AND request ->> 'method' = $2
+        AND method = $2
 """
 
 
-class PgEvaluationCosts:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class PgEvaluationCosts(Store):
     async def taken(self, tenant: TenantId, method: str) -> list[TakenByEvaluation]:
-        """By the tenant's latest 200 evaluations of the last 30 days that gave a report."""
-        rows = await self._database.fetch(_TAKEN, tenant, method, _LOOKED_BACK, _MOST)
-        return [from_row(TakenByEvaluation, row) for row in rows]
+        """Return the usage of the tenant's latest 200 evaluations of the last 30 days that produced a report."""
+        return await self._database.select(TakenByEvaluation, _TAKEN, tenant, method, _LOOKED_BACK, _MOST)
 
-    async def pace(self, tenant: TenantId, method: str) -> Pace:
-        row = await self._database.fetch_one(_PACE, tenant, method, _LOOKED_BACK)
-        return Pace() if row is None else Pace(ended=row["ended"], seconds=row["seconds"] or 0, waiting=row["waiting"])
+    async def pace(self, tenant: TenantId, method: str) -> QueuePace:
+        (pace,) = await self._database.select(QueuePace, _PACE, tenant, method, _LOOKED_BACK)
+        return pace

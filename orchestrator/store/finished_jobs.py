@@ -1,4 +1,4 @@
-"""Finished jobs that were not traced yet, for the export of traces: each is returned once."""
+"""Finished jobs that were not traced yet, for trace export; each job is returned once."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -6,16 +6,17 @@ from typing import NamedTuple
 
 from assayer.models import LedgerRow
 from orchestrator.jobs.models import Job, JobEvent, JobId
-from orchestrator.store import job_sql
 from orchestrator.store.database import Database
 from orchestrator.store.job_events import PgEvents
 from orchestrator.store.job_sql import JOB_COLUMNS
 from orchestrator.store.ledger import PgLedger
+from orchestrator.store.rows import from_row
 
 __all__ = ["SETTLING_TIME", "FinishedJob", "PgFinishedJobs"]
 
 SETTLING_TIME = dt.timedelta(seconds=2)
-"""The ledger records calls that a cancellation cuts off a moment after it."""
+"""Delay after which a job's calls are complete: the ledger records calls that a cancellation interrupts shortly after
+it."""
 
 _PAGE = 1_000
 
@@ -37,17 +38,17 @@ class FinishedJob(NamedTuple):
 
     job: Job
     traceparent: str | None
-    """Of the request that asked for it (W3C Trace Context)."""
+    """Trace context of the request (W3C Trace Context)."""
     events: Sequence[JobEvent]
     rows: Sequence[LedgerRow]
-    """Of all its runs."""
+    """Ledger rows of all its runs."""
 
 
 class PgFinishedJobs:
     """Implements `orchestrator.tracing.FinishedJobSource`."""
 
     def __init__(self, database: Database, settling: dt.timedelta = SETTLING_TIME) -> None:
-        """`settling`: how long after their end jobs are returned."""
+        """Create the source; `settling` is the delay after a job's end until it is returned."""
         self._database = database
         self._settling = settling
         self._events = PgEvents(database)
@@ -55,7 +56,7 @@ class PgFinishedJobs:
 
     async def claim(self, most: int) -> list[FinishedJob]:
         rows = await self._database.fetch(_CLAIM, most, self._settling)
-        jobs = [(job_sql.job_of_row(row), row["traceparent"]) for row in rows]
+        jobs = [(from_row(Job, row), row["traceparent"]) for row in rows]
         return [
             FinishedJob(job, parent, await self._events_of(job.id), await self._ledger.rows_of_job(job.id))
             for job, parent in jobs

@@ -1,4 +1,4 @@
-"""Idempotent writes: a request that is sent twice is done once, and answered the same from its record."""
+"""Idempotent writes: a request sent twice is executed once, and the stored response is returned again."""
 
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple, TypeVar
@@ -21,18 +21,18 @@ _RECORDED = "SELECT request, status, body, location FROM idempotency WHERE tenan
 
 
 class IdempotencyRecord(NamedTuple):
-    """What is stored of a request with an idempotency key, and of its response."""
+    """Stored data of a request with an idempotency key, and of its response."""
 
     key: str
     request: bytes
-    """SHA-256 of everything in the request that matters."""
+    """SHA-256 of all relevant parts of the request."""
     status: int
     body: bytes
     location: str
 
 
 class RecordedResponse(NamedTuple):
-    """The response to an earlier request that was the same."""
+    """Response to an earlier identical request."""
 
     status: int
     body: bytes
@@ -40,11 +40,11 @@ class RecordedResponse(NamedTuple):
 
 
 class IdempotencyKeyReused(InputError):
-    """The idempotency key belongs to another request."""
+    """Raised when the idempotency key belongs to another request."""
 
 
 class _NothingInserted(Exception):
-    """Rolls the record of the request back."""
+    """Raised to roll back the record of the request."""
 
 
 async def insert_once(
@@ -53,8 +53,9 @@ async def insert_once(
     record: IdempotencyRecord | None,
     insert: Callable[[Connection], Awaitable[T | None]],
 ) -> T | RecordedResponse | None:
-    """What was inserted, or the response recorded for the same request, in one transaction. None where nothing was
-    inserted; then nothing is recorded. `insert` may run twice. Raises IdempotencyKeyReused."""
+    """Insert a resource with its record in one transaction. Returns what was inserted, the response recorded for
+    the same request, or None if nothing was inserted; then nothing is recorded. `insert` may run twice. Raises
+    IdempotencyKeyReused."""
 
     async def attempt(connection: Connection) -> T | RecordedResponse:
         async with connection.transaction():
@@ -74,8 +75,8 @@ async def insert_once(
 async def recorded_response(
     connection: Connection, tenant: TenantId, record: IdempotencyRecord
 ) -> RecordedResponse | None:
-    """The response recorded under the same key. Where there is none, `record` is stored; another transaction that is
-    just storing one is waited for. Raises IdempotencyKeyReused."""
+    """Return the response recorded under the same key. If there is none, store `record` and return None, after
+    waiting for any concurrent transaction that stores one. Raises IdempotencyKeyReused."""
     if await connection.fetchval(_RESERVE_KEY, tenant, *record):
         return None
     row = await connection.fetchrow(_RECORDED, tenant, record.key)

@@ -1,4 +1,4 @@
-"""What became of the items of a job that has many: stored as they come, by the holder of the job's lease alone."""
+"""Outcomes of the items of a job with many items, stored as they arrive, only by the holder of the job's lease."""
 
 from collections.abc import Sequence
 from typing import Generic, NamedTuple, TypeVar
@@ -32,21 +32,23 @@ _ASKED = "SELECT jsonb_array_length(request -> 'items') FROM jobs WHERE id = $1"
 class OutcomesPage(NamedTuple, Generic[Ended]):
     outcomes: tuple[Ended, ...]
     last: int
-    """Number of the last of them, in the order in which they came; where there are none, the number asked for."""
+    """Number of the last outcome, in the order of arrival; the requested number if there are none."""
 
 
 class PgItemOutcomes(Generic[Ended]):
-    """Of one kind of job. Does not check tenants: ask `PgJobs` first whether the job is the caller's."""
+    """Item outcomes of one kind of job. Tenants are not checked: ask `PgJobs` first whether the job belongs to the
+    caller."""
 
     def __init__(self, database: Database, outcome: type[Ended]) -> None:
         self._database = database
         self._outcome = outcome
 
     async def keep(self, lease: Lease, outcomes: Sequence[Ended], before: int) -> bool:
-        """`before`: how many the job had already. Whether the lease still held; if not, nothing was stored."""
-        places = [one.item for one in outcomes]
+        """Store outcomes; return False, storing nothing, if the lease was no longer valid. `before` is the
+        number of outcomes that the job already had."""
+        places = [outcome.item for outcome in outcomes]
         numbers = [before + number for number in range(1, len(outcomes) + 1)]
-        documents = [to_json_column(one) for one in outcomes]
+        documents = [to_json_column(outcome) for outcome in outcomes]
 
         async def work(connection: Connection) -> bool:
             held = await connection.fetchval(_KEEP, lease.job, lease.token, places, numbers, documents)
@@ -57,17 +59,17 @@ class PgItemOutcomes(Generic[Ended]):
         return await self._database.run(work)
 
     async def outcomes(self, job: JobId) -> tuple[Ended, ...]:
-        """Those that are there, in the order of the items."""
+        """Return the job's stored outcomes, in item order."""
         rows = await self._database.fetch(_OUTCOMES, job)
         return tuple(from_json_column(self._outcome, row["outcome"], f"An outcome of job {job}") for row in rows)
 
     async def after(self, job: JobId, number: int, limit: int) -> OutcomesPage[Ended]:
-        """In the order in which they came, from 1 without gaps."""
+        """Return outcomes in order of arrival, numbered from 1 without gaps."""
         rows = await self._database.fetch(_AFTER, job, number, limit)
         outcomes = (from_json_column(self._outcome, row["outcome"], f"An outcome of job {job}") for row in rows)
         return OutcomesPage(tuple(outcomes), rows[-1]["came"] if rows else number)
 
     async def asked(self, job: JobId) -> int:
-        """How many items were sent in."""
+        """Return the number of submitted items."""
         row = await self._database.fetch_one(_ASKED, job)
         return 0 if row is None else int(row[0])

@@ -1,15 +1,13 @@
-"""Events of jobs. Those that go with a change of state are written by the statement that makes the change."""
+"""Events of jobs; events of a state change are written by the statement that makes the change."""
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from orchestrator.jobs.models import EventKind, JobEvent, JobId
-from orchestrator.store import notifications
-from orchestrator.store.database import Connection, Database
-from orchestrator.store.json_columns import from_json_text, mapping_to_json_column
-from orchestrator.store.notifications import notify
-from orchestrator.store.rows import from_row
+from orchestrator.store.database import Connection, Store
+from orchestrator.store.json_columns import mapping_to_json_column
+from orchestrator.store.notifications import event_notification, notify
 
 __all__ = ["PgEvents"]
 
@@ -36,34 +34,29 @@ _AFTER = "SELECT job, number, kind, data, at FROM events WHERE job = $1 AND numb
 _LATEST = "SELECT job, number, kind, data, at FROM events WHERE job = $1 AND kind = $2 ORDER BY number DESC LIMIT 1"
 
 
-class PgEvents:
-    """Does not check tenants: ask `PgJobs` first whether the job is the caller's."""
-
-    def __init__(self, database: Database, draw: Callable[[], uuid.UUID] = uuid.uuid4) -> None:
-        self._database = database
-        self._draw = draw
+class PgEvents(Store):
+    """Store of job events. Tenants are not checked: use `PgJobs` first to check that the job belongs to the caller."""
 
     async def append(
         self, job: JobId, kind: EventKind, data: Mapping[str, Any], lease: uuid.UUID | None = None
     ) -> int | None:
-        """The event's number; None when the job has ended or is gone, or when `lease` no longer holds."""
-        event, document = self._draw(), mapping_to_json_column(data)
+        """Append an event and return its number; None if the job has ended or is gone, or if `lease` is no
+        longer valid."""
+        event, document = uuid.uuid4(), mapping_to_json_column(data)
 
         async def work(connection: Connection) -> int | None:
             number: int | None = await connection.fetchval(_APPEND, job, event, kind, document, lease)
             if number is None:
                 number = await connection.fetchval(_KNOWN, job, event)
             if number is not None:
-                await notify(connection, [notifications.event_notification(job)])
+                await notify(connection, [event_notification(job)])
             return number
 
         return await self._database.run(work)
 
     async def after(self, job: JobId, number: int, limit: int = 100) -> list[JobEvent]:
-        """Those with greater numbers, in order."""
-        rows = await self._database.fetch(_AFTER, job, number, limit)
-        return [from_row(JobEvent, row, data=from_json_text(row["data"])) for row in rows]
+        """Return the events with numbers greater than `number`, in order."""
+        return await self._database.select(JobEvent, _AFTER, job, number, limit)
 
     async def latest(self, job: JobId, kind: EventKind) -> JobEvent | None:
-        row = await self._database.fetch_one(_LATEST, job, kind)
-        return None if row is None else from_row(JobEvent, row, data=from_json_text(row["data"]))
+        return await self._database.select_one(JobEvent, _LATEST, job, kind)

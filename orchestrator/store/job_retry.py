@@ -1,24 +1,25 @@
 """Jobs that ended without a result go back to the queue, when their tenant asks: their id, row and paid answers stay.
 
 What was their verdict becomes an event `retried`, so that a job still has one verdict, the last. A document that is
-kept no longer (docs/adr/0058) cannot be read again: such jobs stay as they are.
+kept no longer (docs/adr/0037) cannot be read again: such jobs stay as they are.
 """
 
 import datetime as dt
 from typing import NamedTuple
 
 from orchestrator.access.audit_chain import AuditedAct
-from orchestrator.jobs.acts import ActBy
+from orchestrator.access.job_acts import ActBy
 from orchestrator.jobs.models import TenantId
 from orchestrator.jobs.submissions import QueueFull
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
+from orchestrator.store.job_sql import IS_RETRIABLE
 from orchestrator.store.notifications import JOB_QUEUED, event_notification, notify
 from orchestrator.store.open_calls import hold_call_open
 
-__all__ = ["Retriable", "Retried", "count_retriable", "retry_jobs"]
+__all__ = ["Retriable", "RetryCounts", "count_retriable", "retry_jobs"]
 
-_WITHOUT_RESULT = "jobs.tenant = $1 AND jobs.{column} = $2 AND jobs.state IN ('failed', 'dead', 'cancelled')"
+_WITHOUT_RESULT = f"jobs.tenant = $1 AND jobs.{{column}} = $2 AND {IS_RETRIABLE}"
 _READABLE = """(
     kind <> 'evaluation' OR coalesce(request -> 'idea', 'null') <> 'null' OR document IS NOT NULL
     OR document_file IS NOT NULL
@@ -56,46 +57,46 @@ _RETRY = f"""
 """  # noqa: S608 - put together from constants
 
 
-class Retried(NamedTuple):
+class RetryCounts(NamedTuple):
     jobs: int
-    """That wait again."""
+    """Number of jobs returned to the queue."""
     unreadable: int
-    """That stay as they are, since their document is kept no longer."""
+    """Number of jobs that stay as they are, because their document is no longer stored."""
 
 
 class Retriable(NamedTuple):
-    """What running again would come to."""
+    """Expected effect of rerunning jobs."""
 
     jobs: int
     unreadable: int
     documents_until: dt.datetime | None
-    """When the first of the documents among them is kept no longer; None: there is none."""
+    """Earliest time at which a document among them is no longer stored; None if there are no documents."""
 
 
 async def count_retriable(
     database: Database, tenant: TenantId, document_days: int, *, job: str = "", batch: str = ""
 ) -> Retriable:
-    """What running again would come to, where documents stay for so many days."""
+    """Return the effect of rerunning jobs if documents are stored for this many days."""
     column, id = ("id", job) if job else ("batch", batch)
-    found = await database.fetch_one(_COUNT.format(column=column), tenant, id)
-    if found is None:
+    row = await database.fetch_one(_COUNT.format(column=column), tenant, id)
+    if row is None:
         return Retriable(0, 0, None)
-    days = min(days for days in (document_days, found["retention_days"]) if days is not None)
-    first = found["first_document"]
-    return Retriable(found["jobs"], found["unreadable"], None if first is None else first + dt.timedelta(days=days))
+    days = min(days for days in (document_days, row["retention_days"]) if days is not None)
+    first = row["first_document"]
+    return Retriable(row["jobs"], row["unreadable"], None if first is None else first + dt.timedelta(days=days))
 
 
 async def retry_jobs(
     connection: Connection, tenant: TenantId, log: PgAuditLog, by: ActBy | None, *, job: str = "", batch: str = ""
-) -> Retried:
-    """One job, or all of a batch; those that have a result, or have not ended, stay as they are. `by`: whose act it is,
-    for the audit log. Raises QueueFull, ReviewRefused where their call is signed off."""
+) -> RetryCounts:
+    """Rerun a job, or all jobs of a batch; jobs that have a result or have not ended stay as they are. `by` is the
+    actor for the audit log. Raises QueueFull, and ReviewRefused if their call is signed off."""
     column, id = ("id", job) if job else ("batch", batch)
     async with connection.transaction():
         await hold_call_open(connection, tenant, id, alone=True)
         counts = await connection.fetchrow(_COUNT.format(column=column), tenant, id)
         if counts is None or not counts["jobs"]:
-            return Retried(0, 0 if counts is None else counts["unreadable"])
+            return RetryCounts(0, 0 if counts is None else counts["unreadable"])
         if counts["queued"] + counts["jobs"] > counts["most"]:
             raise QueueFull(counts["queued"], counts["jobs"], counts["most"])
         rows = await connection.fetch(_RETRY.format(column=column), tenant, id)
@@ -103,7 +104,7 @@ async def retry_jobs(
         left = await connection.fetchrow(_COUNT.format(column=column), tenant, id)
         if by is not None and rows:
             act: AuditedAct = "evaluation run again" if job else "call run again"
-            said = {} if job else {"evaluations": len(rows)}
-            await log.append(connection, tenant, by.actor, act, id, by.at, **said)
+            content = {} if job else {"evaluations": len(rows)}
+            await log.append(connection, tenant, by.actor, act, id, by.at, **content)
     await notify(connection, [JOB_QUEUED, *(event_notification(row["id"]) for row in rows)])
-    return Retried(len(rows), 0 if left is None else left["unreadable"])
+    return RetryCounts(len(rows), 0 if left is None else left["unreadable"])

@@ -1,47 +1,63 @@
 """SQL that the stores of jobs share: the columns of a job and its conversion, what it has cost, and the statement that
 finishes jobs.
 
-Finishing writes the event and the cost of a job with its end, charges its tenant with what is not charged yet, and
-forgets its document, unless the job may be run again. Deliveries to webhooks are added by a trigger (v0005), for every
-way out of the queue.
+Finishing writes the event and the cost of a job with its end, charges its tenant with what is not charged yet, owes its
+webhooks their messages, and forgets its document, unless the job may be run again. Every way out of the queue is this
+statement.
 """
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 import asyncpg
 from pydantic import TypeAdapter
 
-from orchestrator.jobs.models import Job, JobRequest, Priority, Problem
-from orchestrator.store.json_columns import from_json_column, from_json_column_as
+from orchestrator.jobs.models import JobRequest, JobState, Priority
+from orchestrator.jobs.state_machine import RETRIABLE, UNFINISHED
+from orchestrator.store.json_columns import from_json_column_as
 
 __all__ = [
     "CHARGE",
-    "FORGET_DOCUMENTS",
+    "IS_RETRIABLE",
+    "IS_UNFINISHED",
     "JOB_COLUMNS",
     "PAID_SO_FAR",
-    "PRIORITIES_BY_NUMBER",
-    "PRIORITY_NUMBERS",
+    "PRIORITIES",
+    "PRIORITY",
     "PROMPT_TOKENS_SO_FAR",
-    "called",
     "finish_statement",
-    "job_of_row",
-    "referred_to",
+    "forget_documents_statement",
+    "reference_matches",
     "request_of_row",
+    "source_ends",
+    "source_matches",
 ]
 
-JOB_COLUMNS = """
-    id, tenant, batch, "row", kind, priority, state, subject, flags, attempt, run_id, problem, cost_usd, created_at,
-    started_at, finished_at, source_name
+PRIORITIES: tuple[Priority, ...] = ("interactive", "batch", "overnight")
+"""Priorities in the order of their numbers in the database."""
+PRIORITY = f"(ARRAY{list(PRIORITIES)})[jobs.priority + 1]"
+"""SQL expression for the name of a job's priority."""
+JOB_COLUMNS = f"""
+    jobs.id, tenant, batch, "row", kind, {PRIORITY} AS priority, state, subject, flags, attempt, run_id, problem,
+    cost_usd, created_at, started_at, finished_at, source_name AS source
 """
 """The columns of a Job."""
 
-PRIORITY_NUMBERS: Mapping[Priority, int] = {"interactive": 0, "batch": 1, "overnight": 2}
-PRIORITIES_BY_NUMBER: Mapping[int, Priority] = {number: priority for priority, number in PRIORITY_NUMBERS.items()}
+
+def _state_in(states: Sequence[JobState]) -> str:
+    quoted = ", ".join(f"'{state}'" for state in states)
+    return f"jobs.state IN ({quoted})"
+
+
+IS_UNFINISHED, IS_RETRIABLE = _state_in(UNFINISHED), _state_in(RETRIABLE)
+"""SQL conditions: whether a job has no verdict yet, and whether it can be rerun."""
+
 _JOB_REQUEST: TypeAdapter[JobRequest] = TypeAdapter(JobRequest)
 
+# A run may be shared with a job that asked the same before. Both times are the server's: `at` is a worker's.
 _SENT_CALLS = """
     FROM runs JOIN ledger USING (run_id)
-    WHERE runs.job = jobs.id AND ledger.at >= jobs.started_at AND NOT ledger.cached
+    WHERE runs.job = jobs.id AND NOT ledger.cached
+      AND ledger.written_at >= jobs.started_at AND ledger.at >= jobs.started_at - interval '1 day'
 """
 PAID_SO_FAR = f"""(
     SELECT coalesce(
@@ -49,10 +65,10 @@ PAID_SO_FAR = f"""(
         CASE WHEN coalesce(sum(ledger.prompt_tokens + ledger.completion_tokens), 0) = 0 THEN 0 END
     ) {_SENT_CALLS}
 )"""
-"""What was paid in all runs of a job, according to the ledger; NULL where calls were answered and none has a known
-price."""
+"""SQL expression for the cost of all runs of a job according to the ledger; NULL if calls were answered and none has a
+known price."""
 PROMPT_TOKENS_SO_FAR = f"(SELECT coalesce(sum(ledger.prompt_tokens), 0)::bigint {_SENT_CALLS})"
-"""What was sent in all runs of a job."""
+"""SQL expression for the prompt tokens sent in all runs of a job."""
 
 CHARGE = """
     INSERT INTO spending AS so_far (tenant, month, slot, usd)
@@ -60,7 +76,7 @@ CHARGE = """
     FROM charges WHERE usd > 0 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
     ON CONFLICT (tenant, month, slot) DO UPDATE SET usd = so_far.usd + excluded.usd
 """
-"""Adds charges (id, tenant, usd) of jobs to what their tenants have spent this month."""
+"""SQL statement that adds charges (id, tenant, usd) of jobs to the spending of their tenants in this month."""
 _FINISH = """
     WITH ended AS (
         UPDATE jobs
@@ -69,7 +85,20 @@ _FINISH = """
             document_file = CASE WHEN {kept} THEN document_file END,
             last_event = last_event + 1, {changes}
         WHERE {condition}
-        RETURNING id, tenant, state, problem, cost_usd, charged_usd, last_event
+        RETURNING id, tenant, batch, "row", kind, state, subject, source_name, flags, problem, cost_usd, charged_usd,
+                  last_event, finished_at, document_file
+    ), run AS ({run}), released AS ({release}), owed AS (
+        INSERT INTO deliveries (webhook, payload)
+        SELECT webhooks.id, jsonb_build_object(
+            'type', kind || '.finished',
+            'timestamp', to_char(finished_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+            'data', jsonb_build_object(
+                'id', ended.id, 'state', state, 'title', subject, 'batch', batch, 'row', "row", 'problem', problem,
+                'cost_usd', cost_usd, 'flags', to_jsonb(flags),
+                'source', coalesce(nullif(source_name, 'the request'), '')
+            )
+        )
+        FROM ended JOIN webhooks USING (tenant) WHERE kind || '.finished' = ANY(events)
     ), problem_of_job AS (
         INSERT INTO events (job, number, kind, data)
         SELECT id, last_event, state, jsonb_build_object('problem', problem, 'cost_usd', cost_usd) FROM ended
@@ -78,49 +107,72 @@ _FINISH = """
     ), charged AS ({charge})
     SELECT id FROM ended
 """
+# The finished job's files, unless it keeps its document. An idea that nobody named is stored as from `the request`.
+_RELEASE = """
+    UPDATE document_files SET released_at = statement_timestamp() FROM {jobs} AS freed
+    WHERE document_files.job = freed.id AND freed.document_file IS NULL AND released_at IS NULL
+"""
 # Nothing of a call that is signed off is run again.
 _KEPT = "({keeps}) AND NOT EXISTS (SELECT FROM sign_offs WHERE sign_offs.batch = jobs.batch)"
 
-FORGET_DOCUMENTS = """
+_FORGET_DOCUMENTS = """
     WITH chosen AS MATERIALIZED (
         SELECT id AS chosen FROM jobs
         WHERE finished_at IS NOT NULL AND (document IS NOT NULL OR document_file IS NOT NULL) AND ({condition})
         ORDER BY id LIMIT {most} FOR UPDATE {locked}
-    )
-    UPDATE jobs SET document = NULL, document_file = NULL FROM chosen WHERE id = chosen RETURNING id
+    ), forgotten AS (
+        UPDATE jobs SET document = NULL, document_file = NULL FROM chosen WHERE id = chosen RETURNING id, document_file
+    ), released AS ({release})
+    SELECT id FROM forgotten
 """
-"""Forgets documents of jobs that have ended. Files are deleted later: a trigger notes that nobody needs them."""
 
 
-def called(column: str, name: str) -> str:
-    """SQL: whether a source is what the sender calls `name`, a parameter: alone, as the id in a row (`row 7 (A-1)`), or
-    as the name of a file in a folder or archive."""
+def forget_documents_statement(condition: str, most: str, locked: str) -> str:
+    """Return the statement that forgets documents of jobs that have ended; their files are deleted later."""
+    release = _RELEASE.format(jobs="forgotten")
+    return _FORGET_DOCUMENTS.format(condition=condition, most=most, locked=locked, release=release)
+
+
+def source_matches(column: str, name: str) -> str:
+    """Return an SQL condition for whether a source is what the sender calls `name`, a parameter: by itself, as the
+    id in a row (`row 7 (A-1)`), or as the name of a file in a folder or archive."""
     return f"""({column} = {name}::text OR right({column}, length({name}::text) + 3) = ' (' || {name}::text || ')'
         OR right({column}, length({name}::text) + 1) = '/' || {name}::text)"""
 
 
-def referred_to(column: str, name: str, in_batch: str) -> str:
-    """SQL: whether the sender's own reference in a source is `name`, a parameter, to the letter (`own_reference`);
-    `in_batch`: whether the source may be a place in a table."""
+def reference_matches(column: str, name: str, in_batch: str) -> str:
+    """Return an SQL condition for whether the sender's own reference in a source is exactly `name`, a parameter
+    (see `own_reference`); `in_batch`: whether the source may be a position in a table."""
     row = r"'^(.*:\d+|row \d+)$'"
     after = f"length({name}::text) + 3"
     return f"""({column} = {name}::text AND NOT ({in_batch} AND {column} ~ {row}) OR {in_batch}
         AND right({column}, {after}) = ' (' || {name}::text || ')' AND left({column}, -({after})) ~ {row})"""
 
 
-def job_of_row(row: asyncpg.Record) -> Job:
-    values = {name: row[name] for name in Job.model_fields if name != "source"} | {"source": row["source_name"] or ""}
-    problem = values["problem"]
-    problem_of_job = None if problem is None else from_json_column(Problem, problem, f"The problem of job {row['id']}")
-    return Job(**values | {"priority": PRIORITIES_BY_NUMBER[row["priority"]], "problem": problem_of_job})
+def source_ends(name: str) -> str:
+    """Return SQL: whether `source_name` ends with `name`, a parameter, or with it in brackets; by index `jobs_source`.
+
+    What `source_matches` and `reference_matches` ask for ends so."""
+    reverse = 'reverse(source_name) COLLATE "C"'
+    ends = (f"reverse({name}::text)", f"reverse(' (' || {name}::text || ')')")
+    # Up to the last character there is.
+    return f"({' OR '.join(f'{reverse} >= {end} AND {reverse} < {end} || chr(1114111)' for end in ends)})"
 
 
 def request_of_row(row: asyncpg.Record) -> JobRequest:
-    """Raises StorageError when this version of the program cannot read it."""
+    """Return the request of a job row. Raises StorageError if this version of the program cannot read it."""
     return from_json_column_as(_JOB_REQUEST, row["request"], f"The request of job {row['id']}")
 
 
-def finish_statement(changes: str, condition: str, keeps: str = "false") -> str:
-    """The statement that finishes the jobs that meet a condition; it returns their ids. `keeps`: whether they keep
-    their documents, to be run again."""
-    return _FINISH.format(changes=changes, condition=condition, charge=CHARGE, kept=_KEPT.format(keeps=keeps))
+def finish_statement(changes: str, condition: str, keeps: str = "false", run: str = "SELECT") -> str:
+    """Return the statement that finishes the jobs that meet a condition; it returns their ids.
+
+    `keeps`: whether they keep their documents, to be run again. `run`: a statement that records the run of `ended`."""
+    return _FINISH.format(
+        changes=changes,
+        condition=condition,
+        charge=CHARGE,
+        kept=_KEPT.format(keeps=keeps),
+        run=run,
+        release=_RELEASE.format(jobs="ended"),
+    )

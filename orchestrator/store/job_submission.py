@@ -4,23 +4,24 @@ import json
 from collections.abc import Iterator, Sequence, Set
 
 from assayer.errors import InputError
-from orchestrator.jobs.acts import ActBy, Said, said_of_ranking, said_of_rows
+from orchestrator.access.job_acts import ActBy, Said, said_of_ranking, said_of_rows
 from orchestrator.jobs.models import JobId, TenantId
-from orchestrator.jobs.requests import RankingRequest
+from orchestrator.jobs.requests import RankingRequest, suspicious_features
 from orchestrator.jobs.submissions import BatchClosed, EvaluationsDeleted, MoreRows, NewBatch, NewJob, QueueFull
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, recorded_response
-from orchestrator.store.job_sql import PRIORITY_NUMBERS
-from orchestrator.store.json_columns import json_without_nul, storable_text, to_json_column
+from orchestrator.store.job_sql import PRIORITIES
+from orchestrator.store.json_columns import json_without_nul, storable_text
 from orchestrator.store.notifications import JOB_QUEUED, notify
 from orchestrator.store.open_calls import hold_call_open
+from orchestrator.store.ranking_rows import add_ranking, stored_request
 
 __all__ = ["submit_jobs"]
 
 _CHUNK_ROWS = 500
 _CHUNK_BYTES = 16_000_000
-"""Of one statement, which must end within its deadline."""
+"""Maximum bytes of one statement, which must end within its deadline."""
 
 _QUEUE_ROOM = """
     SELECT max_queued, EXISTS (SELECT FROM jobs WHERE id = $2) AS known,
@@ -56,14 +57,14 @@ _INSERT_JOBS = """
     WITH given AS (
         SELECT *, statement_timestamp() + ordinality * interval '1 microsecond' AS at
         FROM unnest($3::text[], $4::integer[], $5::text[], $6::smallint[], $7::text[], $8::jsonb[], $9::bytea[],
-                    $10::float8[], $11::text[], $12::text[], $13::text[])
+                    $10::float8[], $11::text[], $12::text[], $13::text[], $14::text[], $15::date[], $16::boolean[])
              WITH ORDINALITY AS given (id, "row", kind, priority, subject, request, document, max_usd, traceparent,
-                                       flags, document_file, ordinality)
+                                       flags, document_file, method, cutoff, blind, ordinality)
     ), added AS (
         INSERT INTO jobs (id, tenant, batch, "row", kind, priority, state, subject, request, document, max_usd,
-                          traceparent, flags, document_file, last_event, created_at, ready_at)
+                          traceparent, flags, document_file, method, cutoff, blind, last_event, created_at, ready_at)
         SELECT id, $1, $2, "row", kind, priority, 'queued', subject, request, document, max_usd, traceparent,
-               string_to_array(flags, ','), document_file, 1, at, at
+               string_to_array(flags, ','), document_file, method, cutoff, blind, 1, at, at
         FROM given
         ON CONFLICT (id) DO NOTHING
         RETURNING id
@@ -83,22 +84,24 @@ async def submit_jobs(
     log: PgAuditLog,
     by: ActBy | None,
 ) -> RecordedResponse | None:
-    """In a transaction of its own; running it twice changes nothing more.
+    """Submit jobs in a transaction of its own; running it twice changes nothing more.
 
-    `by`: whose act it is, where it is one that stands in the audit log. Raises IdempotencyKeyReused, QueueFull,
-    BatchClosed, EvaluationsDeleted, ReviewRefused where the batch is signed off."""
+    `by` is the actor, if the act is recorded in the audit log. Raises IdempotencyKeyReused, QueueFull, BatchClosed,
+    EvaluationsDeleted, ReviewRefused if the batch is signed off."""
     async with connection.transaction():
         if record is not None and (recorded := await recorded_response(connection, tenant, record)):
             return recorded
         await _check_queue_room(connection, tenant, jobs)
-        await _hold_evaluations(connection, tenant, {one for job in jobs for one in job.made_of})
+        await _hold_evaluations(connection, tenant, {item for job in jobs for item in job.made_of})
         new = batch is not None and await _insert_batch(connection, tenant, batch, jobs)
         for part in _chunks(jobs):
             added = await connection.fetch(_INSERT_JOBS, tenant, batch.id if batch else None, *_columns(part))
             new = new or bool(added)
+            if added and isinstance(part[0].request, RankingRequest):
+                await add_ranking(connection, tenant, part[0].id, part[0].request)
         # Last: whoever writes to the log after this one waits for it.
-        if by is not None and new and (said := _said(batch, jobs, by)):
-            await log.append(connection, tenant, by.actor, said.act, said.about, by.at, **said.content)
+        if by is not None and new and (content := _said(batch, jobs, by)):
+            await log.append(connection, tenant, by.actor, content.act, content.about, by.at, **content.content)
     await notify(connection, [JOB_QUEUED])
     return None
 
@@ -113,11 +116,11 @@ def _said(batch: NewBatch | MoreRows | None, jobs: Sequence[NewJob], by: ActBy) 
 async def _insert_batch(
     connection: Connection, tenant: TenantId, batch: NewBatch | MoreRows, jobs: Sequence[NewJob]
 ) -> bool:
-    """Whether it, or its part, is new. Raises BatchClosed, ReviewRefused."""
+    """Insert a batch or a further part of it; return whether it is new. Raises BatchClosed, ReviewRefused."""
     rejected = json_without_nul(json.dumps([row.model_dump(mode="json") for row in batch.rejected]))
     if isinstance(batch, NewBatch):
         tags = [storable_text(tag) for tag in batch.tags]
-        said = (
+        values = (
             storable_text(batch.name),
             batch.rows,
             rejected,
@@ -126,7 +129,7 @@ async def _insert_batch(
             batch.opinions_due,
             batch.submitted_by,
         )
-        return bool(await connection.fetch(_INSERT_BATCH, tenant, batch.id, *said))
+        return bool(await connection.fetch(_INSERT_BATCH, tenant, batch.id, *values))
     await connection.fetch(_LOCK_BATCH, tenant, batch.id)
     added = await connection.fetch(_EXTEND_BATCH, tenant, batch.id, batch.first, batch.rows, rejected, batch.open)
     if added:
@@ -144,7 +147,8 @@ async def _insert_batch(
 
 
 async def _check_queue_room(connection: Connection, tenant: TenantId, jobs: Sequence[NewJob]) -> None:
-    """Simultaneous requests may together exceed the limit: it keeps queues short, and need not be exact."""
+    """Raise an error if the jobs would exceed the tenant's queue limit. Concurrent requests may exceed it together,
+    because the limit keeps queues short and need not be exact."""
     row = await connection.fetchrow(_QUEUE_ROOM, tenant, jobs[0].id if jobs else "")
     if row is None:
         raise InputError(f"There is no tenant {tenant}.")
@@ -177,12 +181,15 @@ def _columns(jobs: Sequence[NewJob]) -> tuple[list[object], ...]:
         [job.id for job in jobs],
         [job.row for job in jobs],
         [job.request.kind for job in jobs],
-        [PRIORITY_NUMBERS[job.priority] for job in jobs],
+        [PRIORITIES.index(job.priority) for job in jobs],
         [storable_text(job.subject) for job in jobs],
-        [to_json_column(job.request) for job in jobs],
+        [stored_request(job.request) for job in jobs],
         [job.document for job in jobs],
         [job.request.limits.max_usd for job in jobs],
         [job.traceparent for job in jobs],
-        [",".join(job.request.flags) for job in jobs],
+        [",".join(suspicious_features(job.request)) for job in jobs],
         [job.document_file for job in jobs],
+        [getattr(job.request, "method", None) for job in jobs],
+        [getattr(job.request, "cutoff", None) for job in jobs],
+        [getattr(job.request, "blind", False) for job in jobs],
     )

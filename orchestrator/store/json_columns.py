@@ -33,7 +33,7 @@ _FAULTS: TypeAdapter[Sequence[Fault]] = TypeAdapter(Sequence[Fault])
 
 
 def storable_text(text: str) -> str:
-    """PostgreSQL cannot hold the character NUL; it becomes U+FFFD."""
+    """Replace NUL characters by U+FFFD, because PostgreSQL cannot store them."""
     return text.replace("\0", "\ufffd")
 
 
@@ -51,7 +51,7 @@ def faults_to_json_column(faults: Sequence[Fault]) -> str:
 
 
 def from_json_column(model: type[M], value: Any, what: str) -> M:
-    """A stored document; raises StorageError when this version of the program cannot read it."""
+    """Parse a stored document. Raises StorageError if this version of the program cannot read it."""
     try:
         return model.model_validate_json(value, extra="ignore")
     except ValidationError as error:
@@ -59,7 +59,8 @@ def from_json_column(model: type[M], value: Any, what: str) -> M:
 
 
 def from_json_column_as(adapter: TypeAdapter[V], value: Any, what: str) -> V:
-    """The same for what is not one model: several, or one of several."""
+    """Parse a stored document with a type adapter, for types other than a single model. Raises StorageError if it
+    cannot be read."""
     try:
         return adapter.validate_json(value, extra="ignore")
     except ValidationError as error:

@@ -22,18 +22,20 @@ from orchestrator.jobs.state_machine import over_budget_problem, unreadable_requ
 from orchestrator.settings import QueueSettings
 from orchestrator.store.database import Connection
 from orchestrator.store.job_sql import (
+    IS_UNFINISHED,
     PAID_SO_FAR,
-    PRIORITIES_BY_NUMBER,
+    PRIORITIES,
     PROMPT_TOKENS_SO_FAR,
     finish_statement,
     request_of_row,
 )
 from orchestrator.store.json_columns import from_json_text, to_json_column
+from orchestrator.store.ranking_rows import WHOLE_REQUEST
 
 __all__ = ["GrantedLeases", "grant_leases", "has_waiting_jobs"]
 
 _LEASE = f"""
-    id, tenant, lease, attempt, priority, request, document, document_file, pinned, max_usd,
+    id, tenant, lease, attempt, priority, {WHOLE_REQUEST} AS request, document, document_file, pinned, max_usd,
     CASE WHEN reserved_usd > 0 THEN charged_usd + reserved_usd END AS affordable_usd,
     coalesce({PAID_SO_FAR}, 0) AS paid_usd, {PROMPT_TOKENS_SO_FAR} AS paid_prompt_tokens, created_at AS submitted_at
 """
@@ -81,7 +83,7 @@ _TENANTS = """
 
 _REJECT = finish_statement(
     f"state = 'failed', problem = $2, cost_usd = {PAID_SO_FAR}",
-    "id = $1 AND state IN ('queued', 'running')",
+    f"id = $1 AND {IS_UNFINISHED}",
     keeps="$3::boolean",
 )
 
@@ -112,14 +114,14 @@ _GRANT = f"""
 
 
 async def has_waiting_jobs(connection: Connection, overnight: bool) -> bool:
-    """Whether any overnight job, or any other one, could start now."""
+    """Return whether any overnight job, or with `overnight` false any other job, could start now."""
     return bool(await connection.fetchval(_WAITING, overnight))
 
 
 class GrantedLeases(NamedTuple):
     leases: list[Lease]
     rejected: list[JobId]
-    """Jobs that failed instead, each with its problem."""
+    """Jobs that failed instead of being leased, each with its problem."""
 
 
 async def grant_leases(
@@ -131,7 +133,8 @@ async def grant_leases(
     *,
     keep_documents: bool,
 ) -> GrantedLeases:
-    """In a transaction of its own; one token per free slot. Called again with the same tokens it returns the same."""
+    """Grant leases in a transaction of its own, with one token per free slot. Called again with the same tokens, it
+    returns the same leases."""
     async with connection.transaction():
         clock: float = await connection.fetchval(_CLOCK)
         if before := await connection.fetch(_HELD, tokens):
@@ -153,13 +156,13 @@ async def grant_leases(
 
 
 def _queues(heads: Sequence[asyncpg.Record], settings: QueueSettings) -> dict[tuple[str, int], list[WaitingJob]]:
-    """By tenant and priority."""
+    """Return the waiting jobs by tenant and priority."""
     groups = groupby(heads, key=lambda row: (row["tenant"], row["priority"]))
     return {whose: [_waiting_job(row, settings) for row in rows] for whose, rows in groups}
 
 
 def _waiting_job(row: asyncpg.Record, settings: QueueSettings) -> WaitingJob:
-    """It may cost what earlier attempts left of its limit."""
+    """Return the waiting job of a row; its maximum cost is what earlier attempts left of its limit."""
     limit = settings.max_usd if row["max_usd"] is None else row["max_usd"]
     left = None if limit is None else max(0.0, limit - row["charged_usd"])
     return WaitingJob(JobId(row["id"]), left, row["losses"] >= settings.suspect_losses)
@@ -171,17 +174,18 @@ async def _reject_over_budget(
     queues: dict[tuple[str, int], list[WaitingJob]],
     keep_documents: bool,
 ) -> list[JobId]:
-    """Fails the jobs that no monthly budget could pay for, and takes them out of their queues."""
+    """Fail the jobs that cost more than any monthly budget of their tenant could pay, removing them from their
+    queues; return their ids."""
     budgets = {row["id"]: row["monthly_usd"] for row in tenants if row["monthly_usd"] is not None}
     rejected: list[JobId] = []
     for (tenant, priority), queue in queues.items():
         budget = budgets.get(tenant, math.inf)
-        for one in queue:
-            if one.max_usd is not None and one.max_usd > budget:
-                problem = to_json_column(over_budget_problem(one.max_usd, budget))
-                await connection.fetch(_REJECT, one.job, problem, keep_documents)
-                rejected.append(one.job)
-        queues[tenant, priority] = [one for one in queue if one.job not in rejected]
+        for item in queue:
+            if item.max_usd is not None and item.max_usd > budget:
+                problem = to_json_column(over_budget_problem(item.max_usd, budget))
+                await connection.fetch(_REJECT, item.job, problem, keep_documents)
+                rejected.append(item.job)
+        queues[tenant, priority] = [item for item in queue if item.job not in rejected]
     return rejected
 
 
@@ -218,7 +222,8 @@ async def _write_grants(
 async def _read_leases(
     connection: Connection, rows: Sequence[asyncpg.Record], settings: QueueSettings, keep_documents: bool
 ) -> tuple[list[Lease], list[JobId]]:
-    """A job that cannot be read must not keep the others from starting: it fails."""
+    """Return the leases of the rows, and the jobs that failed because they cannot be read, so that they do not keep
+    others from starting."""
     leases: list[Lease] = []
     unreadable: list[JobId] = []
     for row in rows:
@@ -232,14 +237,14 @@ async def _read_leases(
 
 
 def _lease(row: asyncpg.Record, settings: QueueSettings) -> Lease:
-    """A reservation, where there is one, is the attempt's limit, also where the request sets none."""
+    """Return the lease of a row. A reservation, if any, is the attempt's cost limit, even if the request sets none."""
     limit = settings.max_usd if row["max_usd"] is None else row["max_usd"]
     return Lease(
         job=row["id"],
         tenant=row["tenant"],
         token=row["lease"],
         attempt=row["attempt"],
-        priority=PRIORITIES_BY_NUMBER[row["priority"]],
+        priority=PRIORITIES[row["priority"]],
         request=request_of_row(row),
         document=row["document"],
         document_file=row["document_file"],

@@ -1,4 +1,5 @@
-"""Leases: the right to run a job, granted fairly, renewed by heartbeats, fenced by tokens; and what ends or expires."""
+"""Leases, the right to run a job: granted fairly, renewed by heartbeats, fenced by tokens; also their end and
+expiry."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -10,18 +11,9 @@ import asyncpg
 from assayer.models import EvaluationId
 from orchestrator.jobs.fair_scheduler import FreeSlots
 from orchestrator.jobs.models import JobState, JobVerdict, Lease
-from orchestrator.jobs.state_machine import (
-    AttemptHistory,
-    AttemptLimits,
-    Expired,
-    GivenBack,
-    RetryCause,
-    StateChange,
-    gave_up_problem,
-    transition,
-)
+from orchestrator.jobs.state_machine import AttemptHistory, AttemptLimits, RetryCause, gave_up_problem
 from orchestrator.settings import QueueSettings
-from orchestrator.store.database import Connection, Database
+from orchestrator.store.database import Connection, Database, Store
 from orchestrator.store.job_sql import CHARGE, PAID_SO_FAR, PROMPT_TOKENS_SO_FAR, finish_statement
 from orchestrator.store.json_columns import mapping_to_json_column, storable_text, to_json_column
 from orchestrator.store.lease_granting import grant_leases, has_waiting_jobs
@@ -32,34 +24,40 @@ from orchestrator.store.notifications import (
     finished_notifications,
     notify,
 )
+from orchestrator.store.ranking_rows import keep_ranking, stored_result
 
 __all__ = ["PgLeases"]
 
 _EXPIRED_PER_STATEMENT = 100
 _RANKING_SECONDS = 300.0
-"""For the verdict of a ranking, which may hold a hundred megabytes of comparisons."""
+"""Timeout for the verdict of a ranking, which may hold a hundred megabytes of comparisons."""
 _SHORT_OUTAGE = 6
-"""An outage of less than one part of so many of a lease leaves time enough to renew it."""
+"""Divisor of the lease duration; a shorter outage leaves enough time to renew the lease."""
 
 _RENEW = """
     UPDATE jobs SET leased_until = statement_timestamp() + $2 * interval '1 second' WHERE lease = ANY($1)
     RETURNING lease
 """
 
-_BEGIN = "UPDATE jobs SET run_id = $3, pinned = $4 WHERE id = $1 AND lease = $2 RETURNING id"
+_RECORD_RUN = """
+    WITH pinned AS (UPDATE jobs SET run_id = $3, pinned = $4 WHERE id = $1 AND lease = $2 RETURNING id, run_id)
+    INSERT INTO runs (job, run_id) SELECT id, run_id FROM pinned
+    ON CONFLICT (job, run_id) DO UPDATE SET run_id = excluded.run_id RETURNING job
+"""
 
 _FINISH = finish_statement(
     "state = $3, last_lease = $2, run_id = coalesce($4, run_id), result = $5, problem = $6, "
     f"cost_usd = coalesce($7::float8, {PAID_SO_FAR}), prompt_tokens = {PROMPT_TOKENS_SO_FAR}, "
     "flags = coalesce($8::text[], flags), subject = coalesce($9::text, subject)",
     "id = $1 AND lease = $2",
-    keeps="$10::boolean AND $3 <> 'done'",
+    keeps="$10::boolean AND $3 <> 'succeeded'",
+    run="INSERT INTO runs (job, run_id) SELECT id, $4 FROM ended WHERE $4::text IS NOT NULL ON CONFLICT DO NOTHING",
 )
 _FINISHED = "SELECT true FROM jobs WHERE id = $1 AND last_lease = $2 AND state = $3"
 
-_STANDING = "id, state, failures, losses, outages, reasons, worker"
+_STANDING = "id, failures, losses, outages, reasons, worker"
 _HELD_JOB = f"SELECT {_STANDING} FROM jobs WHERE id = $1 AND lease = $2 FOR UPDATE"  # noqa: S608 - of constants
-_GIVEN_BACK = "SELECT state FROM jobs WHERE id = $1 AND last_lease = $2 AND state IN ('queued', 'dead')"
+_GIVEN_BACK = "SELECT state FROM jobs WHERE id = $1 AND last_lease = $2 AND state IN ('queued', 'failed')"
 # In the order in which spending is written, so that two who charge never wait for each other in a circle.
 _EXPIRED = f"""
     WITH expired AS (
@@ -90,15 +88,15 @@ _REQUEUE = f"""
 """  # noqa: S608 - put together from constants
 
 _BURY = finish_statement(
-    "state = 'dead', last_lease = $2, failures = $3, losses = $4, outages = $5, reasons = $6, problem = $7, "
+    "state = 'failed', last_lease = $2, failures = $3, losses = $4, outages = $5, reasons = $6, problem = $7, "
     f"cost_usd = {PAID_SO_FAR}",
     "id = $1",
     keeps="$8::boolean",
 )
 
 
-class PgLeases:
-    """For any number of workers at once; a writer that no longer holds the lease changes nothing."""
+class PgLeases(Store):
+    """Lease store for any number of concurrent workers; a writer that no longer holds the lease changes nothing."""
 
     def __init__(
         self,
@@ -107,16 +105,18 @@ class PgLeases:
         draw: Callable[[], UUID] = uuid4,
         keep_documents: bool = True,
     ) -> None:
-        """`keep_documents`: those of jobs that end without a result stay, so that they can be run again."""
-        self._database = database
+        """Create the store. `keep_documents`: whether documents of jobs that end without a result are kept for
+        reruns."""
+        super().__init__(database)
         self._keep_documents = keep_documents
         self._settings = settings
         self._draw = draw
         self._most = AttemptLimits(settings.max_failures, settings.max_losses, settings.max_outages)
 
     async def acquire(self, worker: str, slots: FreeSlots) -> list[Lease]:
-        """At most one lease per free slot, interactive jobs first. Jobs that may cost more than their tenant's monthly
-        budget, or cannot be read, fail here; those for which too little is left of the month wait."""
+        """Acquire at most one lease per free slot, interactive jobs first. Jobs that may cost more than their
+        tenant's monthly budget, or cannot be read, fail here; jobs for which too little is left of the month
+        wait."""
         if slots.free <= 0 or not await self._has_waiting_jobs(slots):
             return []
         tokens = [self._draw() for _ in range(slots.free)]
@@ -127,7 +127,15 @@ class PgLeases:
             )
             started = [event_notification(lease.job) for lease in granted.leases]
             await notify(
-                connection, [*started, *(one for job in granted.rejected for one in finished_notifications(job))]
+                connection,
+                [
+                    *started,
+                    *(
+                        finished_notification
+                        for job in granted.rejected
+                        for finished_notification in finished_notifications(job)
+                    ),
+                ],
             )
             return granted.leases
 
@@ -137,19 +145,21 @@ class PgLeases:
         return await self._database.run(lambda connection: has_waiting_jobs(connection, slots.overnight_only))
 
     async def renew(self, tokens: Sequence[UUID]) -> set[UUID]:
-        """Those that still hold."""
+        """Renew the leases and return the tokens of those that still hold."""
         rows = await self._database.fetch(_RENEW, sorted(tokens), self._settings.lease_seconds)
         return {row["lease"] for row in rows}
 
     async def record_run(self, lease: Lease, run_id: EvaluationId, pinned: Mapping[str, Any]) -> bool:
-        """Records the run and all that determines its result, before anything is spent on it."""
-        row = await self._database.fetch_one(_BEGIN, lease.job, lease.token, run_id, mapping_to_json_column(pinned))
+        """Record the run and everything that determines its result, before anything is spent on it."""
+        row = await self._database.fetch_one(
+            _RECORD_RUN, lease.job, lease.token, run_id, mapping_to_json_column(pinned)
+        )
         return row is not None
 
     async def finish(self, lease: Lease, verdict: JobVerdict) -> bool:
-        """A verdict without a cost gets the sum of the ledger over all runs of the job."""
+        """Store the verdict of a job; a verdict without a cost gets the ledger's total over all runs of the job."""
         problem = None if verdict.problem is None else to_json_column(verdict.problem)
-        result = mapping_to_json_column(verdict.result)
+        result = None if verdict.result is None else stored_result(lease.request.kind, verdict.result)
         title = storable_text(verdict.title) if verdict.title else None
         values = (verdict.run_id, result, problem, verdict.cost_usd, verdict.flags, title, self._keep_documents)
 
@@ -157,8 +167,11 @@ class PgLeases:
 
         async def work(connection: Connection) -> bool:
             who = (lease.job, lease.token, verdict.state)
-            # The second: written before, by an attempt whose answer was lost.
-            stored = await connection.fetch(_FINISH, *who, *values, timeout=patience)
+            async with connection.transaction():
+                stored = await connection.fetch(_FINISH, *who, *values, timeout=patience)
+                if stored and verdict.result is not None:
+                    await keep_ranking(connection, lease.job, verdict.result, patience)
+            # Written before, by an attempt whose answer was lost?
             stored = stored or await connection.fetch(_FINISHED, *who)
             if stored:
                 await notify(connection, finished_notifications(lease.job))
@@ -169,7 +182,7 @@ class PgLeases:
     async def give_back(
         self, lease: Lease, why: str, *, attempt_failed: bool, after_seconds: float = 0
     ) -> JobState | None:
-        """Back to the queue, or dead when its attempts are used up; None when the lease no longer holds.
+        """Back to the queue, or failed when its attempts are used up; None when the lease no longer holds.
 
         With `attempt_failed` it counts as a failure of the job. Otherwise, with a pause, as an outage of something that
         every job needs; without one as the loss of a worker. Losses are limited as well: the job may cause them.
@@ -183,7 +196,7 @@ class PgLeases:
                 if row is None:
                     state = await connection.fetchval(_GIVEN_BACK, lease.job, lease.token)
                 else:
-                    state = await self._take_back(connection, row, GivenBack(why, cause), lease.token, after_seconds)
+                    state = await self._take_back(connection, row, cause, why, lease.token, after_seconds)
             if state is not None:
                 await notify(connection, _notifications_of(lease.job, state))
             return state
@@ -191,17 +204,18 @@ class PgLeases:
         return await self._database.run(work)
 
     async def expire(self) -> int:
-        """Takes back the jobs whose leases have expired; how many they were. Where the database was out of reach, none
-        until their holders have had the time to renew them."""
+        """Return the jobs with expired leases to the queue, and return their number. After an outage of the
+        database, wait until the holders have had time to renew their leases."""
 
         async def work(connection: Connection) -> int:
             if self._just_back():
                 return 0
             async with connection.transaction():
                 rows = await connection.fetch(_EXPIRED, _EXPIRED_PER_STATEMENT)
-                states = [
-                    await self._take_back(connection, row, Expired(row["worker"] or "unknown"), None, 0) for row in rows
-                ]
+                states = []
+                for row in rows:
+                    why = f"The process {row['worker']} was lost while it worked on this."
+                    states.append(await self._take_back(connection, row, "loss", why, None, 0))
             for row, state in zip(rows, states, strict=True):
                 await notify(connection, _notifications_of(row["id"], state))
             return len(rows)
@@ -218,19 +232,23 @@ class PgLeases:
         return time.monotonic() - outage.ended_at < lease
 
     async def _take_back(
-        self, connection: Connection, row: asyncpg.Record, what: StateChange, token: UUID | None, after_seconds: float
+        self,
+        connection: Connection,
+        row: asyncpg.Record,
+        cause: RetryCause,
+        why: str,
+        token: UUID | None,
+        after_seconds: float,
     ) -> JobState:
-        before = AttemptHistory(row["state"], row["failures"], row["losses"], row["outages"], tuple(row["reasons"]))
-        after = transition(before, what, self._most)
-        assert after is not None, "the row is locked and running"  # noqa: S101
-        reasons = [storable_text(why) for why in after.reasons]
-        counts = (row["id"], token, after.failures, after.losses, after.outages, reasons)
-        if after.state == "dead":
+        before = AttemptHistory(row["failures"], row["losses"], row["outages"], tuple(row["reasons"]))
+        after = before.after(cause, storable_text(why))
+        counts = (row["id"], token, *after)
+        if after.exhausts(self._most):
             await connection.fetch(_BURY, *counts, to_json_column(gave_up_problem(after)), self._keep_documents)
-        else:
-            await connection.fetch(_REQUEUE, *counts, float(after_seconds), reasons[-1])
-        return after.state
+            return "failed"
+        await connection.fetch(_REQUEUE, *counts, float(after_seconds), after.reasons[-1])
+        return "queued"
 
 
 def _notifications_of(job: str, state: JobState) -> tuple[Notification, Notification]:
-    return finished_notifications(job) if state == "dead" else (JOB_QUEUED, event_notification(job))
+    return finished_notifications(job) if state == "failed" else (JOB_QUEUED, event_notification(job))

@@ -1,4 +1,4 @@
-"""Calls of language models that wait for a batch, and the batches that are out."""
+"""Language model calls that wait for a batch, and the batches in flight."""
 
 import datetime as dt
 import uuid
@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 import asyncpg
 
 from assayer.models.llm_batches import BatchCall, CollectedCall, GatherRules, LineResult, OutgoingBatch
-from orchestrator.store.database import Connection, Database
+from orchestrator.store.database import Connection, Database, Store
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.rows import from_row
 
@@ -95,21 +95,21 @@ _FORGET = """
     SELECT count(answer) FILTER (WHERE NOT settled)::integer AS lost FROM gone
 """
 _LINE_OVERHEAD = 200
-"""Bytes of a line beside its body, at most."""
+"""Maximum bytes of a line in addition to its body."""
 _AT_ONCE = 500
-"""Results in one statement."""
+"""Maximum number of results in a statement."""
 _GATHER_SECONDS = 120.0
 _CLOSE_SECONDS = 600.0
 
 
-class PgBatchBook:
+class PgBatchBook(Store):
     """Implements `workers.llm.batches.batch_book.BatchBook`; the clock is the database server's.
 
     Bodies and answers are deleted with the job of the run that asked (`orchestrator.store.retention`)."""
 
     def __init__(self, database: Database, endpoint: str, settled_seconds: float = 10.0) -> None:
-        """`settled_seconds`: how long a call that was settled may still be collected."""
-        self._database = database
+        """Create the store; `settled_seconds` is the time for which a settled call may still be collected."""
+        super().__init__(database)
         self._endpoint = endpoint
         self._settled_seconds = dt.timedelta(seconds=settled_seconds)
 
@@ -168,8 +168,8 @@ class PgBatchBook:
             async with connection.transaction():
                 for start in range(0, len(results), _AT_ONCE):
                     some = results[start : start + _AT_ONCE]
-                    keys, answers = [one.key for one in some], [one.answer for one in some]
-                    whys = [storable_text(one.why) for one in some]
+                    keys, answers = [item.key for item in some], [item.answer for item in some]
+                    whys = [storable_text(item.why) for item in some]
                     await connection.fetch(_RESULTS, self._endpoint, batch_id, keys, answers, whys)
                 await connection.fetch(_UNTOLD, self._endpoint, batch_id)
                 await connection.fetch(_CLOSE, batch_id)

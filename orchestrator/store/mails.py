@@ -8,12 +8,11 @@ from collections.abc import Iterable
 
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, TenantId
-from orchestrator.mail.models import NEWS, ClaimedMail, Mail, MemberInvited, ReviewsAssigned
+from orchestrator.mail.models import ClaimedMail, Mail, MemberInvited, ReviewsAssigned
 from orchestrator.reviewing.models import Member
 from orchestrator.store.database import Connection, Database
-from orchestrator.store.json_columns import from_json_column_as, to_json_column
+from orchestrator.store.json_columns import to_json_column
 from orchestrator.store.outbox import PgOutbox, claim_query
-from orchestrator.store.rows import from_row
 
 __all__ = ["ADD_CALL_FINISHED", "PgMails"]
 
@@ -38,14 +37,18 @@ ADD_CALL_FINISHED = """
     FROM told JOIN batches ON batches.id = told.id
     JOIN members ON members.id = batches.submitted_by AND members.mails AND members.removed_at IS NULL
     CROSS JOIN LATERAL (
-        SELECT count(*) FILTER (WHERE state = 'done' AND coalesce(complete, false)) AS "full",
-               count(*) FILTER (WHERE state = 'done' AND NOT coalesce(complete, false) AND score IS NOT NULL) AS part,
-               count(*) FILTER (WHERE state = 'done' AND NOT coalesce(complete, false) AND score IS NULL) AS unscored,
-               count(*) FILTER (WHERE state = 'done' AND fit = 'poor') AS poorly_covered,
-               count(*) FILTER (WHERE state IN ('failed', 'dead')) AS failed,
+        SELECT count(*) FILTER (WHERE state = 'succeeded' AND coalesce(complete, false)) AS "full",
+               count(*) FILTER (
+                   WHERE state = 'succeeded' AND NOT coalesce(complete, false) AND score IS NOT NULL
+               ) AS part,
+               count(*) FILTER (
+                   WHERE state = 'succeeded' AND NOT coalesce(complete, false) AND score IS NULL
+               ) AS unscored,
+               count(*) FILTER (WHERE state = 'succeeded' AND fit = 'poor') AS poorly_covered,
+               count(*) FILTER (WHERE state = 'failed') AS failed,
                count(*) FILTER (WHERE state = 'cancelled') AS cancelled,
                count(*) FILTER (WHERE cost_usd IS NULL) AS unpriced, coalesce(sum(cost_usd), 0)::float8 AS cost
-        FROM jobs LEFT JOIN report_figures ON run = jobs.run_id AND state = 'done'
+        FROM jobs LEFT JOIN report_figures ON run = jobs.run_id AND state = 'succeeded'
         WHERE jobs.tenant = told.tenant AND jobs.batch = told.id
     ) AS sums
 """
@@ -64,20 +67,18 @@ _LIST = """
 """
 _DEAD = """
     SELECT DISTINCT ON (members.id) members.id, said FROM mails JOIN members ON members.id = mails.member
-    WHERE members.tenant = $1 AND state = 'dead' AND removed_at IS NULL ORDER BY members.id, mails.created_at DESC
+    WHERE members.tenant = $1 AND state = 'failed' AND removed_at IS NULL ORDER BY members.id, mails.created_at DESC
 """
 
 
-class PgMails(PgOutbox[ClaimedMail]):
-    """Implements `orchestrator.mail.delivery.MailOutbox`."""
-
+class PgMails(PgOutbox):
     def __init__(self, database: Database, *, enabled: bool) -> None:
         super().__init__(database, "mails", "sent")
         self.enabled = enabled
         """Whether this service sends mails."""
 
     async def add_invitation(self, connection: Connection, member: Member, batch: BatchId | None = None) -> None:
-        """`batch`: the call that they are invited to review."""
+        """Queue an invitation mail; `batch` is the call that the member is invited to review."""
         news, call = MemberInvited(role=member.role), None
         if self.enabled and batch is not None:
             call = await connection.fetchrow(_CALL, member.tenant, batch)
@@ -88,17 +89,18 @@ class PgMails(PgOutbox[ClaimedMail]):
     async def add_assignments(
         self, connection: Connection, tenant: TenantId, batch: BatchId, members: Iterable[MemberId]
     ) -> None:
-        """`members`: once for each proposal that they were assigned by one act."""
-        given = Counter(members) if self.enabled else {}
-        call = await connection.fetchrow(_CALL, tenant, batch) if given else None
+        """Queue mails about new assignments; `members` lists each member once for each proposal assigned in the
+        same action."""
+        counts = Counter(members) if self.enabled else {}
+        call = await connection.fetchrow(_CALL, tenant, batch) if counts else None
         if call is None:
             return
-        for member, proposals in given.items():
+        for member, proposals in counts.items():
             news = ReviewsAssigned(call=batch, name=call["name"], proposals=proposals, due=call["opinions_due"])
             await self._add(connection, member, batch, news)
 
     async def stop(self, connection: Connection, member: MemberId) -> None:
-        """What was not sent yet is not: they were removed, or want no mails."""
+        """Cancel mails not sent yet: the member was removed, or wants no mails."""
         await connection.execute(_STOP, member)
 
     async def _add(
@@ -108,15 +110,13 @@ class PgMails(PgOutbox[ClaimedMail]):
             await connection.execute(_ADD, member, batch, to_json_column(news))
 
     async def claim(self, most: int, seconds: float) -> list[ClaimedMail]:
-        rows = await self._database.fetch(_CLAIM, most, seconds)
-        return [
-            from_row(ClaimedMail, row, news=from_json_column_as(NEWS, row["news"], f"Mail {row['id']}")) for row in rows
-        ]
+        """Claim mails that are due; other processes cannot claim them for `seconds`."""
+        return await self._database.select(ClaimedMail, _CLAIM, most, seconds)
 
     async def of_member(self, tenant: TenantId, member: MemberId, limit: int = 50) -> list[Mail]:
-        """The newest first. Those that were sent or given up are kept for a week."""
-        return [from_row(Mail, row) for row in await self._database.fetch(_LIST, tenant, member, limit)]
+        """Return the member's mails, the newest first; mails that were sent or abandoned are kept for a week."""
+        return await self._database.select(Mail, _LIST, tenant, member, limit)
 
     async def given_up(self, tenant: TenantId) -> dict[MemberId, str]:
-        """Why the latest mail that was given up was, by member."""
+        """Return the reason why the latest abandoned mail was abandoned, by member."""
         return {row["id"]: row["said"] for row in await self._database.fetch(_DEAD, tenant)}

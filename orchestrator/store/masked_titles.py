@@ -1,4 +1,4 @@
-"""Titles of proposals as their reviewers may read them: masked, where they are judged blind."""
+"""Titles of proposals as their reviewers may read them: masked if the proposals are judged blind."""
 
 import asyncio
 from collections import OrderedDict
@@ -17,10 +17,11 @@ __all__ = ["MaskedTitles"]
 
 _MOST_REMEMBERED = 20_000
 _MOST_MASKED = 100
-"""At once: masking takes some 10 to 30 ms a proposal. A report has the title masked already."""
+"""Maximum titles masked at once: masking takes about 10 to 30 ms a proposal. A report contains the masked title
+already."""
 
 _SAID = """
-    SELECT id, coalesce((request ->> 'blind')::boolean, false) AS blind,
+    SELECT id, blind,
            (SELECT report #>> '{idea,title}' FROM evaluations WHERE evaluations.id = jobs.run_id) AS judged
     FROM jobs WHERE tenant = $1 AND id = ANY($2)
 """
@@ -28,16 +29,16 @@ _IDEAS = "SELECT id, request -> 'idea' AS idea FROM jobs WHERE tenant = $1 AND i
 
 
 class MaskedTitles:
-    """Remembers what it has masked: the words of a proposal do not change."""
+    """Masked titles of proposals, with a cache, because the text of a proposal does not change."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._known: OrderedDict[tuple[TenantId, JobId], str | None] = OrderedDict()
 
     async def of(self, tenant: TenantId, evaluations: Sequence[JobId]) -> dict[JobId, str | None]:
-        """None for one that is not judged blind, whose title anybody may read. Missing: judged blind, and nobody has
-        read or masked it yet."""
-        new = [one for one in dict.fromkeys(evaluations) if (tenant, one) not in self._known]
+        """Return the masked titles. None: not judged blind, so the title may be shown. Missing: judged blind,
+        but not read or masked yet."""
+        new = [fromkey for fromkey in dict.fromkeys(evaluations) if (tenant, fromkey) not in self._known]
         waiting = list[JobId]()
         for row in await self._database.fetch(_SAID, tenant, new) if new else ():
             if row["blind"] and row["judged"] is None:
@@ -48,16 +49,20 @@ class MaskedTitles:
             ideas = await self._database.fetch(_IDEAS, tenant, waiting[:_MOST_MASKED])
             for id, title in await asyncio.to_thread(_masked, ideas):
                 self._known[tenant, id] = title
-        found = {one: self._known[tenant, one] for one in evaluations if (tenant, one) in self._known}
-        for one in found:
-            self._known.move_to_end((tenant, one))
+        known = {
+            evaluation: self._known[tenant, evaluation]
+            for evaluation in evaluations
+            if (tenant, evaluation) in self._known
+        }
+        for item in known:
+            self._known.move_to_end((tenant, item))
         while len(self._known) > _MOST_REMEMBERED:
             self._known.popitem(last=False)
-        return found
+        return known
 
 
 def _masked(rows: Sequence[asyncpg.Record]) -> list[tuple[JobId, str]]:
-    """Of those whose text is there."""
+    """Return the masked titles of the proposals whose text exists."""
     found = list[tuple[JobId, str]]()
     for row in rows:
         if row["idea"] in (None, "null"):

@@ -1,4 +1,4 @@
-"""The people of a tenant, and the keys that are theirs."""
+"""Members of a tenant, and their API keys."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -6,14 +6,14 @@ from typing import Any, Literal
 
 import asyncpg
 
+from orchestrator.access.api_keys import GeneratedKey, hash_key
 from orchestrator.access.audit_chain import Actor
 from orchestrator.access.roles import MemberId, PersonRole, may
 from orchestrator.access.sessions import scopes_of_role
-from orchestrator.jobs.api_keys import GeneratedKey, hash_key
 from orchestrator.jobs.models import BatchId, TenantId
 from orchestrator.reviewing.models import Member, NewMember, ReviewRefused
 from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Database
+from orchestrator.store.database import Connection, Database, Store, in_transaction
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.mails import PgMails
 from orchestrator.store.rows import from_row
@@ -21,7 +21,8 @@ from orchestrator.store.rows import from_row
 __all__ = ["COULD_READ_REPORTS", "FOR_OWNERS", "PgMembers", "other_address"]
 
 COULD_READ_REPORTS = "coalesce(members.read_reports_until > batches.created_at, false)"
-"""SQL, of a member and a call: another role let them read its reports, so that no first opinion of theirs is blind."""
+"""SQL condition on a member and a call: whether another role let the member read the call's reports, so that no first
+opinion of theirs is blind."""
 
 FOR_OWNERS = (
     "Only an owner may change the address of a member: whoever signs in by it is taken for that person. Remove the "
@@ -85,23 +86,27 @@ _BIND = f"""
 """  # noqa: S608 - put together from constants
 
 
-class PgMembers:
+class PgMembers(Store):
     def __init__(self, database: Database, audit_log: PgAuditLog, mails: PgMails) -> None:
-        self._database = database
+        super().__init__(database)
         self._log = audit_log
         self._mails = mails
 
+    @in_transaction
     async def invite(
-        self, tenant: TenantId, id: MemberId, new: NewMember, actor: Actor, now: dt.datetime, *, mailed: bool = False
+        self,
+        connection: Connection,
+        tenant: TenantId,
+        id: MemberId,
+        new: NewMember,
+        actor: Actor,
+        now: dt.datetime,
+        *,
+        mailed: bool = False,
     ) -> Member | None:
-        """None where somebody with this address is a member already. `mailed`: they are told by mail, where the
-        service sends mails."""
-
-        async def work(connection: Connection) -> Member | None:
-            async with connection.transaction():
-                return await self.invite_within(connection, tenant, id, new, actor, now, mailed=mailed)
-
-        return await self._database.run(work)
+        """Invite a member; None if a member already has this address. `mailed`: whether to notify the person by
+        mail, if the service sends mails."""
+        return await self.invite_within(connection, tenant, id, new, actor, now, mailed=mailed)
 
     async def invite_within(
         self,
@@ -115,34 +120,34 @@ class PgMembers:
         mailed: bool,
         batch: BatchId | None = None,
     ) -> Member | None:
-        """The same in a transaction of the caller's. `batch`: the call that they are invited to review."""
+        """Invite a member as `invite` does, in the caller's transaction; `batch` is the call that the member is
+        invited to review."""
         row = await connection.fetchrow(_INVITE, id, tenant, *_values(new), actor.id, now)
         if row is None:
             return None
-        said = new.model_dump() | ({} if batch is None else {"call": batch})
-        await self._log.append(connection, tenant, actor, "member invited", id, now, **said)
+        content = new.model_dump() | ({} if batch is None else {"call": batch})
+        await self._log.append(connection, tenant, actor, "member invited", id, now, **content)
         if mailed:
-            await self._mails.add_invitation(connection, _member(row), batch)
-        return _member(row)
+            await self._mails.add_invitation(connection, from_row(Member, row), batch)
+        return from_row(Member, row)
 
     async def list(self, tenant: TenantId) -> list[Member]:
-        """By name, removed ones included."""
-        return [_member(row) for row in await self._database.fetch(_LIST, tenant)]
+        """Return the members by name, including removed ones."""
+        return await self._database.select(Member, _LIST, tenant)
 
     async def get(self, tenant: TenantId, id: MemberId) -> Member | None:
-        row = await self._database.fetch_one(_GET, tenant, id)
-        return None if row is None else _member(row)
+        return await self._database.select_one(Member, _GET, tenant, id)
 
     async def get_within(self, connection: Connection, tenant: TenantId, id: MemberId) -> Member | None:
         row = await connection.fetchrow(_GET, tenant, id)
-        return None if row is None else _member(row)
+        return None if row is None else from_row(Member, row)
 
     async def change(
         self, tenant: TenantId, id: MemberId, fields: Mapping[str, Any], actor: Actor, now: dt.datetime
     ) -> Member | None:
-        """Of the fields of a NewMember those that are given; the others stay as they are at that moment. None for one
-        that is not there or was removed. Raises ReviewRefused where another has the address, or the role of whoever
-        changes does not allow it, as it stands by then."""
+        """Change the specified fields of a member; the others stay as they are at that moment. None if the
+        member does not exist or was removed. Raises ReviewRefused if another member has the address, or if the
+        actor's current role does not allow the change."""
 
         async def work(connection: Connection) -> Member | None:
             async with connection.transaction():
@@ -156,7 +161,7 @@ class PgMembers:
                 if not to.mails:
                     await self._mails.stop(connection, id)
                 await self._log.append(connection, tenant, actor, "member changed", id, now, **to.model_dump())
-                return None if row is None else _member(row)
+                return None if row is None else from_row(Member, row)
 
         async def attempt(connection: Connection) -> Member | None:
             try:
@@ -166,51 +171,44 @@ class PgMembers:
 
         return await self._database.run(attempt)
 
-    async def set_mails(self, tenant: TenantId, id: MemberId, wanted: bool, actor: Actor, now: dt.datetime) -> None:
-        """Whether they are told by mail, and nothing else about them."""
+    @in_transaction
+    async def set_mails(
+        self, connection: Connection, tenant: TenantId, id: MemberId, wanted: bool, actor: Actor, now: dt.datetime
+    ) -> None:
+        """Set whether the member is notified by mail; changes nothing else."""
+        if await connection.fetchrow(_SET_MAILS, tenant, id, wanted) is None:
+            return
+        if not wanted:
+            await self._mails.stop(connection, id)
+        await self._log.append(connection, tenant, actor, "member changed", id, now, mails=wanted)
 
-        async def work(connection: Connection) -> None:
-            async with connection.transaction():
-                if await connection.fetchrow(_SET_MAILS, tenant, id, wanted) is None:
-                    return
-                if not wanted:
-                    await self._mails.stop(connection, id)
-                await self._log.append(connection, tenant, actor, "member changed", id, now, mails=wanted)
-
-        await self._database.run(work)
-
-    async def remove(self, tenant: TenantId, id: MemberId, actor: Actor, now: dt.datetime) -> Member | None:
-        """Their keys and sessions end with the next request. Their opinions stay. Raises ReviewRefused, as `change`."""
-
-        async def work(connection: Connection) -> Member | None:
-            async with connection.transaction():
-                if await self._held(connection, tenant, id, actor, "removed") is None:
-                    return None
-                row = await connection.fetchrow(_REMOVE, tenant, id, now)
-                await self._mails.stop(connection, id)
-                await self._log.append(connection, tenant, actor, "member removed", id, now)
-                return None if row is None else _member(row)
-
-        return await self._database.run(work)
-
-    async def give_key(
-        self, tenant: TenantId, id: MemberId, key: GeneratedKey, actor: Actor, now: dt.datetime
+    @in_transaction
+    async def remove(
+        self, connection: Connection, tenant: TenantId, id: MemberId, actor: Actor, now: dt.datetime
     ) -> Member | None:
-        """Their only one: those before are revoked. None for one that is not there or was removed."""
+        """Remove a member; their keys and sessions end with the next request, and their opinions stay. Raises
+        ReviewRefused as `change` does."""
+        if await self._held(connection, tenant, id, actor, "removed") is None:
+            return None
+        row = await connection.fetchrow(_REMOVE, tenant, id, now)
+        await self._mails.stop(connection, id)
+        await self._log.append(connection, tenant, actor, "member removed", id, now)
+        return None if row is None else from_row(Member, row)
 
-        async def work(connection: Connection) -> Member | None:
-            async with connection.transaction():
-                member = await self._held(connection, tenant, id, actor)
-                if member is None:
-                    return None
-                await connection.execute(_REVOKE_KEYS, id, now)
-                scopes = sorted(scopes_of_role(member.role))
-                await connection.execute(_ADD_KEY, key.id, tenant, member.name, hash_key(key.secret), scopes, id)
-                # Whoever makes it reads it, and could act with it.
-                await self._log.append(connection, tenant, actor, "key given", id, now, key=key.id, shown_to=actor.name)
-                return member
-
-        return await self._database.run(work)
+    @in_transaction
+    async def give_key(
+        self, connection: Connection, tenant: TenantId, id: MemberId, key: GeneratedKey, actor: Actor, now: dt.datetime
+    ) -> Member | None:
+        """Set the member's only key, revoking earlier keys; None if the member does not exist or was removed."""
+        member = await self._held(connection, tenant, id, actor)
+        if member is None:
+            return None
+        await connection.execute(_REVOKE_KEYS, id, now)
+        scopes = sorted(scopes_of_role(member.role))
+        await connection.execute(_ADD_KEY, key.id, tenant, member.name, hash_key(key.secret), scopes, id)
+        # Whoever makes it reads it, and could act with it.
+        await self._log.append(connection, tenant, actor, "key given", id, now, key=key.id, shown_to=actor.name)
+        return member
 
     async def _held(
         self,
@@ -221,10 +219,10 @@ class PgMembers:
         becomes: PersonRole | Literal["as before", "removed"] = "as before",
         email: str | None = None,
     ) -> Member | None:
-        """Somebody as they are, and stay until the transaction has ended; None for one that is not there or was
-        removed. Raises ReviewRefused where whoever acts may not change them: they may have had another role when they
-        asked; and where nobody would be left who answers for the tenant."""
-        people = {row["id"]: _member(row) for row in await connection.fetch(_LOCK, tenant, [id, actor.id])}
+        """Return a member and lock it until the end of the transaction; None if they do not exist or were
+        removed. Raises ReviewRefused if the actor may not change them, because the actor's role may have
+        changed since the request, or if no person responsible for the tenant would remain."""
+        people = {row["id"]: from_row(Member, row) for row in await connection.fetch(_LOCK, tenant, [id, actor.id])}
         acts, found = people.get(MemberId(actor.id)), people.get(id)
         if acts is not None and (acts.removed_at is not None or not may(acts.role, "invite people")):
             raise ReviewRefused("Your own role has changed meanwhile: you may not change people any more.")
@@ -233,7 +231,11 @@ class PgMembers:
         role = (actor if acts is None else acts).role
         if "owner" in (found.role, becomes) and role not in ("owner", "machine"):
             raise ReviewRefused("Only an owner may make, change or remove an owner.")
-        others = [one for one in people.values() if one.id != id and one.role == "owner" and one.removed_at is None]
+        others = [
+            person
+            for person in people.values()
+            if person.id != id and person.role == "owner" and person.removed_at is None
+        ]
         if found.role == "owner" and becomes not in ("owner", "as before") and not others:
             raise ReviewRefused(f"{found.name} is the last owner: make somebody else an owner first.")
         if other_address(found.email, email) and not may(role, "change addresses"):
@@ -244,38 +246,44 @@ class PgMembers:
         return bool(await self._database.fetch(_INVITED_BY, id, actor.id))
 
     async def was_removed(self, tenant: TenantId, issuer: str, subject: str, email: str) -> bool:
-        """Whether somebody has removed a member of this identity or address, whoever has been invited since."""
+        """Return whether a member with this identity or address was removed, regardless of later invitations."""
         return bool(await self._database.fetch(_REMOVED, tenant, issuer, subject, email))
 
     async def of_identity(
         self, tenant: TenantId, issuer: str, subject: str, email: str | None, provider: Actor, now: dt.datetime
     ) -> Member | None:
-        """Who signs in with an identity provider: bound to this identity, or invited by this address, which the
-        provider has verified. From then on the identity counts, whatever becomes of the address; the log says so."""
-        row = await self._database.fetch_one(_BY_IDENTITY, tenant, issuer, subject)
-        if row is not None or email is None:
-            return None if row is None else _member(row)
+        """Return the member who signs in with an identity provider: bound to this identity, or invited by this
+        address, which the provider has verified. From then on the identity counts, whatever happens to the
+        address; the log records it."""
+        member = await self._database.select_one(Member, _BY_IDENTITY, tenant, issuer, subject)
+        if member is not None or email is None:
+            return member
 
-        async def bind(connection: Connection) -> Member | None:
-            async with connection.transaction():
-                bound = await connection.fetchrow(_BIND, tenant, issuer, subject, email)
-                if bound is None:
-                    return None
-                account = {"issuer": issuer, "subject": subject, "email": email}
-                await self._log.append(connection, tenant, provider, "account bound", bound["id"], now, **account)
-                return _member(bound)
+        return await self._bind(tenant, issuer, subject, email, provider, now)
 
-        return await self._database.run(bind)
+    @in_transaction
+    async def _bind(
+        self,
+        connection: Connection,
+        tenant: TenantId,
+        issuer: str,
+        subject: str,
+        email: str,
+        provider: Actor,
+        now: dt.datetime,
+    ) -> Member | None:
+        bound = await connection.fetchrow(_BIND, tenant, issuer, subject, email)
+        if bound is None:
+            return None
+        account = {"issuer": issuer, "subject": subject, "email": email}
+        await self._log.append(connection, tenant, provider, "account bound", bound["id"], now, **account)
+        return from_row(Member, bound)
 
 
 def other_address(before: str, after: str | None) -> bool:
-    """Whether another could sign in by it: letters are the same in either case."""
+    """Return whether the new address would allow another person to sign in; the comparison ignores case."""
     return after is not None and after.lower() != before.lower()
 
 
 def _values(new: NewMember) -> tuple[str, str, str, str, bool]:
     return storable_text(new.name), storable_text(new.email), storable_text(new.affiliation), new.role, new.mails
-
-
-def _member(row: asyncpg.Record) -> Member:
-    return from_row(Member, row)

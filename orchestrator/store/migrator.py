@@ -1,4 +1,4 @@
-"""The revision of the database's tables, the migrations to the latest one, and the months that some consist of."""
+"""Revision of the database tables, and migrations to the latest revision."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -9,13 +9,12 @@ import asyncpg
 from asyncpg.pool import PoolConnectionProxy
 
 from assayer.errors import ConfigurationError
+from orchestrator.store.database_errors import DRIVER_ERRORS
 
 __all__ = [
-    "LOCK_SECONDS",
     "MIGRATION_LOCK",
     "VERSION_TABLE",
     "AnyConnection",
-    "add_coming_months",
     "current_revision",
     "latest_revision",
     "refuse_newer_schema",
@@ -27,25 +26,18 @@ AnyConnection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | PoolConnectionP
 VERSION_TABLE = "assayer_schema"
 MIGRATION_LOCK = 4_717_150_208_310_026
 """Advisory lock that lets one process migrate a database at a time; an arbitrary constant."""
-LOCK_SECONDS = 3
-"""How long statements of others may have to wait while a month is made or dropped; then it is left for another day."""
-_COMING_MONTHS = """
-    SELECT add_month(parent, (date_trunc('month', now() AT TIME ZONE 'UTC') + ahead * interval '1 month')::date)
-    FROM unnest('{ledger,events}'::text[]) AS parent, generate_series(0, 3) AS ahead ORDER BY parent, ahead
-"""
-"""Three ahead: so long may nobody look after a database."""
 _MIGRATION = re.compile(r"^v(\d{4})_\w+\.py$")
 
 
 def latest_revision() -> str:
-    """The revision that this program needs. Read from file names: importing alembic takes a second, and
-    nearly every start finds the tables up to date."""
+    """Return the revision that this program needs, from file names, because importing alembic takes a second and
+    the tables are usually up to date."""
     files = resources.files("orchestrator.store.migrations.versions").iterdir()
     return max(match[1] for match in (_MIGRATION.match(file.name) for file in files) if match)
 
 
 async def current_revision(connection: AnyConnection) -> str | None:
-    """The revision of the tables that are there; None when there are none."""
+    """Return the revision of the existing tables, or None if there are none."""
     if await connection.fetchval("SELECT to_regclass($1)", VERSION_TABLE) is None:
         return None
     revision: str | None = await connection.fetchval("SELECT version_num FROM assayer_schema")
@@ -53,7 +45,7 @@ async def current_revision(connection: AnyConnection) -> str | None:
 
 
 def refuse_newer_schema(revision: str | None) -> None:
-    """Raises ConfigurationError for tables that a newer version has changed."""
+    """Raise ConfigurationError if a newer version has changed the tables."""
     if revision is not None and revision > latest_revision():
         raise ConfigurationError(
             f"The database's tables are those of a newer assayer: revision {revision}, "
@@ -90,20 +82,9 @@ async def upgrade_schema(connect: Callable[[], Awaitable["asyncpg.Connection[asy
         await engine.dispose()
 
 
-async def add_coming_months(connection: AnyConnection) -> None:
-    """Those that are missing. None where the tables are in use for long: rows outside all months are kept beside them,
-    and move into their own when it is made."""
-    try:
-        async with connection.transaction():
-            await connection.execute(f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'")
-            await connection.fetch(_COMING_MONTHS)
-    except asyncpg.LockNotAvailableError:
-        return
-
-
 def _driver_error(error: BaseException) -> BaseException:
-    """What asyncpg raised, without SQLAlchemy's wrappers."""
+    """Return the error that asyncpg raised, without SQLAlchemy's wrappers."""
     cause: BaseException | None = error
-    while cause is not None and not isinstance(cause, asyncpg.PostgresError | asyncpg.InterfaceError | OSError):
+    while cause is not None and not isinstance(cause, DRIVER_ERRORS):
         cause = cause.__cause__
     return cause or error

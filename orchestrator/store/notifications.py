@@ -11,51 +11,43 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from types import TracebackType
-from typing import Any, Literal, Protocol, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 import asyncpg
 from tenacity import AsyncRetrying, retry_if_exception_type, wait_random_exponential
 
 from assayer.errors import StorageError, said_by
-from orchestrator.jobs.models import JobId
 from orchestrator.store.database import Connection, Database
-from orchestrator.store.database_errors import RETRYABLE_ERRORS
+from orchestrator.store.database_errors import DRIVER_ERRORS
 
 __all__ = [
     "CHANNELS",
     "JOB_QUEUED",
     "Channel",
-    "JobNotificationHandler",
     "Notification",
     "NotificationListener",
-    "NotificationSource",
     "NotificationsMissed",
     "Subscription",
     "cancelled_notifications",
     "event_notification",
     "finished_notifications",
-    "handle_job_notifications",
     "notify",
 ]
 
 _LOG = logging.getLogger(__name__)
 
 _CONNECTION_ERRORS: tuple[type[Exception], ...] = (
-    *RETRYABLE_ERRORS,
-    asyncpg.InterfaceError,
-    asyncpg.PostgresError,
+    *DRIVER_ERRORS,
     StorageError,
 )
 _MAX_PENDING = 1_000
 _PING_SECONDS = 10.0
-"""Between pings that show whether the connection is alive."""
-_WAIT_SECONDS = 60.0
-"""Of one wait; nothing depends on it."""
-
+"""Seconds between pings that check whether the connection is alive."""
 Channel: TypeAlias = Literal["assayer_jobs", "assayer_events"]
-"""assayer_jobs says `queued`, `cancelled JOB` or `finished JOB`; assayer_events names a job that has a new event."""
+"""Notification channels: `assayer_jobs` carries `queued`, `cancelled JOB` or `finished JOB`; `assayer_events` carries
+the id of a job with a new event."""
 CHANNELS: tuple[Channel, ...] = ("assayer_jobs", "assayer_events")
 
 Notification: TypeAlias = tuple[Channel, str]
@@ -76,23 +68,28 @@ def finished_notifications(job: str) -> tuple[Notification, Notification]:
     return ("assayer_jobs", f"finished {job}"), event_notification(job)
 
 
-def cancelled_notifications(job: str) -> tuple[Notification, Notification]:
-    return ("assayer_jobs", f"cancelled {job}"), event_notification(job)
+def cancelled_notifications(rows: Iterable[asyncpg.Record]) -> list[Notification]:
+    """Return the notifications about jobs that were cancelled, from rows with their ids."""
+    return [
+        notification
+        for row in rows
+        for notification in (("assayer_jobs", f"cancelled {row['id']}"), event_notification(row["id"]))
+    ]
 
 
 async def notify(connection: Connection, notifications: Iterable[Notification]) -> None:
-    """Call it after the commit, outside of any transaction."""
+    """Send notifications; call after the commit, outside any transaction."""
     if sent := list(notifications):
         await connection.fetch(_NOTIFY, [channel for channel, _ in sent], [payload for _, payload in sent])
 
 
 class NotificationsMissed:
-    """Notifications may have been missed: the connection was lost, or too many were pending. Look at the rows
-    instead."""
+    """Signal that notifications may have been missed, because the connection was lost or too many were pending;
+    read the rows instead."""
 
 
 class Subscription:
-    """The notifications that one subscriber has not taken yet."""
+    """Pending notifications of a subscriber."""
 
     def __init__(self) -> None:
         self._pending: deque[str] = deque()
@@ -100,7 +97,7 @@ class Subscription:
         self._arrived = asyncio.Event()
 
     async def next(self, timeout: float) -> str | NotificationsMissed | None:
-        """The next payload; None when `timeout` seconds brought nothing."""
+        """Return the next payload, or None if none arrives within `timeout` seconds."""
         try:
             async with asyncio.timeout(timeout):
                 await self._arrived.wait()
@@ -120,7 +117,8 @@ class Subscription:
             self._arrived.set()
 
     def mark_missed(self) -> None:
-        """A subscriber that looks at the rows needs no notifications from before."""
+        """Mark notifications as missed, discarding those pending, because a subscriber that reads the rows does
+        not need them."""
         self._pending.clear()
         self._missed = True
         self._arrived.set()
@@ -151,8 +149,8 @@ class NotificationListener:
 
     @asynccontextmanager
     async def subscribe(self, channel: Channel, only: str | None = None) -> AsyncIterator[Subscription]:
-        """All payloads of a channel, or only one. While there is no connection nothing arrives; when there is one
-        again, the first thing to arrive is NotificationsMissed."""
+        """Subscribe to all payloads of a channel, or to a single payload. Nothing arrives while there is no
+        connection; after reconnecting, the first item is NotificationsMissed."""
         if channel not in self._channels:
             raise ValueError(f"This listener does not listen on {channel}.")
         subscription = Subscription()
@@ -179,7 +177,7 @@ class NotificationListener:
                 connection.terminate()
 
     async def _listen(self, connection: "asyncpg.Connection[asyncpg.Record]") -> None:
-        """Returns when the connection is gone."""
+        """Listen until the connection is gone."""
         lost = asyncio.Event()
         connection.add_termination_listener(lambda _: lost.set())
         for channel in self._channels:
@@ -199,30 +197,3 @@ class NotificationListener:
         for key in ((channel, None), (channel, text)):
             for subscription in self._subscriptions.get(key, ()):
                 subscription.put(text)
-
-
-class NotificationSource(Protocol):
-    def subscribe(self, channel: Channel) -> AbstractAsyncContextManager[Subscription]: ...
-
-
-class JobNotificationHandler(Protocol):
-    def on_queued(self) -> None: ...
-
-    def on_cancelled(self, job: JobId) -> None: ...
-
-    def on_missed(self) -> None:
-        """Notifications may have been missed."""
-        ...
-
-
-async def handle_job_notifications(listener: NotificationSource, handler: JobNotificationHandler) -> None:
-    """Until it is cancelled."""
-    async with listener.subscribe("assayer_jobs") as notifications:
-        while True:
-            payload = await notifications.next(_WAIT_SECONDS)
-            if isinstance(payload, NotificationsMissed):
-                handler.on_missed()
-            elif payload == "queued":
-                handler.on_queued()
-            elif payload is not None and payload.startswith("cancelled "):
-                handler.on_cancelled(JobId(payload.removeprefix("cancelled ")))

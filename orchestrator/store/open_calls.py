@@ -1,4 +1,5 @@
-"""A call that is not signed off, kept so until a transaction has ended: nothing about one that is changes any more."""
+"""Locks that keep a call from being signed off until a transaction ends, because nothing about a signed-off call may
+change."""
 
 from orchestrator.jobs.models import TenantId
 from orchestrator.reviewing.models import ReviewRefused
@@ -16,8 +17,8 @@ _SIGNED = "SELECT at FROM sign_offs WHERE batch = $1"
 
 
 async def hold_call_open(connection: Connection, tenant: TenantId, thing: str, *, alone: bool = False) -> None:
-    """`thing`: a batch, or a job, which may be of none. Nobody signs the call off until the transaction has ended, and
-    if `alone` nobody else holds it. Raises ReviewRefused where it is signed off."""
+    """Prevent the sign-off of a call until the transaction ends, and with `alone` any other such lock. `thing` is a
+    batch, or a job, which may belong to no batch. Raises ReviewRefused if the call is signed off."""
     call = await connection.fetchval(_HOLD.format(lock="NO KEY UPDATE" if alone else "SHARE"), tenant, thing)
     signed = None if call is None else await connection.fetchval(_SIGNED, call)
     if signed is not None:

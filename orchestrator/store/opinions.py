@@ -1,4 +1,4 @@
-"""What reviewers think: blind opinions, revisions, judgements of single points."""
+"""Opinions of reviewers: blind opinions, revisions, and judgements of single points."""
 
 import datetime as dt
 from collections.abc import Awaitable, Callable, Sequence
@@ -10,7 +10,7 @@ from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.first_opinions import FirstOpinions
 from orchestrator.reviewing.models import Opinion, PointJudgement, ReviewRefused
 from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Database
+from orchestrator.store.database import Connection, Database, Store
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.members import COULD_READ_REPORTS
 from orchestrator.store.open_calls import hold_call_open
@@ -62,7 +62,7 @@ _FIRST = """
     FROM (
         SELECT member, evaluation, blind_score, report_figures.score AS machine
         FROM opinions JOIN jobs ON jobs.id = evaluation
-        LEFT JOIN report_figures ON run = jobs.run_id AND state = 'done'
+        LEFT JOIN report_figures ON run = jobs.run_id AND state = 'succeeded'
         WHERE tenant = $1 AND batch = $2 ORDER BY evaluation, member
     ) AS given
 """
@@ -79,17 +79,17 @@ _JUDGEMENTS = """
 """
 
 
-class PgOpinions:
+class PgOpinions(Store):
     def __init__(self, database: Database, audit_log: PgAuditLog) -> None:
-        self._database = database
+        super().__init__(database)
         self._log = audit_log
 
     async def give(
         self, tenant: TenantId, evaluation: JobId, score: int, note: str, actor: Actor, now: dt.datetime
     ) -> Opinion | None:
-        """The first one, before the program's is shown. None where it is not assigned to them. Raises ReviewRefused
-        where another one was given before, a conflict stands, another role let them read the report, or the call is
-        signed off."""
+        """Store the reviewer's first opinion, before the program's report is shown. None if the proposal is not
+        assigned to the reviewer. Raises ReviewRefused if there is an earlier opinion, a current conflict of
+        interest, another role that let the reviewer read the report, or if the call is signed off."""
         member, stored = MemberId(actor.id), storable_text(note)
 
         async def change(connection: Connection) -> Opinion:
@@ -113,8 +113,8 @@ class PgOpinions:
     async def revise(
         self, tenant: TenantId, evaluation: JobId, score: int, note: str, actor: Actor, now: dt.datetime
     ) -> Opinion | None:
-        """The first opinion is kept beside it. None where it is not assigned to them. Raises ReviewRefused before the
-        first opinion."""
+        """Store a revised opinion, keeping the first; None if the proposal is not assigned to the reviewer.
+        Raises ReviewRefused before the first opinion."""
         member, stored = MemberId(actor.id), storable_text(note)
 
         async def change(connection: Connection) -> Opinion:
@@ -135,17 +135,15 @@ class PgOpinions:
         evaluation: JobId | None = None,
         member: MemberId | None = None,
     ) -> list[Opinion]:
-        return [from_row(Opinion, row) for row in await self._database.fetch(_OF, tenant, batch, evaluation, member)]
+        return await self._database.select(Opinion, _OF, tenant, batch, evaluation, member)
 
     async def of_proposals(self, tenant: TenantId, evaluations: Sequence[JobId]) -> list[Opinion]:
-        return [from_row(Opinion, row) for row in await self._database.fetch(_OF_PROPOSALS, tenant, list(evaluations))]
+        return await self._database.select(Opinion, _OF_PROPOSALS, tenant, list(evaluations))
 
     async def first(self, tenant: TenantId, batch: BatchId) -> FirstOpinions:
-        """Of a call, with the program's scores, as far as figures of its reports are there."""
-        row = await self._database.fetch_one(_FIRST, tenant, batch)
-        if row is None:
-            raise AssertionError("an aggregate without groups has one row")
-        return from_row(FirstOpinions, row)
+        """Return the first opinions of a call, with the program's scores where figures of its reports exist."""
+        (first,) = await self._database.select(FirstOpinions, _FIRST, tenant, batch)
+        return first
 
     async def judge(
         self,
@@ -157,17 +155,18 @@ class PgOpinions:
         actor: Actor,
         now: dt.datetime,
     ) -> bool:
-        """The last judgement of a point counts. False where it is not assigned to them. Raises ReviewRefused before the
-        first opinion: the points are the program's."""
+        """Store a judgement of a point, replacing an earlier judgement; return False if the proposal is not
+        assigned to the reviewer. Raises ReviewRefused before the first opinion, because the points are part of
+        the program's report."""
         member, stored = MemberId(actor.id), storable_text(reason)
 
         async def change(connection: Connection) -> bool:
-            given = "SELECT FROM opinions WHERE evaluation = $1 AND member = $2"
-            if await connection.fetchrow(given, evaluation, member) is None:
+            existing = "SELECT FROM opinions WHERE evaluation = $1 AND member = $2"
+            if await connection.fetchrow(existing, evaluation, member) is None:
                 raise ReviewRefused("Give your first opinion before you see what the program found.")
             await connection.execute(_JUDGE, evaluation, member, point, agrees, stored, now)
-            said = {"point": point, "agrees": agrees, "reason": stored}
-            await self._log.append(connection, tenant, actor, "point judged", evaluation, now, **said)
+            content = {"point": point, "agrees": agrees, "reason": stored}
+            await self._log.append(connection, tenant, actor, "point judged", evaluation, now, **content)
             return True
 
         return await self._changed(tenant, evaluation, member, change) is not None
@@ -179,7 +178,8 @@ class PgOpinions:
         member: MemberId,
         change: Callable[[Connection], Awaitable[T]],
     ) -> T | None:
-        """None where it is not assigned to them. Raises ReviewRefused."""
+        """Run a change for a reviewer of a proposal; return None if it is not assigned to them. Raises
+        ReviewRefused."""
 
         async def work(connection: Connection) -> T | None:
             async with connection.transaction():
@@ -192,12 +192,12 @@ class PgOpinions:
     async def judgements(
         self, tenant: TenantId, evaluation: JobId, member: MemberId | None = None
     ) -> list[PointJudgement]:
-        rows = await self._database.fetch(_JUDGEMENTS, tenant, evaluation, member)
-        return [from_row(PointJudgement, row) for row in rows]
+        return await self._database.select(PointJudgement, _JUDGEMENTS, tenant, evaluation, member)
 
 
 async def _opinion(connection: Connection, tenant: TenantId, evaluation: JobId, member: MemberId) -> Opinion:
-    """That was just written: in the same transaction, as it may be erased right after."""
+    """Return the opinion that was just written, in the same transaction, because it may be erased directly
+    afterwards."""
     (row,) = await connection.fetch(_OF, tenant, None, evaluation, member)
     return from_row(Opinion, row)
 

@@ -1,14 +1,14 @@
-"""Tables of what is owed: `id`, `state`, `attempt`, `next_at` and `said`, with an index on what is pending."""
+"""Outbox tables of pending messages: `id`, `state`, `attempt`, `next_at` and `said`, with an index on pending rows."""
 
-from typing import Generic, Literal, TypeVar
+from typing import Literal
 
-from orchestrator.outbox import Claimed, Delivered, DeliveryOutcome, GivenUp, RetryLater
-from orchestrator.store.database import Database
+from orchestrator.mail.models import ClaimedMail
+from orchestrator.outbox import Delivered, DeliveryOutcome, GivenUp, RetryLater
+from orchestrator.store.database import Database, Store
 from orchestrator.store.json_columns import storable_text
+from orchestrator.webhooks.models import ClaimedDelivery
 
 __all__ = ["PgOutbox", "claim_query"]
-
-C = TypeVar("C", bound=Claimed)
 
 # A claim holds until `next_at`; the number of the attempt is the token by which it is settled.
 _CLAIM = """
@@ -27,23 +27,24 @@ _SETTLE = """
 
 
 def claim_query(table: str, columns: str, *, receivers: str, to: str, among: str = "true") -> str:
-    """Claims at most $1 rows for $2 seconds. `to`: which of the `receivers` a row (`owed`) goes to; `among`: which of
-    the rows that are due may be taken."""
+    """Return a query that claims at most $1 rows for $2 seconds. `to` states which of the `receivers` a row
+    (`owed`) goes to; `among` states which of the due rows may be claimed."""
     return _CLAIM.format(table=table, columns=columns, receivers=receivers, to=to, among=among)
 
 
-class PgOutbox(Generic[C]):
-    """Implements `orchestrator.outbox.Outbox`."""
+class PgOutbox(Store):
+    """Base of the stores of pending messages. All methods raise StorageError."""
 
     def __init__(self, database: Database, table: str, taken: Literal["sent", "delivered"]) -> None:
-        """`taken`: the state of a row that was taken by its receiver."""
-        self._database = database
+        """Create the outbox; `taken` is the state of a row that its receiver has accepted."""
+        super().__init__(database)
         self._settle = _SETTLE.format(table=table)
         self._taken = taken
 
-    async def settle(self, claimed: C, outcome: DeliveryOutcome) -> bool:
-        state = {Delivered: self._taken, RetryLater: "pending", GivenUp: "dead"}[type(outcome)]
+    async def settle(self, claimed: ClaimedMail | ClaimedDelivery, outcome: DeliveryOutcome) -> bool:
+        """Store the outcome of a delivery; return False if the claim was no longer valid."""
+        state = {Delivered: self._taken, RetryLater: "pending", GivenUp: "failed"}[type(outcome)]
         seconds = outcome.seconds if isinstance(outcome, RetryLater) else 0.0
-        said = storable_text(outcome.detail)
-        row = await self._database.fetch_one(self._settle, claimed.id, claimed.attempt, state, said, seconds)
+        detail = storable_text(outcome.detail)
+        row = await self._database.fetch_one(self._settle, claimed.id, claimed.attempt, state, detail, seconds)
         return row is not None

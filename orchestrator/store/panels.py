@@ -1,5 +1,5 @@
-"""What reviewers think of a call: a table that the database sorts, filters and cuts into pages; and the call's scores
-as columns, of which agreement is counted."""
+"""Reviewers' opinions of a call: a table that the database sorts, filters and paginates; and the call's scores as
+columns, from which agreement is computed."""
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
@@ -10,10 +10,10 @@ from pydantic import Field
 from assayer.models import Frozen
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import ScoreOverride
-from orchestrator.store.database import Database
+from orchestrator.store.database import Store
 from orchestrator.store.rows import from_row
 
-__all__ = ["PANEL_PAGE", "PanelPage", "PanelProposal", "PanelScores", "PanelView", "PgPanels", "Place"]
+__all__ = ["PANEL_PAGE", "PanelCursor", "PanelPage", "PanelProposal", "PanelScores", "PanelView", "PgPanels"]
 
 PANEL_PAGE = 50
 
@@ -25,7 +25,7 @@ _ONLY = {
     "set_aside": "set_aside > 0",
 }
 _LAST = 2**31 - 1
-"""In place of a row that is not known: they come last."""
+"""Sort value of a proposal without a row number, so that it comes last."""
 
 # Opinions are of people to whom the proposal is assigned: an assignment with an opinion does not end.
 _GIVEN = """
@@ -76,84 +76,79 @@ _SCORES = f"""
 
 
 class PanelView(Frozen):
-    """Which proposals of a panel are shown, and which first: the parameters of its address."""
+    """Filter and order of a panel's proposals, from the parameters of the page's URL."""
 
     sort: Literal["row", "mean", "spread", "score", "missing"] = "row"
-    """All but rows from the highest; what has no such figure last."""
+    """Sort order: descending, except by row; proposals without the figure come last."""
     only: tuple[Literal["missing", "apart", "overridden", "set_aside"], ...] = Field(default=(), max_length=4)
-    """Only those with opinions to come, with scores two or more apart, with a score that was set, with opinions that do
-    not count; of several, those with all of it."""
+    """Filters for proposals with missing opinions, with scores two or more apart, with an overridden score, or with
+    opinions that do not count. Several filters apply together."""
     page: int = Field(default=1, ge=1, le=1_000)
 
 
-class Place(NamedTuple):
-    """Where one proposal stands in the order of the rows."""
+class PanelCursor(NamedTuple):
+    """Position of a proposal in row order."""
 
     row: int | None
     evaluation: str
 
 
 class PanelProposal(Frozen):
-    """A proposal to which somebody is assigned, or whose score an officer has set."""
+    """A proposal that has an assigned reviewer, or whose score an officer has set."""
 
     evaluation: JobId
     row: int | None
     title: str
     assigned: int
     set_aside: int
-    """Of the opinions, those of people whose conflict of interest stands: they count in no figure."""
+    """Number of opinions by people with a current conflict of interest, which count in no figure."""
     mean: float | None
-    """Of the reviewers' scores as they stand; None without any that counts."""
+    """Mean of the reviewers' current scores; None if none counts."""
     spread: int | None
-    """Between the highest and the lowest; None for fewer than two."""
+    """Difference between the highest and the lowest score; None for fewer than two."""
     override: ScoreOverride | None
     score: float | None
-    """What counts: the override, else the mean."""
+    """Score that counts: the override, otherwise the mean."""
 
 
 class PanelPage(NamedTuple):
     proposals: list[PanelProposal]
     matching: int
-    """On all pages."""
+    """Number of matching proposals on all pages."""
 
 
 class PanelScores(NamedTuple):
-    """Of a call, proposals that were cancelled since included."""
+    """Scores of a call, including proposals that were cancelled since."""
 
     assigned: int
     given: int
     revised: int
     set_aside: int
     members: list[str]
-    """One entry, as in the three below, for each opinion that counts."""
+    """Reviewers of the opinions that count; this and the three lists below have one entry for each opinion."""
     proposals: list[str]
     blind: list[int]
     standing: list[int]
 
 
-class PgPanels:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class PgPanels(Store):
     async def page(self, tenant: TenantId, batch: BatchId, view: PanelView) -> PanelPage:
-        only = " AND ".join(_ONLY[one] for one in view.only) or "true"
+        only = " AND ".join(_ONLY[item] for item in view.only) or "true"
         query = _PAGE_OF.format(only=only, order=_ORDERS[view.sort])
         rows = await self._database.fetch(query, tenant, batch, (view.page - 1) * PANEL_PAGE)
         return PanelPage(list(map(_proposal, rows)), rows[0]["matching"] if rows else 0)
 
     async def proposals(
-        self, tenant: TenantId, batch: BatchId, *, after: Place | None = None, limit: int | None = None
+        self, tenant: TenantId, batch: BatchId, *, after: PanelCursor | None = None, limit: int | None = None
     ) -> Sequence[PanelProposal]:
-        """In the order of the rows, from the first that comes after a place; None: all."""
-        row, evaluation = after or Place(-1, "")
+        """Return proposals in row order, starting after a position; without a position, from the first."""
+        row, evaluation = after or PanelCursor(-1, "")
         rows = await self._database.fetch(_AFTER, tenant, batch, row, evaluation, limit)
         return list(map(_proposal, rows))
 
     async def scores(self, tenant: TenantId, batch: BatchId) -> PanelScores:
-        row = await self._database.fetch_one(_SCORES, tenant, batch)
-        if row is None:
-            raise AssertionError("an aggregate without groups has one row")
-        return from_row(PanelScores, row)
+        (scores,) = await self._database.select(PanelScores, _SCORES, tenant, batch)
+        return scores
 
 
 def _proposal(row: asyncpg.Record) -> PanelProposal:

@@ -1,13 +1,13 @@
-"""How much waits in the queue that could begin now, and for how long: what the number of evaluators follows."""
+"""Number and waiting time of queued jobs that could start now, from which the number of evaluators is scaled."""
 
 from typing import NamedTuple
 
-from orchestrator.store.database import Database
+from orchestrator.store.database import Store
 
 __all__ = ["PgQueueDepth", "QueueDepth", "WaitingJobs"]
 
 _COUNTED = 1_000
-"""Of each tenant's jobs of one priority, at most: more evaluators than these need there will hardly be."""
+"""Maximum number of jobs counted per tenant and priority; more evaluators than these need are hardly ever started."""
 
 _DEPTH = """
     SELECT ranks.number AS priority, coalesce(sum(least(line.jobs, room.jobs)), 0)::bigint AS jobs,
@@ -35,9 +35,9 @@ _DEPTH = """
 
 class WaitingJobs(NamedTuple):
     jobs: int = 0
-    """That could begin now: not those put off, nor those that their tenant's limits hold back."""
+    """Jobs that could begin now, excluding deferred jobs and those held back by their tenant's limits."""
     oldest_seconds: float = 0.0
-    """Since the first of them could have begun."""
+    """Seconds since the first of these jobs could have started."""
 
 
 class QueueDepth(NamedTuple):
@@ -45,10 +45,7 @@ class QueueDepth(NamedTuple):
     batch: WaitingJobs = WaitingJobs()
 
 
-class PgQueueDepth:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class PgQueueDepth(Store):
     async def measure(self) -> QueueDepth:
         rows = await self._database.fetch(_DEPTH, _COUNTED)
         waiting = {row["priority"]: WaitingJobs(row["jobs"], row["oldest_seconds"]) for row in rows}

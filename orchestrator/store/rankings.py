@@ -1,7 +1,6 @@
 """Rankings beside their comparisons: what the judge was like, who stands where, which are of a call.
 
-The database writes these rows itself, in the transaction of the verdict (v0033): a ranking of thousands rests on tens
-of thousands of answers, and no page reads them to tell a rank.
+A ranking of thousands rests on tens of thousands of answers, and no page reads them to tell a rank.
 """
 
 import asyncio
@@ -15,9 +14,10 @@ from assayer.models.ranking import Band, Comparison, ErasedRank, Judge, Ranking
 from assayer.models.sender_references import reference_in
 from orchestrator.jobs.models import BatchId, Job, JobId, JobState, Problem, TenantId
 from orchestrator.jobs.submissions import Cursor
-from orchestrator.store.database import Database
-from orchestrator.store.job_sql import JOB_COLUMNS, job_of_row, referred_to
+from orchestrator.store.database import Store
+from orchestrator.store.job_sql import JOB_COLUMNS, reference_matches
 from orchestrator.store.json_columns import from_json_column, storable_text
+from orchestrator.store.ranking_rows import RANKED_IDEA
 from orchestrator.store.rows import from_row
 
 __all__ = ["CallStandings", "PgRankings", "RankOfProposal", "RankingSummary", "UnrankedProposal"]
@@ -25,15 +25,12 @@ __all__ = ["CallStandings", "PgRankings", "RankOfProposal", "RankingSummary", "U
 _RANKED_BEFORE = 3
 _MOST_UNRANKED = 500
 
-# Where there is a result, references are sought in it: unlike the request it does not hold the ideas' texts.
 _LIST = f"""
     SELECT {JOB_COLUMNS} FROM jobs
     WHERE tenant = $1 AND kind = 'ranking' AND ($3::text IS NULL OR state = $3)
       AND ($2::text IS NULL OR id IN (SELECT job FROM ranking_calls WHERE batch = $2))
       AND ($7::text IS NULL OR EXISTS (
-          SELECT FROM jsonb_array_elements(
-              coalesce((SELECT ideas FROM rankings WHERE rankings.job = jobs.id), request -> 'ideas')
-          ) AS one WHERE {referred_to("(one ->> 'source')", "$7", "true")}
+          SELECT FROM ranking_ideas WHERE ranking_ideas.job = jobs.id AND {reference_matches("source", "$7", "true")}
       ))
       AND ($4::timestamptz IS NULL OR (created_at, id) < ($4, $5::text))
     ORDER BY created_at DESC, id DESC LIMIT $6
@@ -46,11 +43,13 @@ _STANDINGS = """
     WITH proposals AS (
         SELECT DISTINCT ON (idea_id) idea_id AS idea, jobs.id, run_id AS run
         FROM jobs JOIN evaluations ON evaluations.id = run_id
-        WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation' AND state = 'done' ORDER BY idea_id, "row", jobs.id
+        WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation' AND state = 'succeeded'
+        ORDER BY idea_id, "row", jobs.id
     ), standing AS (
-        SELECT ranked_ideas.*, proposals.id AS proposal, report_figures.score, figures ->> 'reason' AS unscored,
-               report_figures.fit = 'poor' AS uncovered
-        FROM jobs JOIN ranked_ideas ON ranked_ideas.job = jobs.id
+        SELECT ranking_ideas.*, proposals.id AS proposal, report_figures.score, figures ->> 'reason' AS unscored,
+               report_figures.fit = 'poor' AS uncovered,
+               text_group IS NOT NULL AND count(*) OVER (PARTITION BY text_group) > 1 AS alike
+        FROM jobs JOIN rankings ON rankings.job = jobs.id JOIN ranking_ideas ON ranking_ideas.job = jobs.id
         LEFT JOIN proposals USING (idea) LEFT JOIN report_figures ON report_figures.run = proposals.run
         WHERE tenant = $1 AND jobs.id = $3 ORDER BY rank
     )
@@ -63,37 +62,42 @@ _STANDINGS = """
 """
 _UNRANKED = """
     SELECT jobs.id, "row", subject AS title, state, problem, count(*) OVER ()::integer AS total
-    FROM jobs LEFT JOIN evaluations ON evaluations.id = run_id AND state = 'done'
+    FROM jobs LEFT JOIN evaluations ON evaluations.id = run_id AND state = 'succeeded'
     WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation'
-      AND NOT EXISTS (SELECT FROM ranked_ideas WHERE ranked_ideas.job = $3 AND ranked_ideas.idea = evaluations.idea_id)
+      AND NOT EXISTS (
+          SELECT FROM ranking_ideas WHERE ranking_ideas.job = $3 AND ranking_ideas.idea = evaluations.idea_id
+      )
     ORDER BY "row", jobs.id LIMIT $4
 """
 _OF_PROPOSAL = """
     SELECT ranking.id AS ranking, ranking.subject, ranking.created_at, size, rank, low, high, band
     FROM jobs JOIN evaluations ON evaluations.id = jobs.run_id
     JOIN ranking_calls ON ranking_calls.batch = jobs.batch JOIN jobs AS ranking ON ranking.id = ranking_calls.job
-    JOIN ranked_ideas ON ranked_ideas.job = ranking.id AND ranked_ideas.idea = evaluations.idea_id
+    JOIN ranking_ideas ON ranking_ideas.job = ranking.id AND ranking_ideas.idea = evaluations.idea_id
     JOIN rankings ON rankings.job = ranking.id
-    WHERE jobs.tenant = $1 AND ranking.tenant = $1 AND jobs.id = $2 AND jobs.state = 'done'
+    WHERE jobs.tenant = $1 AND ranking.tenant = $1 AND jobs.id = $2 AND jobs.state = 'succeeded'
     ORDER BY ranking.created_at DESC, ranking.id LIMIT $3
 """
-_WHOLE = """
-    SELECT head || jsonb_build_object('ideas', ideas) AS whole FROM jobs JOIN rankings ON rankings.job = jobs.id
-    WHERE tenant = $1 AND jobs.id = $2
-"""
+_WHOLE = f"""
+    SELECT head || jsonb_build_object('ideas', (
+        SELECT jsonb_agg(ranked ORDER BY rank) FROM (
+            SELECT rank, {RANKED_IDEA} AS ranked FROM ranking_ideas WHERE job = jobs.id
+        ) AS ideas
+    )) AS whole
+    FROM jobs JOIN rankings ON rankings.job = jobs.id WHERE tenant = $1 AND jobs.id = $2
+"""  # noqa: S608 - put together from constants
 _SOURCES = """
-    SELECT one ->> 'id' AS idea, one ->> 'source' AS source
-    FROM jobs JOIN rankings ON rankings.job = jobs.id CROSS JOIN jsonb_array_elements(ideas) AS one
+    SELECT idea, source FROM jobs JOIN rankings ON rankings.job = jobs.id JOIN ranking_ideas USING (job)
     WHERE tenant = $1 AND jobs.id = $2
 """
 _ANSWERS = """
-    SELECT answer FROM jobs JOIN pair_verdicts ON pair_verdicts.job = jobs.id
+    SELECT answer FROM jobs JOIN rankings ON rankings.job = jobs.id JOIN ranking_pairs USING (job)
     WHERE tenant = $1 AND jobs.id = $2 ORDER BY place
 """
 
 
 class RankingSummary(Frozen):
-    """Of all that a ranking says beside its ideas, what pages show."""
+    """Summary of a ranking without its ideas, as shown on pages."""
 
     dimension: str
     cut: int | None
@@ -106,7 +110,7 @@ class RankingSummary(Frozen):
 
 
 class CallStandings(NamedTuple):
-    """All ideas of a ranking, from the best, in columns."""
+    """All ideas of a ranking, best first, as columns."""
 
     ranks: list[int]
     lows: list[float]
@@ -117,21 +121,21 @@ class CallStandings(NamedTuple):
     chances: list[float | None]
     comparisons: list[int]
     alike: list[bool]
-    """Whether the judge was shown the same text of another."""
+    """Whether the judge was shown the same text for another idea."""
     titles: list[str]
     ideas: list[str]
     proposals: list[str | None]
-    """The proposal of the call that each is; None: it is none, or was deleted since."""
+    """Id of the call's proposal for each idea; None if it is not part of the call or was deleted since."""
     scores: list[float | None]
-    """Of their reports, 0 to 1; None: there is none."""
+    """Scores in the ideas' reports, 0 to 1; None if there is no score."""
     unscored: list[str | None]
     """Why there is none."""
     uncovered: list[bool | None]
-    """Whether the corpus does not cover its field; None: not known."""
+    """Whether the corpus does not cover the idea's field; None if unknown."""
 
 
 class UnrankedProposal(NamedTuple):
-    """A proposal of a call that a ranking does not hold."""
+    """A proposal of a call that is not part of a ranking."""
 
     id: JobId
     row: int | None
@@ -145,17 +149,14 @@ class RankOfProposal(NamedTuple):
     subject: str
     created_at: dt.datetime
     size: int
-    """How many were ranked, those included that were erased since."""
+    """Number of ranked ideas, including those erased since."""
     rank: int
     low: float
     high: float
     band: Band | None
 
 
-class PgRankings:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class PgRankings(Store):
     async def listed(
         self,
         tenant: TenantId,
@@ -166,11 +167,10 @@ class PgRankings:
         after: Cursor | None = None,
         limit: int = 50,
     ) -> list[Job]:
-        """The newest first: all, those of two proposals of a call or more, whoever started them, or those with an idea
-        that its sender calls so."""
+        """Return rankings, the newest first. Either all, or those with two or more proposals of a call,
+        regardless of who started them, or those with an idea that its sender calls `reference`."""
         name = None if reference is None else storable_text(reference)
-        rows = await self._database.fetch(_LIST, tenant, batch, state, *(after or (None, None)), limit, name)
-        return [job_of_row(row) for row in rows]
+        return await self._database.select(Job, _LIST, tenant, batch, state, *(after or (None, None)), limit, name)
 
     async def summary(self, tenant: TenantId, ranking: JobId) -> RankingSummary | None:
         """None: it is not done."""
@@ -178,40 +178,28 @@ class PgRankings:
         return None if row is None else from_json_column(RankingSummary, row["head"], f"Ranking {ranking}")
 
     async def standings(self, tenant: TenantId, batch: BatchId, ranking: JobId) -> CallStandings | None:
-        """With the proposals of a call that they are. None: it is not done."""
-        row = await self._database.fetch_one(_STANDINGS, tenant, batch, ranking)
-        return None if row is None else from_row(CallStandings, row)
+        """Return the standings with the corresponding proposals of a call; None if the ranking is not done."""
+        return await self._database.select_one(CallStandings, _STANDINGS, tenant, batch, ranking)
 
     async def unranked(
         self, tenant: TenantId, batch: BatchId, ranking: JobId
     ) -> tuple[Sequence[UnrankedProposal], int]:
-        """The first few hundred proposals of a call that a ranking does not hold, by their rows, and how many there
-        are."""
+        """Return the first few hundred proposals of a call that are not part of a ranking, in row order, and
+        their total number."""
         rows = await self._database.fetch(_UNRANKED, tenant, batch, ranking, _MOST_UNRANKED)
-        found = [
-            from_row(
-                UnrankedProposal,
-                row,
-                problem=None
-                if row["problem"] is None
-                else from_json_column(Problem, row["problem"], f"The problem of job {row['id']}"),
-            )
-            for row in rows
-        ]
-        return found, rows[0]["total"] if rows else 0
+        return [from_row(UnrankedProposal, row) for row in rows], rows[0]["total"] if rows else 0
 
     async def of_proposal(self, tenant: TenantId, proposal: JobId) -> list[RankOfProposal]:
-        """Where it stands in the latest rankings of its call."""
-        rows = await self._database.fetch(_OF_PROPOSAL, tenant, proposal, _RANKED_BEFORE)
-        return [from_row(RankOfProposal, row) for row in rows]
+        """Return the ranks of the proposal in the latest rankings of its call."""
+        return await self._database.select(RankOfProposal, _OF_PROPOSAL, tenant, proposal, _RANKED_BEFORE)
 
     async def references(self, tenant: TenantId, ranking: JobId) -> dict[IdeaId, str]:
-        """What senders call its ideas; empty where it is not done."""
+        """Return the senders' names for the ranking's ideas; empty if it is not finished."""
         rows = await self._database.fetch(_SOURCES, tenant, ranking)
         return {IdeaId(row["idea"]): reference_in(row["source"] or "") for row in rows}
 
     async def whole(self, tenant: TenantId, ranking: JobId) -> Ranking | None:
-        """All that it says, without the comparisons that it rests on. None: it is not done."""
+        """Return the ranking without the comparisons on which it is based; None if it is not finished."""
         row = await self._database.fetch_one(_WHOLE, tenant, ranking)
         if row is None:
             return None
@@ -219,7 +207,9 @@ class PgRankings:
         return await asyncio.to_thread(from_json_column, Ranking, row["whole"], f"Ranking {ranking}")
 
     async def comparisons(self, tenant: TenantId, ranking: JobId) -> tuple[Comparison, ...]:
-        """All that it rests on, in their order; none where it is not done."""
+        """Return the comparisons on which the ranking is based, in their order; empty if it is not finished."""
         rows = await self._database.fetch(_ANSWERS, tenant, ranking)
-        what = f"A comparison of ranking {ranking}"
-        return await asyncio.to_thread(lambda: tuple(from_json_column(Comparison, row["answer"], what) for row in rows))
+        label = f"A comparison of ranking {ranking}"
+        return await asyncio.to_thread(
+            lambda: tuple(from_json_column(Comparison, row["answer"], label) for row in rows)
+        )

@@ -1,4 +1,4 @@
-"""What people remark on a proposal, in the order in which they did; nothing of it changes."""
+"""Remarks on a proposal, in the order of their creation; they never change."""
 
 import datetime as dt
 
@@ -6,7 +6,7 @@ from orchestrator.access.audit_chain import Actor
 from orchestrator.jobs.models import JobId, TenantId
 from orchestrator.reviewing.models import Remark
 from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Database
+from orchestrator.store.database import Connection, Database, Store, in_transaction
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.open_calls import hold_call_open
 from orchestrator.store.rows import from_row
@@ -29,34 +29,30 @@ _OF = """
 """
 
 
-class PgRemarks:
+class PgRemarks(Store):
     def __init__(self, database: Database, audit_log: PgAuditLog) -> None:
-        self._database = database
+        super().__init__(database)
         self._log = audit_log
 
+    @in_transaction
     async def add(
-        self, tenant: TenantId, evaluation: JobId, text: str, actor: Actor, now: dt.datetime
+        self, connection: Connection, tenant: TenantId, evaluation: JobId, text: str, actor: Actor, now: dt.datetime
     ) -> Remark | None:
-        """The same words of the same person are one remark. None where there is no such evaluation. Raises
-        ReviewRefused where the call is signed off."""
-
-        async def work(connection: Connection) -> Remark | None:
-            async with connection.transaction():
-                stored = storable_text(text)
-                same = await connection.fetchrow(_SAME, tenant, evaluation, actor.id, stored)
-                if same is not None:
-                    return from_row(Remark, same)
-                await hold_call_open(connection, tenant, evaluation)
-                values = (tenant, evaluation, actor.id, storable_text(actor.name), actor.role, stored, now)
-                row = await connection.fetchrow(_ADD, *values)
-                if row is None:
-                    same = await connection.fetchrow(_SAME, tenant, evaluation, actor.id, stored)
-                    return None if same is None else from_row(Remark, same)
-                await self._log.append(connection, tenant, actor, "remark added", evaluation, now, text=stored)
-                return from_row(Remark, row)
-
-        return await self._database.run(work)
+        """Add a remark; the same text by the same person is a single remark. None if there is no such
+        evaluation. Raises ReviewRefused if the call is signed off."""
+        stored = storable_text(text)
+        same = await connection.fetchrow(_SAME, tenant, evaluation, actor.id, stored)
+        if same is not None:
+            return from_row(Remark, same)
+        await hold_call_open(connection, tenant, evaluation)
+        values = (tenant, evaluation, actor.id, storable_text(actor.name), actor.role, stored, now)
+        row = await connection.fetchrow(_ADD, *values)
+        if row is None:
+            same = await connection.fetchrow(_SAME, tenant, evaluation, actor.id, stored)
+            return None if same is None else from_row(Remark, same)
+        await self._log.append(connection, tenant, actor, "remark added", evaluation, now, text=stored)
+        return from_row(Remark, row)
 
     async def of(self, tenant: TenantId, evaluation: JobId) -> list[Remark]:
         """The oldest first."""
-        return [from_row(Remark, row) for row in await self._database.fetch(_OF, tenant, evaluation)]
+        return await self._database.select(Remark, _OF, tenant, evaluation)

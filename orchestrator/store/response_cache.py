@@ -1,37 +1,24 @@
-"""The shared cache of remote sources' responses, and the claims of processes that are just requesting one."""
+"""Shared cache of remote sources' responses, and claims of processes that are requesting a response."""
 
 import asyncio
 import datetime as dt
 import zlib
-from typing import Literal
 
 import asyncpg
 
 from assayer.models.remote import CachedResponse
-from orchestrator.store.claims import PgClaims
+from orchestrator.store.claims import Claimed, PgClaims
 
 __all__ = ["PgResponseCache"]
 
 _LEVEL = 3
 _LARGE_BODY = 64 * 1024
-"""From this size on, compression runs in a thread."""
+"""Minimum bytes of a body that is compressed in a thread."""
 
 _FIND = """
-    SELECT source, status, body, fetched_at FROM replies
+    SELECT key, source, status, body, fetched_at FROM replies
     WHERE key = $1 AND fetched_at > clock_timestamp() - $2::interval
 """
-
-_FIND_OR_CLAIM = f"""
-    WITH kept AS ({_FIND}), claimed AS (
-        INSERT INTO reply_claims AS held (key, claimant, expires_at)
-        SELECT $1, $3, clock_timestamp() + $4::interval WHERE NOT EXISTS (SELECT FROM kept)
-        ON CONFLICT (key) DO UPDATE SET claimant = excluded.claimant, expires_at = excluded.expires_at
-        WHERE held.expires_at <= clock_timestamp() OR held.claimant = excluded.claimant
-        RETURNING true AS claimed
-    )
-    SELECT claimed, source, status, body, fetched_at
-    FROM (SELECT 1) AS one LEFT JOIN kept ON true LEFT JOIN claimed ON true
-"""  # noqa: S608 - put together from constants
 
 _KEEP = """
     WITH ended AS (DELETE FROM reply_claims WHERE key = $1)
@@ -58,22 +45,13 @@ _PURGE = """
 
 
 class PgResponseCache(PgClaims):
-    """Implements `workers.remote.response_cache.ResponseCache`. Bodies are compressed."""
+    """Implementation of `workers.outbound.store.ResponseCache`; bodies are compressed."""
 
     async def find_or_claim(
         self, key: str, freshness: dt.timedelta, claimant: str, seconds: float
-    ) -> CachedResponse | Literal["claimed", "elsewhere"]:
-        row = await self._database.fetch_one(_FIND_OR_CLAIM, key, freshness, claimant, dt.timedelta(seconds=seconds))
-        if row is None or (not row["claimed"] and row["body"] is None):
-            return "elsewhere"
-        if not row["claimed"]:
-            return await _response(row)
-        # Between the statement's snapshot and its claim another claimant may have kept a reply and ended its claim.
-        late = await self._database.fetch_one(_FIND, key, freshness)
-        if late is None:
-            return "claimed"
-        await self.release(key, claimant)
-        return await _response(late)
+    ) -> CachedResponse | Claimed:
+        claim = await self.find_or_claim_row(_FIND, key, (freshness,), claimant, seconds)
+        return claim if isinstance(claim, str) else await _response(claim)
 
     async def keep(self, key: str, response: CachedResponse, lifetime: dt.timedelta) -> None:
         body = await _compressed(response.body)

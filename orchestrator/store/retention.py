@@ -1,21 +1,23 @@
-"""Deletion: of jobs past their retention, of single jobs, of tenants, with everything that belongs to them."""
+"""Deletion of jobs past their retention period, of single jobs, and of tenants, with everything that belongs to
+them."""
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from orchestrator.access.audit_chain import Actor
 from orchestrator.jobs.models import BatchId, JobId, TenantId
+from orchestrator.settings import RetentionSettings
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
-from orchestrator.store.job_sql import FORGET_DOCUMENTS
-from orchestrator.store.tombstones import burial
+from orchestrator.store.job_sql import forget_documents_statement
+from orchestrator.store.tombstones import tombstone_insert
 
 __all__ = ["delete_tenant", "erase_batch", "erase_jobs", "forget_documents", "purge"]
 
 _AT_ONCE = 200
-_STONES_AT_ONCE = 10_000
+_ROWS_AT_ONCE = 10_000
 _DAY = dt.timedelta(days=1)
-"""An open batch is closed after this long."""
+"""Time after which an open batch is closed."""
 _WEEK = dt.timedelta(days=7)
 
 # With a job go all of its runs that no other job shares, with their reports, the answers obtained in them, also what a
@@ -40,6 +42,9 @@ _DELETE = """
         DELETE FROM llm_batch_calls WHERE run_id IN (SELECT run_id FROM orphaned)
     ), gone AS (
         DELETE FROM jobs WHERE id IN (SELECT id FROM chosen) RETURNING id, tenant, kind, state, batch
+    ), released AS (
+        UPDATE document_files SET released_at = statement_timestamp() FROM gone
+        WHERE document_files.job = gone.id AND released_at IS NULL
     ), {buried}counted AS (
         UPDATE batches SET erased = erased + lost.rows
         FROM (SELECT batch, count(*) AS rows FROM gone GROUP BY batch ORDER BY batch) AS lost
@@ -48,21 +53,29 @@ _DELETE = """
     SELECT id, CASE WHEN state = 'running' THEN pg_notify('assayer_jobs', 'cancelled ' || id) END AS told FROM gone
 """
 _ERASED, _EXPIRED = (
-    f"buried AS ({one}), "
-    for one in (burial("gone", "kind", "$3", "erased", "$4"), burial("gone", "kind", "$1", "retention"))
+    f"buried AS ({item}), "
+    for item in (
+        tombstone_insert("gone", "kind", "$3", "erased", "$4"),
+        tombstone_insert("gone", "kind", "$1", "retention"),
+    )
 )
 _DELETE_JOBS = _DELETE.format(condition="tenant = $1 AND id = ANY($2)", buried=_ERASED)
 _DELETE_SOME = _DELETE.format(condition="id IN (SELECT id FROM jobs WHERE tenant = $1 LIMIT $2)", buried="")
 _DELETE_OLD = _DELETE.format(
+    # What ended before then was submitted before then, by which there is an index.
     condition="""id IN (
-        SELECT jobs.id FROM tenants JOIN jobs ON jobs.tenant = tenants.id
-        WHERE finished_at < $1::timestamptz - retention_days * interval '1 day' LIMIT $2
+        SELECT old.id FROM tenants CROSS JOIN LATERAL (
+            SELECT id FROM jobs
+            WHERE tenant = tenants.id AND created_at < $1::timestamptz - retention_days * interval '1 day'
+              AND finished_at < $1::timestamptz - retention_days * interval '1 day'
+            LIMIT $2
+        ) AS old WHERE retention_days IS NOT NULL LIMIT $2
     )""",
     buried=_EXPIRED,
 )
 
 # A job whose row is locked is just being run again, or erased.
-_FORGET_DOCUMENTS = FORGET_DOCUMENTS.format(
+_FORGET_DOCUMENTS = forget_documents_statement(
     condition="finished_at < $1 OR EXISTS (SELECT FROM sign_offs WHERE sign_offs.batch = jobs.batch)",
     most="$2",
     locked="SKIP LOCKED",
@@ -71,22 +84,30 @@ _FORGET_DOCUMENTS = FORGET_DOCUMENTS.format(
 # Stored at the very moment of the erasure. An answer has the time of the call that it was paid with: what another run
 # was answered since, stays.
 _DELETE_LATE_ANSWERS = """
-    DELETE FROM answers USING ledger JOIN erased_runs USING (run_id)
-    WHERE answers.key = ledger.key AND answers.created_at = ledger.at AND NOT cached
+    DELETE FROM answers WHERE key IN (
+        SELECT answers.key FROM erased_runs JOIN ledger USING (run_id) JOIN answers USING (key)
+        WHERE answers.created_at = ledger.at AND NOT cached LIMIT $1
+    ) RETURNING key
 """
-_DELETE_LATE_REPORTS = "DELETE FROM evaluations WHERE id IN (SELECT run_id FROM erased_runs)"
+_DELETE_LATE_REPORTS = """
+    DELETE FROM evaluations WHERE id IN (SELECT id FROM erased_runs JOIN evaluations ON id = run_id LIMIT $1)
+    RETURNING id
+"""
 
 _DELETE_BATCHES = f"""
     WITH gone AS (
-        DELETE FROM batches USING tenants
-        WHERE tenants.id = tenant AND batches.created_at < $1::timestamptz - retention_days * interval '1 day'
-          AND NOT EXISTS (SELECT FROM jobs WHERE batch = batches.id)
-        RETURNING tenant, batches.id
-    ) {burial("gone", "'batch'", "$1", "retention")}
+        DELETE FROM batches WHERE NOT EXISTS (SELECT FROM jobs WHERE batch = batches.id) AND id IN (
+            SELECT batches.id FROM tenants JOIN batches ON batches.tenant = tenants.id
+            WHERE batches.created_at < $1::timestamptz - retention_days * interval '1 day'
+              AND NOT EXISTS (SELECT FROM jobs WHERE batch = batches.id) LIMIT $2
+        )
+        RETURNING tenant, id
+    ), buried AS ({tombstone_insert("gone", "'batch'", "$1", "retention")})
+    SELECT id FROM gone
 """  # noqa: S608 - put together from constants
 _DELETE_BATCH = f"""
     WITH gone AS (DELETE FROM batches WHERE tenant = $1 AND id = $2 RETURNING tenant, id)
-    {burial("gone", "'batch'", "$3", "erased", "$4")}
+    {tombstone_insert("gone", "'batch'", "$3", "erased", "$4")}
 """  # noqa: S608 - put together from constants
 # A tenant takes its tombstones along; many are gone before, so that the last statement is short.
 _FORGET_SOME = """
@@ -94,18 +115,52 @@ _FORGET_SOME = """
     RETURNING id
 """
 
+# Of jobs that were submitted just before its keys went.
+_RELEASE_FILES = """
+    UPDATE document_files SET released_at = statement_timestamp()
+    WHERE released_at IS NULL AND job IN (SELECT id FROM jobs WHERE tenant = $1)
+"""
+
 # Its members go with their jobs; a group of which none is left is forgotten.
 _DELETE_GROUPS = """
-    DELETE FROM reward_groups AS of WHERE created_at < $1::timestamptz - interval '7 days' AND NOT EXISTS (
-        SELECT FROM reward_group_members AS member WHERE member.tenant = of.tenant AND member."group" = of.id
-    )
+    DELETE FROM reward_groups WHERE (tenant, id) IN (
+        SELECT tenant, id FROM reward_groups AS of
+        WHERE created_at < $1::timestamptz - interval '7 days' AND NOT EXISTS (
+            SELECT FROM reward_group_members AS member WHERE member.tenant = of.tenant AND member."group" = of.id
+        ) LIMIT $2
+    ) RETURNING id
 """
+_CLOSE_BATCHES = """
+    UPDATE batches SET open = false WHERE id IN (
+        SELECT id FROM batches WHERE open AND created_at < $1 ORDER BY created_at LIMIT $2
+    ) RETURNING id
+"""
+_DELETE_ROWS = """
+    DELETE FROM {table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM {table} WHERE {condition} LIMIT $2)) AND {condition}
+    RETURNING 1
+"""
+_KEPT_A_WEEK: Mapping[str, str] = {
+    "erased_runs": "erased_at < $1",
+    "idempotency": "created_at < $1",
+    "request_rates": "full_at < $1",
+    "deliveries": "state <> 'pending' AND created_at < $1",
+    "mails": "state <> 'pending' AND created_at < $1",
+}
+"""Conditions for rows that are deleted after a week, by table; $1 is the time limit."""
+# Erasing an evaluation finds its answers by the ledger, and an evaluation that goes on is charged by it: what was
+# written since the first stored job was accepted stays. `at` is the clock of a worker.
+_OLD_CALLS = """at < $1 AND at < coalesce((
+    SELECT min(first.created_at) - interval '1 day' FROM tenants CROSS JOIN LATERAL (
+        SELECT created_at FROM jobs WHERE tenant = tenants.id ORDER BY created_at LIMIT 1
+    ) AS first
+), $1)"""
+_OLD_EVENTS = "at < $1 AND EXISTS (SELECT FROM jobs WHERE jobs.id = events.job AND finished_at IS NOT NULL)"
 
 
 async def erase_jobs(
     connection: Connection, tenant: TenantId, jobs: Sequence[JobId], now: dt.datetime, proof: int
 ) -> int:
-    """How many there were. `proof`: number of the entry of the audit log that says so."""
+    """Delete the jobs and return how many existed. `proof` is the number of the audit log entry that records it."""
     return len(await connection.fetch(_DELETE_JOBS, tenant, list(jobs), now, proof))
 
 
@@ -115,15 +170,16 @@ async def erase_batch(connection: Connection, tenant: TenantId, batch: BatchId, 
 
 
 async def delete_tenant(database: Database, log: PgAuditLog, tenant: TenantId, actor: Actor, now: dt.datetime) -> bool:
-    """With everything that belongs to it, and the words of its audit log, of which hashes stay. Its keys go first, so
-    that nothing new comes in meanwhile. Should this end half way, it is there still, and can be deleted again."""
+    """Delete a tenant with everything that belongs to it and the content of its audit log, whose hashes stay. Its
+    keys are deleted first, so that no new data arrives. If the deletion is interrupted, the tenant still exists and
+    can be deleted again."""
     await database.execute("DELETE FROM api_keys WHERE tenant = $1", tenant)
-    for statement, at_once in ((_DELETE_SOME, _AT_ONCE), (_FORGET_SOME, _STONES_AT_ONCE)):
-        while await database.fetch(statement, tenant, at_once):
-            pass
+    for statement, at_once in ((_DELETE_SOME, _AT_ONCE), (_FORGET_SOME, _ROWS_AT_ONCE)):
+        await _in_chunks(database, statement, tenant, at_once)
 
     async def work(connection: Connection) -> bool:
         async with connection.transaction():
+            await connection.fetch(_RELEASE_FILES, tenant)
             gone = await connection.fetchval("DELETE FROM tenants WHERE id = $1 RETURNING true", tenant)
             if gone:
                 await log.erase_within(connection, tenant, actor, tenant, None, now)
@@ -133,28 +189,42 @@ async def delete_tenant(database: Database, log: PgAuditLog, tenant: TenantId, a
 
 
 async def forget_documents(database: Database, before: dt.datetime) -> int:
-    """Documents of jobs that ended before then, or whose call is signed off; how many."""
-    forgotten = 0
-    while some := await database.fetch(_FORGET_DOCUMENTS, before, _AT_ONCE):
-        forgotten += len(some)
-    return forgotten
+    """Delete the documents of jobs that ended before `before`, or whose call is signed off; return their number."""
+    return await _in_chunks(database, _FORGET_DOCUMENTS, before, _AT_ONCE)
 
 
-async def purge(database: Database, now: dt.datetime) -> int:
-    """A few at a time, so that locks are short."""
-    deleted = 0
-    while some := await database.fetch(_DELETE_OLD, now, _AT_ONCE):
-        deleted += len(some)
-    await database.execute(_DELETE_LATE_ANSWERS)
-    await database.execute(_DELETE_LATE_REPORTS)
-    await database.execute("DELETE FROM erased_runs WHERE erased_at < $1", now - _WEEK)
-    await database.execute(_DELETE_BATCHES, now)
-    await database.execute(_DELETE_GROUPS, now)
-    await database.execute("UPDATE batches SET open = false WHERE open AND created_at < $1", now - _DAY)
-    await database.execute("DELETE FROM idempotency WHERE created_at < $1", now - _WEEK)
-    for table in ("key_rates", "tenant_rates"):
-        await database.execute(f"DELETE FROM {table} WHERE full_at < $1", now - _WEEK)  # noqa: S608 - of constants
-    for table in ("deliveries", "mails"):
-        query = f"DELETE FROM {table} WHERE state <> 'pending' AND created_at < $1"  # noqa: S608 - of constants
-        await database.execute(query, now - _WEEK)
+async def purge(database: Database, now: dt.datetime, kept: RetentionSettings) -> int:
+    """Delete what is past its retention period; return how many jobs.
+
+    In chunks, each in its own transaction: locks are short, and a backlog meets no time limit of a statement."""
+    deleted = await _in_chunks(database, _DELETE_OLD, now, _AT_ONCE)
+    for statement in (_DELETE_LATE_ANSWERS, _DELETE_LATE_REPORTS):
+        await _in_chunks(database, statement, _ROWS_AT_ONCE)
+    for statement in (_DELETE_BATCHES, _DELETE_GROUPS):
+        await _in_chunks(database, statement, now, _ROWS_AT_ONCE)
+    await _in_chunks(database, _CLOSE_BATCHES, now - _DAY, _ROWS_AT_ONCE)
+    limits = [(table, condition, now - _WEEK) for table, condition in _KEPT_A_WEEK.items()]
+    for table, condition, months in (
+        ("ledger", _OLD_CALLS, kept.ledger_months),
+        ("events", _OLD_EVENTS, kept.event_months),
+    ):
+        if months is not None:
+            limits.append((table, condition, _months_before(now, months)))
+    for table, condition, before in limits:
+        await _in_chunks(database, _DELETE_ROWS.format(table=table, condition=condition), before, _ROWS_AT_ONCE)
     return deleted
+
+
+def _months_before(now: dt.datetime, months: int) -> dt.datetime:
+    """Return the start of the month that is `months` before the current month."""
+    utc = now.astimezone(dt.UTC)
+    years, month = divmod(utc.month - 1 - months, 12)
+    return dt.datetime(utc.year + years, month + 1, 1, tzinfo=dt.UTC)
+
+
+async def _in_chunks(database: Database, statement: str, *values: object) -> int:
+    """Repeat a statement that returns the rows it has changed until none are left; return the total number of rows."""
+    total = 0
+    while rows := await database.fetch(statement, *values):
+        total += len(rows)
+    return total

@@ -1,5 +1,5 @@
-"""Groups of ideas that are rewarded against each other. Members come one by one, to any process; each is a job of its
-own, so that it is judged while the others are still on their way, and is paid once however often it is sent."""
+"""Groups of ideas that are rewarded against each other. Members arrive individually, at any process; each is a job of
+its own, so that it is judged while others are still missing, and is paid for once, however often it is sent."""
 
 import hashlib
 from collections.abc import Mapping
@@ -10,8 +10,9 @@ import asyncpg
 from assayer.errors import InputError
 from orchestrator.jobs.models import TERMINAL, JobId, JobState, TenantId
 from orchestrator.jobs.results import RewardOutcome
-from orchestrator.store.database import Connection, Database
-from orchestrator.store.json_columns import from_json_column, storable_text
+from orchestrator.store.database import Connection, Store
+from orchestrator.store.json_columns import storable_text
+from orchestrator.store.rows import from_row
 
 __all__ = ["GroupConflict", "GroupMember", "GroupPlan", "PgRewardGroups", "RewardGroup"]
 
@@ -52,7 +53,7 @@ _STATE = """
 
 
 class GroupConflict(InputError):
-    """What was sent does not go with what the group has."""
+    """Raised if a submission contradicts the group."""
 
     def __init__(self, message: str, hint: str, field: str) -> None:
         super().__init__(message, hint)
@@ -61,7 +62,7 @@ class GroupConflict(InputError):
 
 
 class GroupPlan(NamedTuple):
-    """What all members of a group say of it."""
+    """Properties that all members of a group declare."""
 
     id: str
     size: int
@@ -80,7 +81,7 @@ class RewardGroup(NamedTuple):
 
     size: int
     seconds_left: float
-    """In which missing members are waited for; below 0 it is over."""
+    """Seconds for which missing members are still awaited; below 0 the time is over."""
     members: Mapping[int, GroupMember]
 
     @property
@@ -89,16 +90,14 @@ class RewardGroup(NamedTuple):
 
     @property
     def has_ended(self) -> bool:
-        return not self.missing and all(one.state in TERMINAL for one in self.members.values())
+        return not self.missing and all(member.state in TERMINAL for member in self.members.values())
 
 
-class PgRewardGroups:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class PgRewardGroups(Store):
     async def begin(self, tenant: TenantId, plan: GroupPlan, member: int, digest: bytes, seconds: float) -> JobId:
-        """The id under which the member's job is to be submitted, or was. A member whose job ended without a verdict of
-        the judge gets another. Raises GroupConflict; then nothing is to be submitted."""
+        """Return the id under which the member's job is to be submitted, or was. A member whose job ended
+        without a verdict of the judge gets a new id. Raises GroupConflict, after which nothing may be
+        submitted."""
         plan = plan._replace(id=storable_text(plan.id))
 
         async def work(connection: Connection) -> tuple[asyncpg.Record | None, asyncpg.Record | None]:
@@ -117,18 +116,18 @@ class PgRewardGroups:
                 "Give every group an id of its own, and every member its own number.",
                 "member",
             )
-        over = before["state"] in ("failed", "dead", "cancelled")
+        over = before["state"] in ("failed", "cancelled")
         return _job_id(tenant, plan.id, member, digest, before["job"]) if over else JobId(before["job"])
 
     async def join(self, tenant: TenantId, group: str, member: int, digest: bytes, job: JobId, seconds: float) -> None:
-        """After its job was submitted. The others are waited for at least so many seconds more."""
+        """Record a member after its job was submitted; the other members are awaited for at least `seconds` more."""
         await self._database.execute(_JOIN, tenant, storable_text(group), member, digest, job, seconds)
 
     async def state(self, tenant: TenantId, group: str) -> RewardGroup | None:
         rows = await self._database.fetch(_STATE, tenant, storable_text(group))
         if not rows:
             return None
-        members = {row["member"]: _member(row) for row in rows if row["member"] is not None}
+        members = {row["member"]: from_row(GroupMember, row) for row in rows if row["member"] is not None}
         return RewardGroup(rows[0]["size"], rows[0]["seconds_left"], members)
 
 
@@ -141,16 +140,11 @@ def _check_plan(plan: GroupPlan, group: asyncpg.Record) -> None:
         raise GroupConflict(message, "Rewards of two judges cannot be compared.", "judge")
 
 
-def _member(row: asyncpg.Record) -> GroupMember:
-    outcome = row["outcome"]
-    known = None if outcome is None else from_json_column(RewardOutcome, outcome, f"The reward of job {row['job']}")
-    return GroupMember(JobId(row["job"]), row["state"], known)
-
-
 def _job_id(tenant: TenantId, group: str, member: int, digest: bytes, before: str) -> JobId:
-    """The same for the same member sent twice at once: the queue takes it once."""
-    said = hashlib.sha256()
+    """Return the job id of a member; the same member sent twice concurrently has the same id, so the queue accepts
+    it once."""
+    hashed = hashlib.sha256()
     for part in (tenant.encode(), group.encode(), str(member).encode(), digest, before.encode()):
-        said.update(len(part).to_bytes(8))
-        said.update(part)
-    return JobId(f"rw_{said.hexdigest()[:26]}")
+        hashed.update(len(part).to_bytes(8))
+        hashed.update(part)
+    return JobId(f"rw_{hashed.hexdigest()[:26]}")

@@ -1,4 +1,4 @@
-"""Outcomes of jobs of rewards, and their items as they were sent in."""
+"""Outcomes of reward jobs, and their items as submitted."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,6 @@ from orchestrator.jobs.requests import NamedRewardItem
 from orchestrator.jobs.results import RewardOutcome
 from orchestrator.store.database import Database
 from orchestrator.store.item_outcomes import PgItemOutcomes
-from orchestrator.store.json_columns import from_json_column
 
 __all__ = ["AskedReward", "PgRewards"]
 
@@ -29,10 +28,6 @@ class PgRewards(PgItemOutcomes[RewardOutcome]):
         super().__init__(database, RewardOutcome)
 
     async def item(self, job: JobId, place: int) -> AskedReward | None:
-        """With its words, as it was sent in. `place` from 0, in 32 bits; None where the job has no such item."""
-        row = await self._database.fetch_one(_ITEM, job, place)
-        if row is None:
-            return None
-        what = f"Item {place} of job {job}"
-        outcome = None if row["outcome"] is None else from_json_column(RewardOutcome, row["outcome"], what)
-        return AskedReward(from_json_column(NamedRewardItem, row["item"], what), outcome)
+        """Return an item as submitted, with its outcome. `place` counts from 0, in 32 bits; None if the job has
+        no such item."""
+        return await self._database.select_one(AskedReward, _ITEM, job, place)

@@ -1,18 +1,52 @@
-"""Values from rows of tables, whose columns may be more than this version knows."""
+"""Conversion of table rows, which may have columns that this version does not know."""
 
-from collections.abc import Sequence
-from typing import Any, TypeVar
+import json
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 import asyncpg
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
-__all__ = ["from_row"]
+from orchestrator.store.json_columns import from_json_column_as
 
-T = TypeVar("T", bound=BaseModel | tuple[Any, ...])
+__all__ = ["Row", "from_row"]
+
+Row = TypeVar("Row", bound=BaseModel | tuple[Any, ...])
 
 
-def from_row(model: type[T], row: asyncpg.Record, **instead: Any) -> T:
-    """A frozen model or a named tuple of the columns that are called like its fields, or of what is given instead. A
-    field without a column has its default; columns that a later version has added are left out."""
-    names: Sequence[str] = tuple(model.model_fields) if issubclass(model, BaseModel) else getattr(model, "_fields", ())
-    return model(**{name: row[name] for name in names if name in row} | instead)
+def from_row(model: type[Row], row: asyncpg.Record, **instead: Any) -> Row:
+    """Return a frozen model or named tuple from the row's columns with the names of its fields, or from `instead`.
+    A field without a column gets its default; columns added by a later version are ignored. JSON is parsed where a
+    field is a model or a dictionary. Raises StorageError if it cannot be read."""
+    values = {name: row[name] for name in _fields(model) if name in row} | instead
+    kind: Any = model
+    for name, adapter in _documents(kind).items():
+        if isinstance(value := values.get(name), str):
+            label = f"The {name} of {row.get('id', model.__name__)}"
+            values[name] = json.loads(value) if adapter is None else from_json_column_as(adapter, value, label)
+    return model(**values)
+
+
+def _fields(model: type[Row]) -> tuple[str, ...]:
+    return tuple(model.model_fields) if issubclass(model, BaseModel) else getattr(model, "_fields", ())
+
+
+@cache
+def _documents(model: Any) -> dict[str, TypeAdapter[Any] | None]:
+    """Return the fields that hold documents, each with an adapter for a model or None for a dictionary."""
+    hints = get_type_hints(model, include_extras=True)
+    found: dict[str, TypeAdapter[Any] | None] = {}
+    for name in _fields(model):
+        kinds = list(_parts(hints[name]))
+        if any(isinstance(kind, type) and issubclass(kind, BaseModel) for kind in kinds):
+            found[name] = TypeAdapter(hints[name])
+        elif any(get_origin(kind) is dict for kind in kinds):
+            found[name] = None
+    return found
+
+
+def _parts(hint: Any) -> Iterator[Any]:
+    yield hint
+    for part in get_args(hint):
+        yield from _parts(part)

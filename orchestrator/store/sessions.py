@@ -1,13 +1,12 @@
-"""Sessions of people who have signed in, found by the hash of their token."""
+"""Sessions of signed-in people, looked up by the hash of their token."""
 
 import datetime as dt
 
 from orchestrator.access.sessions import NewSession, Session, hash_token
 from orchestrator.jobs.models import TenantId
 from orchestrator.settings import AccessSettings
-from orchestrator.store.database import Database
+from orchestrator.store.database import Database, Store
 from orchestrator.store.json_columns import storable_text
-from orchestrator.store.rows import from_row
 
 __all__ = ["PgSessions"]
 
@@ -34,16 +33,16 @@ _FIND = """
         UPDATE sessions SET seen_at = $2
         WHERE hash = $1 AND seen_at < $2::timestamptz - interval '1 minute' AND EXISTS (SELECT FROM found)
     ), counted AS (
-        INSERT INTO key_rates AS rate (key, full_at)
-        SELECT 'person ' || subject, $2::timestamptz + $4::interval FROM found
-        ON CONFLICT (key) DO UPDATE SET full_at = greatest(rate.full_at, $2) + $4
-        WHERE greatest(rate.full_at, $2) + $4::interval - $5::interval <= $2
+        INSERT INTO request_rates AS rate (subject, full_at)
+        SELECT 'person ' || subject, now() + $4::interval FROM found
+        ON CONFLICT (subject) DO UPDATE SET full_at = greatest(rate.full_at, now()) + $4
+        WHERE greatest(rate.full_at, now()) + $4::interval - $5::interval <= now()
         RETURNING full_at
     )
     SELECT tenant, subject, name, role, member, ends_at,
            CASE WHEN NOT EXISTS (SELECT FROM counted) THEN (
-               SELECT extract(epoch FROM greatest(full_at - $2 + $4::interval - $5::interval, interval '0'))::float8
-               FROM key_rates WHERE key = 'person ' || subject
+               SELECT extract(epoch FROM greatest(full_at - now() + $4::interval - $5::interval, interval '0'))::float8
+               FROM request_rates AS rate WHERE rate.subject = 'person ' || found.subject
            ) END AS wait_seconds
     FROM found
 """
@@ -53,13 +52,13 @@ _END_ALL = "DELETE FROM sessions WHERE tenant = $1 AND coalesce(member, key) = $
 _PURGE = "DELETE FROM sessions WHERE ends_at < $1 OR seen_at < $2"
 
 
-class PgSessions:
+class PgSessions(Store):
     def __init__(self, database: Database, settings: AccessSettings) -> None:
-        self._database = database
+        super().__init__(database)
         self._settings = settings
 
     async def begin(self, token: str, new: NewSession, now: dt.datetime) -> None:
-        """Ends those that are over, of whomever, so that none are left lying about."""
+        """Start a session, after deleting all expired sessions of all people."""
         await self._database.execute(_PURGE, now, now - self._idle)
         ends = now + dt.timedelta(seconds=self._settings.session_seconds)
         name = storable_text(new.name)
@@ -67,21 +66,20 @@ class PgSessions:
         await self._database.execute(_BEGIN, *values)
 
     async def find(self, token: str, now: dt.datetime) -> Session | None:
-        """None for one that has ended, was never begun, or rests on a key or a member that is no more. Counts as a
-        request of whoever has signed in."""
+        """Return the session; None if it has ended, never started, or belongs to a key or member that no longer
+        exists. Counts as a request by the person signed in."""
         hashed = hash_token(token)
         if hashed is None:
             return None
         each = dt.timedelta(minutes=1) / self._settings.requests_per_minute
         burst = max(each, dt.timedelta(seconds=self._settings.burst_seconds))
-        row = await self._database.fetch_one(_FIND, hashed, now, now - self._idle, each, burst)
-        return None if row is None else from_row(Session, row)
+        return await self._database.select_one(Session, _FIND, hashed, now, now - self._idle, each, burst)
 
     async def end(self, token: str) -> None:
         await self._database.execute(_END, hash_token(token))
 
     async def end_all(self, tenant: TenantId, subject: str) -> None:
-        """Those of one member, or of one key that is nobody's, wherever they were begun."""
+        """End all sessions of a member, or of a key that belongs to no member, wherever they were started."""
         await self._database.execute(_END_ALL, tenant, subject)
 
     @property

@@ -2,13 +2,11 @@
 
 import datetime as dt
 
-import asyncpg
-
 from orchestrator.access.audit_chain import Actor
 from orchestrator.jobs.models import Tenant, TenantId, TenantPlan
 from orchestrator.store import retention
 from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Database
+from orchestrator.store.database import Connection, Store
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, insert_once
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.rows import from_row
@@ -32,54 +30,38 @@ _GET = f"SELECT {_COLUMNS} FROM tenants WHERE id = $1"  # noqa: S608 - put toget
 _NOT_IN_PLAN = {"id", "created_at"}
 
 
-class PgTenants:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class PgTenants(Store):
     async def create(
         self, tenant: TenantId, plan: TenantPlan, record: IdempotencyRecord | None = None, by: TenantId | None = None
     ) -> Tenant | RecordedResponse | None:
-        """None when another tenant has this id. Creating it again with the same plan is no error. `record` belongs to
-        the tenant `by`. Raises IdempotencyKeyReused."""
+        """Create a tenant; None if another tenant has this id. Creating it again with the same plan is not an
+        error. `record` belongs to the tenant `by`. Raises IdempotencyKeyReused."""
 
         async def work(connection: Connection) -> Tenant | None:
             row = await connection.fetchrow(_CREATE, tenant, *_values(plan))
             row = row or await connection.fetchrow(_GET, tenant)
-            made = None if row is None else _tenant(row)
+            made = None if row is None else from_row(Tenant, row)
             return made if made and TenantPlan(**made.model_dump(exclude=_NOT_IN_PLAN)) == plan else None
 
         return await insert_once(self._database, by or tenant, record, work)
 
     async def get(self, tenant: TenantId) -> Tenant | None:
-        row = await self._database.fetch_one(_GET, tenant)
-        return None if row is None else _tenant(row)
+        return await self._database.select_one(Tenant, _GET, tenant)
 
     async def list(self, *, after: TenantId | None = None, limit: int = 100) -> list[Tenant]:
-        """By id."""
+        """List tenants by id."""
         query = f"SELECT {_COLUMNS} FROM tenants WHERE $1::text IS NULL OR id > $1 ORDER BY id LIMIT $2"  # noqa: S608
-        return [_tenant(row) for row in await self._database.fetch(query, after, limit)]
+        return await self._database.select(Tenant, query, after, limit)
 
     async def update(self, tenant: TenantId, plan: TenantPlan) -> Tenant | None:
-        """Replaces the old plan; running jobs go on."""
-        row = await self._database.fetch_one(_UPDATE, tenant, *_values(plan))
-        return None if row is None else _tenant(row)
+        """Replace the tenant's plan; running jobs continue."""
+        return await self._database.select_one(Tenant, _UPDATE, tenant, *_values(plan))
 
     async def delete(self, tenant: TenantId, actor: Actor, now: dt.datetime) -> bool:
-        """With its keys, jobs, reports, batches, webhooks, and the words of its audit log; running jobs stop when their
-        leases are next renewed."""
+        """Delete a tenant with its keys, jobs, reports, batches, webhooks and the content of its audit log;
+        running jobs stop when their leases are next renewed."""
         return await retention.delete_tenant(self._database, PgAuditLog(self._database), tenant, actor, now)
 
 
 def _values(plan: TenantPlan) -> tuple[object, ...]:
-    return (
-        storable_text(plan.name),
-        plan.weight,
-        plan.max_running,
-        plan.max_queued,
-        plan.monthly_usd,
-        plan.retention_days,
-    )
-
-
-def _tenant(row: asyncpg.Record) -> Tenant:
-    return from_row(Tenant, row)
+    return storable_text(plan.name), *plan.model_dump(exclude={"name"}).values()

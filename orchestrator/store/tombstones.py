@@ -1,4 +1,4 @@
-"""Tombstones: that something was deleted, when and why. Whoever deletes writes them in the same transaction."""
+"""Tombstones: records that something was deleted, when and why, written in the transaction of the deletion."""
 
 import datetime as dt
 from typing import Literal
@@ -7,10 +7,9 @@ from pydantic import ConfigDict
 
 from assayer.models import Frozen
 from orchestrator.jobs.models import TenantId, ThingKind
-from orchestrator.store.database import Database
-from orchestrator.store.rows import from_row
+from orchestrator.store.database import Store
 
-__all__ = ["PgTombstones", "Tombstone", "burial"]
+__all__ = ["PgTombstones", "Tombstone", "tombstone_insert"]
 
 _OF = "SELECT kind, deleted_at, why, proof FROM tombstones WHERE tenant = $1 AND id = $2 AND kind = $3"
 _AT_ONCE = 10_000
@@ -21,8 +20,9 @@ _FORGET = """
 """
 
 
-def burial(gone: str, kind: str, at: str, why: Literal["erased", "retention"], proof: str = "NULL") -> str:
-    """The statement that buries the rows of `gone`, which has a tenant and an id. All are SQL."""
+def tombstone_insert(gone: str, kind: str, at: str, why: Literal["erased", "retention"], proof: str = "NULL") -> str:
+    """Return the statement that writes tombstones for the rows of `gone`, which has a tenant and an id. All
+    arguments are SQL."""
     return f"""
         INSERT INTO tombstones (tenant, id, kind, deleted_at, why, proof)
         SELECT tenant, id, {kind}, {at}::timestamptz, '{why}', {proof}::bigint FROM {gone} ON CONFLICT DO NOTHING
@@ -30,29 +30,25 @@ def burial(gone: str, kind: str, at: str, why: Literal["erased", "retention"], p
 
 
 class Tombstone(Frozen):
-    """Names nobody: not the sender's name for it, and not its title."""
+    """Record of a deletion, which contains neither the sender's name for the resource nor its title."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
     kind: ThingKind
     deleted_at: dt.datetime
     why: Literal["erased", "retention"]
-    """Somebody asked for it; or the tenant's time of retention was over."""
+    """Reason for the deletion: an erasure request, or the end of the tenant's retention period."""
     proof: int | None
-    """Of what was erased: the number of the entry of the audit log that says so."""
+    """Number of the audit log entry that records the erasure."""
 
 
-class PgTombstones:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class PgTombstones(Store):
     async def of(self, tenant: TenantId, kind: ThingKind, thing: str) -> Tombstone | None:
-        """None: this tenant has deleted no such thing, as far as is remembered."""
-        row = await self._database.fetch_one(_OF, tenant, thing, kind)
-        return None if row is None else from_row(Tombstone, row)
+        """Return the tombstone of a resource, or None if no deletion by this tenant is recorded."""
+        return await self._database.select_one(Tombstone, _OF, tenant, thing, kind)
 
     async def purge(self, before: dt.datetime) -> int:
-        """Forgets what was deleted before that, some at a time, so that locks are short. How many."""
+        """Delete tombstones from before a time, in chunks so that locks are short; return their number."""
         forgotten = 0
         while some := await self._database.fetch(_FORGET, before, _AT_ONCE):
             forgotten += len(some)

@@ -2,13 +2,13 @@
 
 import datetime as dt
 
-from assayer.models import Absent, Frozen
-from orchestrator.jobs.models import JobKind, JobState, TenantId
-from orchestrator.store.database import Database
+from assayer_client.accounts import MonthBudget, Usage, UsageCount
+from orchestrator.jobs.models import TenantId
+from orchestrator.store.database import Store
 from orchestrator.store.ledger import SUMS
 from orchestrator.store.rows import from_row
 
-__all__ = ["JobCount", "MonthBudget", "PgUsage", "TenantUsage"]
+__all__ = ["PgUsage"]
 
 _JOBS = """
     SELECT kind, state, count(*) AS jobs FROM jobs
@@ -31,75 +31,34 @@ _CALLS = """
 _BUDGET = """
     SELECT monthly_usd,
            (SELECT coalesce(sum(usd), 0) FROM spending WHERE tenant = tenants.id
-              AND month = date_trunc('month', statement_timestamp() AT TIME ZONE 'UTC')::date) AS spent_usd,
-           (SELECT coalesce(sum(reserved_usd), 0) FROM jobs WHERE tenant = tenants.id AND state = 'running') AS reserved
+              AND month = date_trunc('month', statement_timestamp() AT TIME ZONE 'UTC')::date) AS spent_this_month_usd,
+           (SELECT coalesce(sum(reserved_usd), 0) FROM jobs WHERE tenant = tenants.id AND state = 'running')
+           AS reserved_usd
     FROM tenants WHERE id = $1
 """
 
 
-class JobCount(Frozen):
-    kind: JobKind
-    state: JobState
-    jobs: int
-
-
-class MonthBudget(Frozen):
-    spent_this_month_usd: float
-    """By jobs that have ended, and by ended attempts of those that have not."""
-    reserved_usd: float
-    """Of the month's budget, for running jobs."""
-    monthly_usd: float | None
-
-    @property
-    def left_usd(self) -> float | None:
-        """None: there is no limit."""
-        if self.monthly_usd is None:
-            return None
-        return max(0.0, self.monthly_usd - self.spent_this_month_usd - self.reserved_usd)
-
-
-class TenantUsage(MonthBudget):
-    """Of jobs that are still stored; the budget's figures include deleted ones."""
-
-    since: dt.datetime
-    until: dt.datetime
-    jobs: tuple[JobCount, ...]
-    """Accepted in the period, by their current state."""
-    calls: int
-    """Calls of language models in the period, answers from the cache included."""
-    cached: int
-    prompt_tokens: int
-    """Of calls that were sent, not answered from the cache."""
-    completion_tokens: int
-    cost_usd: float | Absent
-
-
-class PgUsage:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def usage(self, tenant: TenantId, since: dt.datetime, until: dt.datetime) -> TenantUsage | None:
-        """None when there is no such tenant."""
+class PgUsage(Store):
+    async def usage(self, tenant: TenantId, since: dt.datetime, until: dt.datetime) -> Usage | None:
+        """Return the tenant's usage in a period, or None if there is no such tenant."""
         budget = await self.month(tenant)
-        calls = await self._database.fetch_one(_CALLS, tenant, since, until)
-        if budget is None or calls is None:
+        if budget is None:
             return None
-        jobs = await self._database.fetch(_JOBS, tenant, since, until)
-        values = dict(calls)
-        if unpriced := values.pop("unpriced"):
-            values["cost_usd"] = Absent(reason=f"The price of {unpriced} calls is not known.")
-        return TenantUsage(
+        (calls,) = await self._database.fetch(_CALLS, tenant, since, until)
+        jobs = await self._database.select(UsageCount, _JOBS, tenant, since, until)
+        unpriced = calls["unpriced"]
+        return from_row(
+            Usage,
+            calls,
+            tenant=tenant,
             since=since,
             until=until,
-            jobs=tuple(from_row(JobCount, row) for row in jobs),
+            jobs=tuple(jobs),
+            cost_usd=None if unpriced else calls["cost_usd"],
+            cost_absent=f"The price of {unpriced} calls is not known." if unpriced else None,
             **budget.model_dump(),
-            **values,
         )
 
     async def month(self, tenant: TenantId) -> MonthBudget | None:
-        """What there is of this month's budget. None when there is no such tenant."""
-        row = await self._database.fetch_one(_BUDGET, tenant)
-        if row is None:
-            return None
-        spent, reserved = row["spent_usd"], row["reserved"]
-        return MonthBudget(spent_this_month_usd=spent, reserved_usd=reserved, monthly_usd=row["monthly_usd"])
+        """Return this month's budget, or None if the tenant does not exist."""
+        return await self._database.select_one(MonthBudget, _BUDGET, tenant)

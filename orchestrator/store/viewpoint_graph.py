@@ -1,4 +1,4 @@
-"""Viewpoint graphs in PostgreSQL. The index of nearest neighbours beside it is a cache, filled from here."""
+"""Viewpoint graphs in PostgreSQL; the separate index of nearest neighbours is a cache, filled from the graph."""
 
 import asyncio
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ from assayer.methods.grapheval.graph.records import (
 from assayer.methods.grapheval.ports import NeighbourIndex
 from assayer.models import IdeaId
 from assayer.ports import Vectors
-from orchestrator.store.database import Connection, Database
+from orchestrator.store.database import Connection, Database, Store
 from orchestrator.store.json_columns import from_json_column, storable_text, to_json_column
 
 __all__ = ["PgViewpointGraph"]
@@ -41,7 +41,7 @@ __all__ = ["PgViewpointGraph"]
 _ROWS = 20_000
 """Read or written at once."""
 _LONGEST_SECONDS = 1800.0
-"""For writing or reading a whole graph; its single statements have the settings' deadline."""
+"""Timeout in seconds for writing or reading a whole graph; its single statements have the timeout of the settings."""
 
 _CREATE = """
     INSERT INTO viewpoint_graphs (name, plan, version) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING
@@ -69,14 +69,14 @@ class _State(NamedTuple):
 
 
 class _Growth(NamedTuple):
-    """What is to be written, computed on a state of the graph that may meanwhile have changed."""
+    """Data to write, computed from a state of the graph that may have changed since."""
 
     before: _State
     admission: GraphAdditions
     owners: NDArray[np.int64]
-    """(viewpoints,) number of the idea."""
+    """Number of the idea of each viewpoint, with shape (viewpoints,)."""
     edges: GraphEdges | None
-    """Each once, source < target; None where no idea is new."""
+    """Edges of the new ideas, each once with source < target; None if no idea is new."""
 
     @property
     def added(self) -> AdditionSummary:
@@ -84,12 +84,14 @@ class _Growth(NamedTuple):
         return AdditionSummary(len(new), len(self.owners), edges, self.admission.known, len(self.admission.labels))
 
 
-class PgViewpointGraph:
-    """`assayer.methods.grapheval.ports.ViewpointGraph`. Writers of one graph wait for each other."""
+class PgViewpointGraph(Store):
+    """Implementation of `assayer.methods.grapheval.ports.ViewpointGraph`. Writers of the same graph wait for each
+    other."""
 
     def __init__(self, database: Database, name: str, neighbours: NeighbourIndex) -> None:
-        """`neighbours` belongs to this graph alone; it may be empty or behind and is caught up before it is asked."""
-        self._database = database
+        """Open a graph. `neighbours` belongs to this graph alone; it may be empty or out of date, and is
+        updated before it is queried."""
+        super().__init__(database)
         self._name = name
         self._neighbours = neighbours
 
@@ -111,20 +113,21 @@ class PgViewpointGraph:
         check_same_plan(present, plan)
 
     async def key(self) -> str:
-        """Identifies this graph, whatever is added to it: another one created under the same name has another key."""
+        """Return a key that identifies this graph, independent of additions; a graph created later under the
+        same name has another key."""
         row = await self._database.fetch_one("SELECT created_at FROM viewpoint_graphs WHERE name = $1", self._name)
         if row is None:
             raise missing_graph_error(self._name)
         return f"{self._name}-{row['created_at']:%Y%m%d%H%M%S%f}"
 
     async def remove(self) -> None:
-        """With everything in it; no error where there is none."""
+        """Remove the graph with everything in it; no error if it does not exist."""
         await self._database.execute("DELETE FROM viewpoint_graphs WHERE name = $1", self._name)
         self._neighbours.clear()
 
     async def add(self, ideas: Sequence[PreparedIdea]) -> AdditionSummary:
-        """Edges are computed before the graph is locked, as that takes long in a large one; and again where another
-        writer was faster."""
+        """Add ideas to the graph. Edges are computed before the graph is locked, since this takes long in a
+        large graph, and again if another writer changed it in the meantime."""
         try:
             while True:
                 growth = await self._prepare(ideas)
@@ -143,21 +146,21 @@ class PgViewpointGraph:
                 state = await self._state(connection)
                 if state is None:
                     raise missing_graph_error(self._name)
-                return state, await self._known(connection, [one.idea.id for one in ideas])
+                return state, await self._known(connection, [idea.idea.id for idea in ideas])
 
         state, known = await self._database.run(read_standing)
         admission = plan_additions(state.plan, known, ideas)
         if not admission.new:
             return _Growth(state, admission, np.empty(0, np.int64), None)
         await self._catch_up(state.viewpoints)
-        sizes = [len(one.vectors) for one in admission.new]
+        sizes = [len(item.vectors) for item in admission.new]
         owners = np.repeat(np.arange(len(sizes)), sizes) + state.ideas
         idea_of = np.concatenate([np.full(state.viewpoints, -1), owners]).astype(np.int32)
         edges = await asyncio.to_thread(self._edges, admission.new, state, idea_of)
         return _Growth(state, admission, owners, _each_edge_once(edges))
 
     async def _write(self, growth: "_Growth", connection: Connection) -> bool:
-        """Everything, or nothing where the graph has changed meanwhile."""
+        """Write all additions, or return False and write nothing if the graph has changed in the meantime."""
         before, admission = growth.before, growth.admission
         async with connection.transaction():
             if await self._state(connection, locked=True) != before:
@@ -180,11 +183,11 @@ class PgViewpointGraph:
         return True
 
     def _edges(self, new: Sequence[PreparedIdea], state: _State, idea_of: NDArray[np.int32]) -> GraphEdges:
-        self._neighbours.add(np.concatenate([one.vectors for one in new]))
+        self._neighbours.add(np.concatenate([item.vectors for item in new]))
         return edges_of_new_ideas(new, self._neighbours, state.viewpoints, state.plan, idea_of)
 
     async def _catch_up(self, viewpoints: int) -> None:
-        """Adds the missing ones of so many viewpoints to the index; starts anew where it holds more."""
+        """Add missing viewpoints to the index up to the number `viewpoints`; rebuild it if it holds more."""
         if len(self._neighbours) > viewpoints:
             self._neighbours.clear()
         for start in range(len(self._neighbours), viewpoints, _ROWS):
@@ -192,7 +195,7 @@ class PgViewpointGraph:
             await asyncio.to_thread(self._neighbours.add, _vectors(rows))
 
     async def load(self) -> GraphContents:
-        """Also catches the index up, so that it answers for exactly these contents."""
+        """Return the contents of the graph, and update the index so that it matches exactly these contents."""
 
         async def work(connection: Connection) -> GraphContents:
             async with connection.transaction(isolation="repeatable_read", readonly=True):
@@ -243,7 +246,7 @@ class PgViewpointGraph:
         return _State(plan, row["version"], row["ideas"], row["viewpoints"])
 
     async def standing(self, ideas: Sequence[IdeaId]) -> dict[IdeaId, IdeaFingerprint]:
-        """The stored standing of those ideas that are in the graph."""
+        """Return the stored fingerprints of the ideas that are in the graph."""
         return await self._database.run(lambda connection: self._known(connection, ideas))
 
     async def _known(self, connection: Connection, ideas: Sequence[IdeaId]) -> dict[IdeaId, IdeaFingerprint]:
@@ -265,23 +268,23 @@ class PgViewpointGraph:
         ]
 
     async def _pages(self, connection: Connection, query: str, viewpoints: int) -> "list[asyncpg.Record]":
-        found: list[asyncpg.Record] = []
+        rows: list[asyncpg.Record] = []
         for start in range(0, viewpoints, _ROWS):
-            found += await connection.fetch(query, self._name, start, min(start + _ROWS, viewpoints))
-        return found
+            rows += await connection.fetch(query, self._name, start, min(start + _ROWS, viewpoints))
+        return rows
 
     async def _copy_ideas(self, connection: Connection, new: Sequence[PreparedIdea], first: int) -> None:
         rows = [
             (
                 self._name,
                 first + place,
-                storable_text(one.idea.id),
-                one.idea.digest,
-                to_json_column(one.idea),
-                one.idea.label,
-                one.viewpoints.maker,
+                storable_text(item.idea.id),
+                item.idea.digest,
+                to_json_column(item.idea),
+                item.idea.label,
+                item.viewpoints.maker,
             )
-            for place, one in enumerate(new)
+            for place, item in enumerate(new)
         ]
         columns = ("graph", "number", "id", "digest", "record", "label", "maker")
         await self._copy(connection, "viewpoint_ideas", columns, rows)
@@ -289,19 +292,19 @@ class PgViewpointGraph:
     async def _copy_viewpoints(
         self, connection: Connection, new: Sequence[PreparedIdea], owners: NDArray[np.int64], first: int
     ) -> None:
-        viewpoints = [viewpoint for one in new for viewpoint in one.viewpoints.viewpoints]
-        vectors = np.concatenate([one.vectors for one in new]).astype("<f4")
+        viewpoints = [viewpoint for item in new for viewpoint in item.viewpoints.viewpoints]
+        vectors = np.concatenate([item.vectors for item in new]).astype("<f4")
         rows = [
             (
                 self._name,
                 first + place,
                 int(owners[place]),
-                storable_text(one.text),
-                storable_text(one.words),
-                one.self_contained,
+                storable_text(item.text),
+                storable_text(item.words),
+                item.self_contained,
                 vectors[place].tobytes(),
             )
-            for place, one in enumerate(viewpoints)
+            for place, item in enumerate(viewpoints)
         ]
         columns = ("graph", "number", "idea", "statement", "words", "self_contained", "vector")
         await self._copy(connection, "viewpoints", columns, rows)

@@ -1,6 +1,5 @@
-"""Webhooks and the deliveries due to them. Those for a job are inserted by a trigger when it ends (v0005)."""
+"""Webhooks and their pending deliveries. Deliveries for a job are written by the statement that finishes it."""
 
-import json
 from collections.abc import Collection, Sequence
 
 from orchestrator.jobs.models import TenantId
@@ -44,13 +43,12 @@ _CLAIM = claim_query(
 _ADD_FINISHED_BATCHES = """
     WITH finished AS (
         SELECT id FROM batches WHERE NOT told AND NOT open
-          AND NOT EXISTS (SELECT FROM jobs WHERE tenant = batches.tenant AND batch = batches.id AND state = 'running')
-          AND NOT EXISTS (SELECT FROM jobs WHERE tenant = batches.tenant AND batch = batches.id AND state = 'queued')
+          AND NOT EXISTS (SELECT FROM jobs WHERE batch = batches.id AND state IN ('queued', 'running'))
     ), told AS (
         UPDATE batches SET told = true WHERE id IN (SELECT id FROM finished) AND NOT told RETURNING id, tenant, name
     ){mailed}
-    INSERT INTO deliveries (id, webhook, state, payload)
-    SELECT gen_random_uuid(), webhooks.id, 'pending', jsonb_build_object(
+    INSERT INTO deliveries (webhook, payload)
+    SELECT webhooks.id, jsonb_build_object(
         'type', 'batch.finished',
         'timestamp', to_char(sums.ended AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
         'data', jsonb_build_object('id', told.id, 'name', name, 'states', sums.states, 'cost_usd', sums.cost)
@@ -70,8 +68,8 @@ _ADD_FINISHED_BATCHES = """
 _WITH_MAILS = f", mailed AS ({ADD_CALL_FINISHED})"
 
 _PING = """
-    INSERT INTO deliveries (id, webhook, state, payload)
-    SELECT gen_random_uuid(), id, 'pending', jsonb_build_object(
+    INSERT INTO deliveries (webhook, payload)
+    SELECT id, jsonb_build_object(
         'type', 'ping',
         'timestamp', to_char(statement_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
         'data', jsonb_build_object('webhook', id)
@@ -79,18 +77,11 @@ _PING = """
     FROM webhooks WHERE tenant = $1 AND id = $2
     RETURNING id, payload ->> 'type' AS type, state, attempt, next_at, said, created_at
 """
-_SETTLE = """
-    UPDATE deliveries SET state = $3, said = $4, next_at = statement_timestamp() + $5 * interval '1 second'
-    WHERE id = $1 AND attempt = $2 AND state = 'pending'
-    RETURNING id
-"""
 
 
-class PgWebhooks(PgOutbox[ClaimedDelivery]):
-    """Implements `orchestrator.webhooks.delivery.WebhookOutbox`."""
-
+class PgWebhooks(PgOutbox):
     def __init__(self, database: Database, mails: PgMails | None = None) -> None:
-        """With `mails`, whoever handed a batch in is told by mail that it has finished."""
+        """Open the outbox. With `mails`, the submitter of a batch gets a mail when it has finished."""
         super().__init__(database, "deliveries", "delivered")
         mailed = _WITH_MAILS if mails is not None and mails.enabled else ""
         self._add_finished_batches = _ADD_FINISHED_BATCHES.replace("{mailed}", mailed)
@@ -105,7 +96,7 @@ class PgWebhooks(PgOutbox[ClaimedDelivery]):
         most: int,
         record: IdempotencyRecord | None = None,
     ) -> Webhook | RecordedResponse | None:
-        """None when the tenant has as many as it may. Raises IdempotencyKeyReused."""
+        """Add a webhook; None if the tenant has reached its limit. Raises IdempotencyKeyReused."""
 
         async def work(connection: Connection) -> Webhook | None:
             row = await connection.fetchrow(_ADD, tenant, webhook, url, sealed, list(events), most)
@@ -114,40 +105,39 @@ class PgWebhooks(PgOutbox[ClaimedDelivery]):
         return await insert_once(self._database, tenant, record, work)
 
     async def encrypted_secrets(self) -> list[tuple[WebhookId, str]]:
-        """Every webhook's encrypted secret."""
+        """Return the encrypted secret of every webhook."""
         rows = await self._database.fetch("SELECT id, sealed FROM webhooks ORDER BY id")
         return [(row["id"], row["sealed"]) for row in rows]
 
     async def replace_secret(self, webhook: WebhookId, before: str, after: str) -> bool:
-        """False when it was no longer `before`."""
+        """Replace the secret of a webhook; return False if it was no longer `before`."""
         query = "UPDATE webhooks SET sealed = $3 WHERE id = $1 AND sealed = $2 RETURNING id"
         return await self._database.fetch_one(query, webhook, before, after) is not None
 
     async def list_for(self, tenant: TenantId) -> list[Webhook]:
         """The newest first."""
-        return [from_row(Webhook, row) for row in await self._database.fetch(_LIST, tenant)]
+        return await self._database.select(Webhook, _LIST, tenant)
 
     async def delete(self, tenant: TenantId, webhook: WebhookId) -> bool:
-        """With its pending deliveries. False when there is none."""
+        """Delete a webhook with its pending deliveries. False if it does not exist."""
         query = "DELETE FROM webhooks WHERE tenant = $1 AND id = $2 RETURNING id"
         return await self._database.fetch_one(query, tenant, webhook) is not None
 
     async def deliveries(self, tenant: TenantId, webhook: WebhookId, limit: int = 50) -> list[Delivery]:
         """The newest first."""
-        rows = await self._database.fetch(_DELIVERIES, tenant, webhook, limit)
-        return [from_row(Delivery, row) for row in rows]
+        return await self._database.select(Delivery, _DELIVERIES, tenant, webhook, limit)
 
     async def ping(self, tenant: TenantId, webhook: WebhookId) -> Delivery | None:
-        """A message that says nothing else; None where there is no such webhook."""
-        row = await self._database.fetch_one(_PING, tenant, webhook)
-        return None if row is None else from_row(Delivery, row)
+        """Queue a test delivery without further content; None if there is no such webhook."""
+        return await self._database.select_one(Delivery, _PING, tenant, webhook)
 
     async def add_finished_batches(self) -> int:
-        """Mails are owed with the mark by which a batch counts as told: once for each time that it finishes."""
+        """Queue deliveries and mails for finished batches and mark them as notified, once for each time that a
+        batch finishes."""
         return len(await self._database.fetch(self._add_finished_batches))
 
     async def claim(
         self, most: int, most_per_webhook: int, busy: Collection[WebhookId], seconds: float
     ) -> list[ClaimedDelivery]:
-        rows = await self._database.fetch(_CLAIM, most, seconds, sorted(busy), most_per_webhook)
-        return [from_row(ClaimedDelivery, row, payload=json.loads(row["payload"])) for row in rows]
+        """Claim due deliveries, except to `busy` webhooks; other processes cannot claim them for `seconds`."""
+        return await self._database.select(ClaimedDelivery, _CLAIM, most, seconds, sorted(busy), most_per_webhook)

@@ -1,1 +1,1 @@
-"""Webhooks: tenants are told, at an address of theirs, how their jobs ended: at least once, and signed."""
+"""Webhooks: signed notifications to an address of the tenant about the outcome of jobs, delivered at least once."""

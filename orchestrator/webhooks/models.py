@@ -1,37 +1,16 @@
 """Webhooks of tenants, and the deliveries to them."""
 
 import datetime as dt
-from typing import Any, Literal, NamedTuple, NewType, TypeAlias
+from typing import Any, NamedTuple, NewType
 from uuid import UUID
 
 from assayer.models import Frozen
+from assayer_client.webhooks import EVENTS, DeliveryState, WebhookEvent
 from orchestrator.jobs.models import TenantId
 
 __all__ = ["EVENTS", "ClaimedDelivery", "Delivery", "DeliveryState", "Webhook", "WebhookEvent", "WebhookId"]
 
 WebhookId = NewType("WebhookId", str)
-WebhookEvent: TypeAlias = Literal[
-    "evaluation.finished",
-    "comparison.finished",
-    "ranking.finished",
-    "rewards.finished",
-    "curation.finished",
-    "proposal.finished",
-    "score.finished",
-    "batch.finished",
-]
-EVENTS: tuple[WebhookEvent, ...] = (
-    "evaluation.finished",
-    "comparison.finished",
-    "ranking.finished",
-    "rewards.finished",
-    "curation.finished",
-    "proposal.finished",
-    "score.finished",
-    "batch.finished",
-)
-"""finished: it has ended, however it ended; the payload says how."""
-DeliveryState: TypeAlias = Literal["pending", "delivered", "dead"]
 
 
 class Webhook(Frozen):
@@ -45,22 +24,22 @@ class Webhook(Frozen):
 
 
 class Delivery(Frozen):
-    """One message to one webhook, as it stands."""
+    """Current state of a message to a webhook."""
 
     id: UUID
     type: str
     state: DeliveryState
     attempt: int
-    """How often it was sent."""
+    """Number of times the message was sent."""
     next_at: dt.datetime | None
-    """When it is sent again; None unless it is pending."""
+    """Time of the next attempt; None unless the delivery is pending."""
     said: str
-    """How the last attempt ended."""
+    """Outcome of the last attempt."""
     created_at: dt.datetime
 
 
 class ClaimedDelivery(NamedTuple):
-    """A delivery that is due, claimed for a while by one process."""
+    """A delivery that is due, claimed for a limited time by one process."""
 
     id: UUID
     webhook: WebhookId

@@ -15,23 +15,20 @@ from standardwebhooks import Webhook
 
 from assayer.errors import ConfigurationError
 
-__all__ = ["SecretCipher", "generate_secret", "signed_headers"]
-
 _SECRET_BYTES = 32
 _SETTING = "ASSAYER_WEBHOOKS__KEYS"
-_PLAIN_PREFIX = "whsec_"
-"""Begins a secret that is not encrypted, as earlier versions stored them."""
 
 
 class SecretCipher:
-    """Encrypts with the first key and decrypts with any of them, so that keys can be replaced one by one."""
+    """Cipher for secrets, which encrypts with the first key and decrypts with any key, so that keys can be replaced
+    one by one."""
 
     def __init__(self, keys: Sequence[str]) -> None:
-        """Fernet keys: 32 bytes in URL-safe base64. Without any, nothing can be encrypted."""
+        """Create a cipher from Fernet keys: 32 bytes in URL-safe base64. Without keys, nothing can be encrypted."""
         self._keys = [Fernet(key) for key in keys]
 
     def encrypt(self, secret: str) -> str:
-        """Raises ConfigurationError where there is no key."""
+        """Encrypt a secret. Raises ConfigurationError if there is no key."""
         if not self._keys:
             raise ConfigurationError(
                 "The service has no key to encrypt a webhook's secret with.",
@@ -40,9 +37,7 @@ class SecretCipher:
         return self._keys[0].encrypt(secret.encode()).decode()
 
     def decrypt(self, encrypted: str) -> str:
-        """Raises ConfigurationError for what none of the keys decrypts."""
-        if encrypted.startswith(_PLAIN_PREFIX):
-            return encrypted
+        """Decrypt a secret. Raises ConfigurationError if none of the keys decrypts it."""
         if self._keys:
             with suppress(InvalidToken):
                 return MultiFernet(self._keys).decrypt(encrypted).decode()
@@ -52,7 +47,7 @@ class SecretCipher:
         )
 
     def re_encrypted(self, encrypted: str) -> str | None:
-        """The same secret under the first key; None where that is its key already. Raises ConfigurationError."""
+        """Return the secret encrypted with the first key; None if it already is. Raises ConfigurationError."""
         secret = self.decrypt(encrypted)
         return None if self._is_under_first_key(encrypted) else self.encrypt(secret)
 
@@ -64,7 +59,8 @@ class SecretCipher:
 
 
 def signed_headers(secret: str, delivery: UUID, at: dt.datetime, body: str) -> dict[str, str]:
-    """`webhook-id` stays the same when a message is sent again: a receiver acts once on each."""
+    """Return the signed headers of a message; `webhook-id` stays the same when a message is sent again, so that
+    receivers can process it once."""
     name = f"msg_{delivery.hex}"
     return {
         "Content-Type": "application/json",
@@ -75,5 +71,5 @@ def signed_headers(secret: str, delivery: UUID, at: dt.datetime, body: str) -> d
 
 
 def generate_secret(random: Callable[[int], bytes] = secrets.token_bytes) -> str:
-    """As Standard Webhooks writes it."""
+    """Return a new secret in the format of Standard Webhooks."""
     return f"whsec_{b64encode(random(_SECRET_BYTES)).decode()}"

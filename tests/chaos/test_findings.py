@@ -5,7 +5,7 @@ import pytest
 from benchmarks.chaos.books import Books, Charge, unbalanced
 from benchmarks.chaos.findings import Accepted, Told, judged
 
-DONE = Told("done", 2, False, True, None, [(1, "queued"), (2, "started"), (3, "done")])
+DONE = Told("succeeded", 2, False, True, None, [(1, "queued"), (2, "started"), (3, "succeeded")])
 JOBS = {"ev_1": DONE}
 ACCEPTED = [Accepted(tenant="t", key="k1", job="ev_1")]
 
@@ -14,7 +14,7 @@ def test_evaluations_that_ended_as_promised_are_counted_and_nothing_is_broken() 
     again = ACCEPTED * 2
     found = judged(JOBS, [], 7, again)
     assert found.violations == []
-    assert (found.accepted, found.states, found.interrupted, found.calls_paid) == (1, {"done": 1}, 1, 7)
+    assert (found.accepted, found.states, found.interrupted, found.calls_paid) == (1, {"succeeded": 1}, 1, 7)
 
 
 @pytest.mark.parametrize(
@@ -23,18 +23,18 @@ def test_evaluations_that_ended_as_promised_are_counted_and_nothing_is_broken() 
         (DONE._replace(state="queued"), "without a verdict"),
         (DONE._replace(leased=True), "still leased"),
         (DONE._replace(events=DONE.events[:2]), "not told of exactly one verdict"),
-        (DONE._replace(events=[*DONE.events, (4, "done")]), "not told of exactly one verdict"),
+        (DONE._replace(events=[*DONE.events, (4, "succeeded")]), "not told of exactly one verdict"),
         (DONE._replace(events=[*DONE.events, (4, "failed")]), "not told of exactly one verdict"),
         (DONE._replace(events=[*DONE.events, (4, "progress")]), "told of another verdict than theirs"),
         (DONE._replace(state="failed", problem="why"), "told of another verdict than theirs"),
-        (DONE._replace(events=[(1, "queued"), (3, "done")]), "with a gap in their events"),
+        (DONE._replace(events=[(1, "queued"), (3, "succeeded")]), "with a gap in their events"),
         (DONE._replace(reported=False), "done without a report"),
-        (DONE._replace(state="dead", events=[(1, "dead")]), "failed or dead without an explanation"),
+        (DONE._replace(state="failed", events=[(1, "failed")]), "failed without an explanation"),
     ],
 )
 def test_broken_promise_is_found_and_names_the_evaluation(told: Told, broken: str) -> None:
     found = judged({"ev_1": told}, [], 0, ACCEPTED)
-    assert any(one.startswith(broken) and one.endswith("ev_1") for one in found.violations)
+    assert any(violation.startswith(broken) and violation.endswith("ev_1") for violation in found.violations)
 
 
 def test_accepted_evaluation_that_is_nowhere_is_lost() -> None:

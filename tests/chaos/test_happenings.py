@@ -19,6 +19,6 @@ def test_nothing_happens_unless_it_is_asked_for() -> None:
 def test_some_are_erased_and_some_sent_as_files_and_none_both_cancelled_and_erased() -> None:
     texts = [f"Idea {number}" for number in range(400)]
     seen = submissions(1, texts, tenants=3, seconds=60.0, erased=0.2, documents=0.1)
-    assert 40 < sum(one.erased_after is not None for one in seen) < 120
-    assert 20 < sum(one.as_document for one in seen) < 70
-    assert not [one for one in seen if one.cancelled_after is not None and one.erased_after is not None]
+    assert 40 < sum(item.erased_after is not None for item in seen) < 120
+    assert 20 < sum(item.as_document for item in seen) < 70
+    assert not [item for item in seen if item.cancelled_after is not None and item.erased_after is not None]

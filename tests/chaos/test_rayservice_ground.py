@@ -9,9 +9,9 @@ import yaml
 
 from benchmarks.chaos.dashboard import Dashboard, is_up
 from benchmarks.chaos.nodes import Node, NodePlan
-from benchmarks.chaos.processes import free_port
 from benchmarks.chaos.rayservice import DeployedService, Quiet, read_ray_service, with_shared_shards
 from benchmarks.chaos.redis import Redis, redis, redis_program
+from benchmarks.processes import free_port
 from cluster.serving.settings import ServingSettings
 
 ROOT = Path(__file__).parents[2]
@@ -35,8 +35,8 @@ def test_config_is_the_one_that_kustomize_puts_in_and_nodes_have_what_pods_ask_f
 def test_small_service_has_the_same_pools_with_at_most_two_processes_that_stay() -> None:
     whole, small = (read_ray_service("llm", 2, small).config for small in (False, True))
     pools, fewer = (
-        {name: pool for name, pool in one["applications"][0]["args"]["serving"].items() if isinstance(pool, dict)}
-        for one in (whole, small)
+        {name: pool for name, pool in item["applications"][0]["args"]["serving"].items() if isinstance(pool, dict)}
+        for item in (whole, small)
     )
     assert {name: pool["replicas"] for name, pool in fewer.items()} == {
         name: min(pool["replicas"], 2) for name, pool in pools.items()

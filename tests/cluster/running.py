@@ -27,7 +27,7 @@ __all__ = ["ENDED", "Running", "running"]
 
 ASK_SECONDS = 120
 """Ends a test of a service that hangs; a busy machine is not one."""
-ENDED = {"done", "failed", "dead", "cancelled"}
+ENDED = {"succeeded", "failed", "cancelled"}
 
 
 class Running(NamedTuple):
@@ -71,7 +71,7 @@ class Running(NamedTuple):
 
 @contextmanager
 def running(home: Path, settings: Mapping[str, str]) -> Iterator[Running]:
-    """With a small corpus. `home` is one that a server of PostgreSQL may pass through."""
+    """Run a service with a small corpus; `home` must be a directory that a PostgreSQL server may traverse."""
     with closing(SentenceTransformerEmbedder(EmbedderSettings())) as embedder:
         papers = write_jsonl(home / "papers.jsonl", RECORDS)
         asyncio.run(build_corpus([papers], home / "corpus", embedder))
@@ -102,7 +102,7 @@ def _started(process: "subprocess.Popen[str]", log: Path) -> Running:
     assert process.stdout is not None
     key = ""
     for line in process.stdout:
-        key = line.split()[-1] if "key" in line else key
+        key = Path(line.split()[-1]).read_text("utf-8").strip() if "key is in" in line else key
         if match := re.search(r"listens at (\S+)", line):
             return Running(process, match[1], key)
     raise AssertionError(f"The service did not start: {log.read_text()[-4000:]}")

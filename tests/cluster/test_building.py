@@ -17,11 +17,11 @@ from index import Manifest, VersionStore, build_corpus, build_shards, read_manif
 from tests.contract.bge_models import small_bge_m3
 from tests.corpus_papers import RECORDS, write_jsonl
 from tests.polling import wait_until
-from workers.embedding.embedder import SentenceTransformerEmbedder
-from workers.embedding.lexical_embedder import BgeM3Embedder
+from workers.embedding.embedder import BgeM3Embedder, SentenceTransformerEmbedder
 from workers.embedding.settings import EmbedderSettings
 
 pytestmark = [
+    pytest.mark.slow,
     # Ray Data warns of its own defaults.
     pytest.mark.filterwarnings("ignore::DeprecationWarning:ray.data.context"),
 ]
@@ -37,7 +37,7 @@ def cluster() -> Iterator[None]:
 
 @pytest.fixture
 def sources(tmp_path: Path) -> tuple[Path, ...]:
-    """With passages, a paper that comes twice, and two lines that are no records."""
+    """Sources with passages, a paper that occurs twice, and two lines that are not records."""
     first = write_jsonl(tmp_path / "first.jsonl", [record | {"sections": SECTIONS} for record in RECORDS[:3]])
     second = write_jsonl(tmp_path / "second.jsonl", [RECORDS[0], *RECORDS[3:]])
     with second.open("a", encoding="utf-8") as file:
@@ -57,7 +57,7 @@ def wanted(tmp_path: Path, sources: tuple[Path, ...], shards: int | None = None)
 
 
 def silent(texts: int) -> None:
-    """Nobody watches."""
+    """Ignore progress."""
 
 
 def test_a_build_on_ray_publishes_the_version_that_one_process_does(tmp_path: Path, sources: tuple[Path, ...]) -> None:
@@ -66,7 +66,7 @@ def test_a_build_on_ray_publishes_the_version_that_one_process_does(tmp_path: Pa
         in_shards = asyncio.run(build_shards(sources, 2, tmp_path / "alone-shards", embedder)).manifest
     built = asyncio.run(build_on_ray(wanted(tmp_path, sources), silent))
     assert (built.version, built.papers, built.rejected) == (alone.version, alone.papers, alone.rejected)
-    assert {one.reason for one in built.rejected} == {"title is missing", "not valid JSON", "duplicate id"}
+    assert {item.reason for item in built.rejected} == {"title is missing", "not valid JSON", "duplicate id"}
     assert built.stored.embedded > len(RECORDS)
     again = asyncio.run(build_on_ray(wanted(tmp_path, sources, shards=2), silent))
     assert (again.version, again.papers, again.rejected) == (in_shards.version, in_shards.papers, in_shards.rejected)
@@ -139,7 +139,9 @@ def test_a_build_that_is_to_train_on_gpus_is_refused_before_anything_is_embedded
 
 
 def _kill_once_something_is_stored(tmp_path: Path) -> int:
-    """How many portions were stored then. It looks by itself: what Ray Data tells its caller comes late."""
+    """Kill the embedding processes once a portion is stored, and return the number of portions stored by then.
+
+    The check polls the disk, because Ray Data reports progress late."""
     for process in wait_until(lambda: _embedding_processes() if _files(tmp_path) else [], interval=0.01):
         process.kill()
     return len(_files(tmp_path))
@@ -155,7 +157,8 @@ def _embedding_processes() -> list[psutil.Process]:
 
 
 def _embeds(process: psutil.Process) -> bool:
-    """By the title that Ray gives a process of an actor pool; one that has just gone has none."""
+    """Return whether the process embeds, by the title Ray gives to actor-pool processes; False if it has just
+    exited."""
     try:
         return "MapWorker" in " ".join(process.cmdline())
     except (psutil.NoSuchProcess, psutil.ZombieProcess):

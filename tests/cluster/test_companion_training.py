@@ -7,23 +7,25 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from benchmarks.policy_training.tiny_companion import (
-    CITATIONS,
-    PAPERS,
-    fitted_policy,
-    tiny_training,
-    usual_contexts,
-)
 from cluster.cli.policy import app
 from cluster.clock import SystemClock
 from cluster.policy_training import train_on_ray
 from cluster.ray_cluster import private_environment, training_cluster
 from index import build_corpus
 from tests.corpus_papers import write_jsonl
+from tests.tiny_companion import (
+    CITATIONS,
+    PAPERS,
+    fitted_policy,
+    tiny_training,
+    usual_contexts,
+)
 from workers.embedding.embedder import SentenceTransformerEmbedder
 from workers.embedding.settings import EmbedderSettings
 from workers.policy_training import CompanionTraining
 from workers.policy_training.configuration import GrpoSettings
+
+pytestmark = pytest.mark.slow
 
 QUICK = GrpoSettings(steps=1, generations=2, questions=2, micro_batch=4, most_tokens=4, learning_rate=1e-3)
 

@@ -13,14 +13,16 @@ from urllib.parse import urlsplit
 import psutil
 import pytest
 
-from benchmarks.simulator.outside.process import OutsideWorld
-from benchmarks.simulator.process import Simulator
+from simulator.outside.process import OutsideWorld
+from simulator.process import Simulator
 from tests.cluster.processes import family, replicas
 from tests.cluster.running import ENDED, Running, running
 from tests.contract.reranking_model import small_model
 from tests.corpus_papers import ON_TOPIC
 from tests.e2e.program import addresses, reading
 from tests.polling import wait_until
+
+pytestmark = pytest.mark.slow
 
 POOLS = {"ingress", "evaluator", "embedder", "reranker", "index", "literature", "full_texts"}
 MOST = 2
@@ -65,12 +67,12 @@ def test_board_of_reviewers_is_had_from_pools_alone(service: Running) -> None:
     for pool in POOLS:
         assert len(replicas(service.process.pid, pool)) == 1, pool
     job = service.submit(ON_TOPIC, method="innoeval")
-    assert service.verdict(job) == "done"
+    assert service.verdict(job) == "succeeded"
     status, report = service.ask("GET", f"/v1/evaluations/{job}/report")
     assert status == 200
-    used = {one["source"] for one in report["coverage"]["sources"] if one["requests"]}
+    used = {item["source"] for item in report["coverage"]["sources"] if item["requests"]}
     assert used >= {"semantic_scholar", "openalex"}
-    assert any(one["operation"] == "full_texts" for one in report["coverage"]["sources"])
+    assert any(item["operation"] == "full_texts" for item in report["coverage"]["sources"])
 
 
 @pytest.mark.parametrize("pool", ["ingress", "index", "embedder"])
@@ -79,7 +81,7 @@ def test_job_ends_in_one_report_though_a_process_of_a_pool_is_killed(service: Ru
     service.wait_for(job, ENDED | {"running"})
     (process,) = replicas(service.process.pid, pool)
     process.send_signal(signal.SIGKILL)
-    assert service.verdict(job) == "done"
+    assert service.verdict(job) == "succeeded"
     status, report = service.ask("GET", f"/v1/evaluations/{job}/report")
     assert status == 200
     assert report["idea"]["text"].startswith(f"Idea for the {pool}.")
@@ -118,7 +120,7 @@ def test_evaluators_grow_in_number_while_their_places_are_taken(service: Running
     jobs = [service.submit(f"Idea number {number}. {ON_TOPIC}") for number in range(3 * PLACES)]
     wait_until(lambda: len(replicas(service.process.pid, "evaluator")), lambda number: number >= MOST, interval=0.5)
     simulator.configure(latency_mean=0.05)
-    assert [service.verdict(job) for job in jobs] == ["done"] * len(jobs)
+    assert [service.verdict(job) for job in jobs] == ["succeeded"] * len(jobs)
 
 
 def test_batch_evaluators_come_while_a_batch_waits_and_go_when_it_is_done(
@@ -132,7 +134,7 @@ def test_batch_evaluators_come_while_a_batch_waits_and_go_when_it_is_done(
     job = [service.submit(f"Row {number}. {ON_TOPIC}", priority="batch") for number in range(4 * PLACES)]
     wait_until(there, lambda number: number == 1, interval=0.5)
     simulator.configure(latency_mean=0.05)
-    assert [service.verdict(one) for one in job] == ["done"] * len(job)
+    assert [service.verdict(item) for item in job] == ["succeeded"] * len(job)
     wait_until(there, lambda number: number == 0, interval=0.5)
 
 

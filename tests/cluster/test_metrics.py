@@ -14,6 +14,8 @@ from cluster.serving.replica import ReplicaConfig
 from tests.cluster.served.counting import Counting
 from tests.polling import wait_until
 
+pytestmark = pytest.mark.slow
+
 REPLICAS = 2
 
 
@@ -41,7 +43,7 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def _counted(address: str) -> set[tuple[str, float]]:
-    """What each process counted, by process."""
+    """Return the count of each process, by process."""
     with urllib.request.urlopen(address, timeout=10) as page:  # noqa: S310 - of our own Ray
         text = page.read().decode()
     return {

@@ -11,10 +11,12 @@ import psutil
 import pytest
 
 from assayer.errors import PartUnavailable
-from benchmarks.policy_training.toy import toy_training
 from cluster.policy_training import train_on_ray
 from cluster.ray_cluster import private_environment, training_cluster
+from tests.toy_training import toy_training
 from workers.policy_training.configuration import GrpoSettings, RewardService, TrainingMachine
+
+pytestmark = pytest.mark.slow
 
 QUICK = GrpoSettings(steps=4, generations=4, questions=2, most_tokens=4, learning_rate=3e-3, micro_batch=8)
 
@@ -42,11 +44,13 @@ class _Handler(BaseHTTPRequestHandler):
             judge.deadly = False
             port = self.client_address[1]
             [asking] = {
-                one.pid for one in psutil.net_connections("tcp") if one.laddr and one.laddr.port == port and one.pid
+                net_connection.pid
+                for net_connection in psutil.net_connections("tcp")
+                if net_connection.laddr and net_connection.laddr.port == port and net_connection.pid
             }
             psutil.Process(asking).kill()
             return
-        right = [int(one["idea"].split()[:1] == [one["abstract"]]) for one in body["items"]]
+        right = [int(item["idea"].split()[:1] == [item["abstract"]]) for item in body["items"]]
         rewards = ({"value": value, "reason": "", "judge": "first"} for value in right)
         judge.items = [{"item": number, "reward": reward} for number, reward in enumerate(rewards)]
         links = dict.fromkeys(("rewards", "items", "events"), "/")
@@ -54,10 +58,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if "/items" in self.path:
-            self._answer({"items": [], "last": 0, "state": "done"})
+            self._answer({"items": [], "last": 0, "state": "succeeded"})
             return
         unknown = dict.fromkeys(("problem", "cost_usd", "started_at", "finished_at", "result"))
-        told = {"id": "rw_1", "state": "done", "title": "", "priority": "interactive", "attempt": 1}
+        told = {"id": "rw_1", "state": "succeeded", "title": "", "priority": "interactive", "attempt": 1}
         links = dict.fromkeys(("rewards", "items", "events"), "/")
         told |= {**unknown, "created_at": "2026-11-21T12:00:00Z", "links": links}
         self._answer(told | {"asked": len(self.server.items), "items": self.server.items})

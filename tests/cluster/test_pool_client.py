@@ -1,4 +1,5 @@
-"""What Ray may say instead of an answer when a node is lost, and what a pool's callers make of it; without a Ray."""
+"""Errors that Ray may return instead of an answer when a node is lost, and how callers of a pool handle them; needs no
+Ray."""
 
 from typing import Any, cast
 

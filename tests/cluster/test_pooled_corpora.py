@@ -17,7 +17,7 @@ EMBEDDER = HashingEmbedder()
 
 
 class Pool:
-    """Of one shard: the version that it tells of, and which it has open."""
+    """Pool of a single shard: the version it reports, and the versions it has open."""
 
     def __init__(self) -> None:
         self.newest = "a1"

@@ -5,8 +5,11 @@ import sys
 from pathlib import Path
 
 import psutil
+import pytest
 
 from tests.cluster.processes import family
+
+pytestmark = pytest.mark.slow
 
 _CLUSTER = """
 import sys

@@ -61,7 +61,7 @@ def test_there_is_no_config_that_is_not_tested() -> None:
 def test_config_builds_the_pools_that_it_names(name: str) -> None:
     where = ReplicaConfig.model_validate(_args(name))
     assert where.serving is not None
-    built = {one.name: one for one in _built(where).deployments}
+    built = {item.name: item for item in _built(where).deployments}
     pools = {pool for pool in ServingSettings.model_fields if hasattr(getattr(where.serving, pool), "replicas")}
     wanted = {pool for pool in pools if getattr(where.serving, pool).wanted}
     unset = set() if where.settings().full_texts.fetch else {"full_texts"}
@@ -78,7 +78,7 @@ def test_evaluators_whose_places_for_batches_are_taken_are_too_few(name: str) ->
     where = ReplicaConfig.model_validate(_args(name))
     assert where.serving is not None
     pool = where.serving.evaluator
-    (built,) = (one for one in _built(where).deployments if one.name == "evaluator")
+    (built,) = (deployment for deployment in _built(where).deployments if deployment.name == "evaluator")
     sizes = built._deployment_config.autoscaling_config
     assert (sizes is None) == (pool.most is None)
     if sizes is not None and pool.most is not None:
@@ -100,11 +100,11 @@ def test_who_answers_requests_itself_needs_evaluators_alone() -> None:
         (ServingSettings(batch_evaluator=growing), {"evaluator", "batch_evaluator"}),
     ):
         built = build_app(build_without_api(ReplicaConfig(serving=serving)), name=NAME)
-        assert {one.name for one in built.deployments} == names
+        assert {deployment.name for deployment in built.deployments} == names
 
 
 def test_pools_that_outlive_whoever_began_them_have_an_ingress() -> None:
-    assert {one.name for one in _built(ReplicaConfig(serving=ServingSettings())).deployments} == SERVICE
+    assert {deployment.name for deployment in _built(ReplicaConfig(serving=ServingSettings())).deployments} == SERVICE
 
 
 def test_models_without_configuration_get_no_pool(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,13 +112,13 @@ def test_models_without_configuration_get_no_pool(monkeypatch: pytest.MonkeyPatc
         monkeypatch.delenv(name)
     one = PoolSettings()
     where = ReplicaConfig(serving=ServingSettings(embedder=one, index=one, reranker=one))
-    assert {one.name for one in _built(where).deployments} == SERVICE | {"embedder", "index"}
+    assert {deployment.name for deployment in _built(where).deployments} == SERVICE | {"embedder", "index"}
 
 
 @pytest.mark.parametrize(("shards", "pools"), [(0, {"index"}), (3, {"index-0", "index-1", "index-2"})])
 def test_each_shard_of_the_corpus_gets_a_pool(shards: int, pools: set[str]) -> None:
     where = ReplicaConfig(serving=ServingSettings(index=PoolSettings(), index_shards=shards))
-    assert {one.name for one in _built(where).deployments if one.name.startswith("index")} == pools
+    assert {deployment.name for deployment in _built(where).deployments if deployment.name.startswith("index")} == pools
 
 
 async def test_shards_are_counted_where_the_service_is_deployed_from(
@@ -127,7 +127,10 @@ async def test_shards_are_counted_where_the_service_is_deployed_from(
     source = write_jsonl(tmp_path / "papers.jsonl", RECORDS)
     await build_shards([source], 2, tmp_path / "corpus", HashingEmbedder())
     monkeypatch.setenv("ASSAYER_CORPUS__PATH", str(tmp_path / "corpus"))
-    names = {one.name for one in _built(ReplicaConfig(serving=ServingSettings(index=PoolSettings()))).deployments}
+    names = {
+        deployment.name
+        for deployment in _built(ReplicaConfig(serving=ServingSettings(index=PoolSettings()))).deployments
+    }
     assert {"index-0", "index-1"} < names
     assert "index" not in names
 
@@ -141,13 +144,20 @@ async def test_shards_are_counted_in_the_bucket_where_there_is_one(
     publisher.publish(tmp_path / "corpus", VerificationCache())
     monkeypatch.setenv("ASSAYER_CORPUS__PATH", str(tmp_path / "copy"))
     monkeypatch.setenv("ASSAYER_CORPUS__SOURCE", address)
-    names = {one.name for one in _built(ReplicaConfig(serving=ServingSettings(index=PoolSettings()))).deployments}
+    names = {
+        deployment.name
+        for deployment in _built(ReplicaConfig(serving=ServingSettings(index=PoolSettings()))).deployments
+    }
     assert {"index-0", "index-1", "index-2"} < names
 
 
 def test_one_pool_shares_all_shards_where_copies_are_counted() -> None:
     serving = ServingSettings(index=PoolSettings(replicas=4), index_shards=16, index_copies=2)
-    (pool,) = (one for one in _built(ReplicaConfig(serving=serving)).deployments if one.name.startswith("index"))
+    (pool,) = (
+        deployment
+        for deployment in _built(ReplicaConfig(serving=serving)).deployments
+        if deployment.name.startswith("index")
+    )
     assert pool.name == "index"
     assert pool._deployment_config.request_router_config.request_router_kwargs == {"copies": 2}
 

@@ -24,17 +24,17 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def unknown_keys(model: type[BaseModel], values: Any, place: str = "") -> Iterator[str]:
-    """Of a document, also deeper down, those that its model has no field for."""
+    """Yield the keys of a document, nested ones included, that its model has no field for."""
     for key, value in values.items():
         field = model.model_fields.get(key)
         if field is None:
             yield f"{place}{key}"
             continue
-        inner = [one for one in (field.annotation, *get_args(field.annotation)) if isinstance(one, type)]
+        inner = [item for item in (field.annotation, *get_args(field.annotation)) if isinstance(item, type)]
         for kind in inner:
             if issubclass(kind, BaseModel):
-                for one in value if isinstance(value, list) else [value]:
-                    yield from unknown_keys(kind, one, f"{place}{key}.")
+                for item in value if isinstance(value, list) else [value]:
+                    yield from unknown_keys(kind, item, f"{place}{key}.")
 
 
 def model_of() -> dict[str, Any]:

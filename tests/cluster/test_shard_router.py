@@ -29,38 +29,38 @@ def _chosen(replicas: list[Any], call: Any, copies: int = 2) -> list[list[str]]:
     router = ShardRouter.__new__(ShardRouter)
     router.initialize_state(copies=copies)
     ranks = asyncio.run(router.choose_replicas(replicas, call))
-    return [[one.replica_id.unique_id for one in some] for some in ranks]
+    return [[item.replica_id.unique_id for item in some] for some in ranks]
 
 
 @pytest.mark.parametrize("shard", range(6))
 def test_call_goes_to_the_processes_that_hold_its_shard_and_to_no_other(shard: int) -> None:
     wanted = rendezvous_order(shard, NAMES)[:2]
-    assert _chosen([_replica(one) for one in NAMES], _call(shard, "version")) == [wanted]
+    assert _chosen([_replica(name) for name in NAMES], _call(shard, "version")) == [wanted]
 
 
 def test_of_those_who_has_the_shard_open_comes_first() -> None:
     first, second, *_ = rendezvous_order(3, NAMES)
-    replicas = [_replica(one, (3,) if one == second else ()) for one in NAMES]
+    replicas = [_replica(name, (3,) if name == second else ()) for name in NAMES]
     assert _chosen(replicas, _call(3, "version")) == [[second], [first]]
 
 
 def test_urgent_call_names_its_shard_after_its_method() -> None:
     wanted = rendezvous_order(3, NAMES)[:2]
-    assert _chosen([_replica(one) for one in NAMES], _call("ask", 3, "version", method="urgently")) == [wanted]
+    assert _chosen([_replica(name) for name in NAMES], _call("ask", 3, "version", method="urgently")) == [wanted]
 
 
 def test_next_in_order_takes_the_place_of_one_that_has_died() -> None:
     first, second, third, _ = rendezvous_order(3, NAMES)
-    left = [_replica(one) for one in NAMES if one != first]
+    left = [_replica(name) for name in NAMES if name != first]
     assert _chosen(left, _call(3, "version")) == [[second, third]]
 
 
 def test_call_for_no_shard_goes_anywhere() -> None:
-    assert _chosen([_replica(one) for one in NAMES], _call(method="held")) == [list(NAMES)]
+    assert _chosen([_replica(name) for name in NAMES], _call(method="held")) == [list(NAMES)]
 
 
 class Handle:
-    """Of the own pool: its first call is what makes Serve tell of the processes."""
+    """Handle of the own pool; its first call makes Serve report the processes."""
 
     def __init__(self) -> None:
         self.called: list[str] = []
@@ -131,7 +131,7 @@ async def test_shards_of_a_process_that_is_not_replaced_fall_to_the_others_in_th
     clock = Clock()
     shards = SharedShards(ShardSharing(12, 1, len(NAMES)), clock)
     before = await _mine(shards, clock, *NAMES)
-    left = [one for one in NAMES if one != "green"]
+    left = [name for name in NAMES if name != "green"]
     assert await _mine(shards, clock, *left) == []
     assert shards.let_go(range(12)) == [], "nothing is closed meanwhile either"
     clock.now += 60
@@ -144,7 +144,7 @@ async def test_shard_that_fell_to_another_is_let_go_once_nobody_asks_for_it(hand
     shards = SharedShards(ShardSharing(12, 1, 1), clock)
     assert await _mine(shards, clock, "red") == list(range(12))
     mine = await _mine(shards, clock, *NAMES)
-    others = [one for one in range(12) if one not in mine]
+    others = [number for number in range(12) if number not in mine]
     shards.note_asked(others[0])
     assert shards.let_go(range(12)) == others[1:]
     clock.now += 400

@@ -4,9 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import torch
-from transformers import BertConfig, BertModel
-
 __all__ = ["adapted_folder", "save_adapter", "small_bert"]
 
 HIDDEN, LAYERS, BOTTLENECK = 32, 2, 4
@@ -35,6 +32,9 @@ _CONFIG: dict[str, Any] = {
 
 def small_bert() -> Any:
     """Its weights are the same on every machine and in every release of torch."""
+    import torch
+    from transformers import BertConfig, BertModel
+
     config: Any = BertConfig(
         vocab_size=len(_WORDS),
         hidden_size=HIDDEN,
@@ -51,6 +51,8 @@ def small_bert() -> Any:
 
 
 def save_adapter(folder: Path, seed: int, **otherwise: object) -> Path:
+    import torch
+
     folder.mkdir(parents=True)
     saved = {
         "config": _CONFIG | otherwise,
@@ -88,6 +90,8 @@ def adapted_folder(folder: Path) -> Path:
     return save_adapter(folder / "specter2", seed=200)
 
 
-def _waves(seed: int, shape: tuple[int, ...]) -> torch.Tensor:
+def _waves(seed: int, shape: tuple[int, ...]) -> Any:
+    import torch
+
     count = torch.Size(shape).numel()
     return (0.4 * torch.sin(torch.arange(1, count + 1, dtype=torch.float64) * (1.7 + seed))).float().reshape(shape)

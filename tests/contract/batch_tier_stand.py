@@ -9,17 +9,18 @@ from typing import Any
 
 from assayer.llm import Answer
 from assayer.run.run import Run
-from benchmarks.simulator.process import Simulator
 from cluster.clock import SystemClock
+from simulator.process import Simulator
+from tests.contract.in_memory_batch_book import InMemoryBatchBook
 from tests.contract.simulated import QUESTION
 from tests.contract.weighing import WEIGHING, Weighing, a_question, a_run
-from workers.concurrency.claims import Claims, InMemoryClaims
 from workers.llm import LlmSettings
-from workers.llm.answer_store import AnswerStore, InMemoryAnswerStore
-from workers.llm.batches.batch_book import BatchBook, InMemoryBatchBook
+from workers.llm.batches.batch_book import BatchBook
 from workers.llm.batches.batch_tier import make_batch_tier
-from workers.llm.client import EndpointTransport
+from workers.llm.endpoint import LlmEndpoint
 from workers.llm.gateway import LlmGateway
+from workers.outbound.claims import Claims, InMemoryClaims
+from workers.outbound.store import AnswerStore, InMemoryAnswerStore
 
 __all__ = ["HURRIED", "Stand", "ask_all", "open_stand", "overnight_run", "the_statement"]
 
@@ -58,8 +59,8 @@ async def open_stand(
             "batch": HURRIED | batch,
         }
     )
-    live = EndpointTransport(settings, clock)
-    tier = make_batch_tier(settings, live, book, claims or InMemoryClaims(clock), clock)
+    live = LlmEndpoint(settings, clock)
+    tier = make_batch_tier(settings, live, book, claims or InMemoryClaims(), clock)
     async with LlmGateway(settings, answers, clock, live, tier) as gateway, tier:
         yield Stand(gateway, answers, book)
 
@@ -75,8 +76,8 @@ def the_statement(number: int) -> str:
 async def ask_all(gateway: LlmGateway, runs: Sequence[Run], questions: int) -> list[Answer[Weighing]]:
     """Each run asks as many questions of its own, all at once."""
     calls = [
-        gateway.run(WEIGHING, a_question(the_statement(questions * number + one)), run)
+        gateway.run(WEIGHING, a_question(the_statement(questions * number + item)), run)
         for number, run in enumerate(runs)
-        for one in range(questions)
+        for item in range(questions)
     ]
     return await asyncio.gather(*calls)

@@ -7,15 +7,6 @@ import string
 from pathlib import Path
 from typing import Any
 
-import torch
-from tokenizers import Tokenizer
-from tokenizers.decoders import Metaspace as MetaspaceDecoder
-from tokenizers.models import Unigram
-from tokenizers.normalizers import NFKC
-from tokenizers.pre_tokenizers import Metaspace
-from tokenizers.processors import TemplateProcessing
-from transformers import GemmaConfig, GemmaForCausalLM, PreTrainedTokenizerFast, XLMRobertaConfig, XLMRobertaModel
-
 __all__ = ["LONGEST", "SENTENCES", "small_bge_m3", "small_llm_reranker"]
 
 LONGEST = 512
@@ -33,7 +24,10 @@ _WIDTH = 64
 
 
 def small_bge_m3(folder: Path, heads: bool = True) -> Path:
-    """As a downloaded one would lie there."""
+    """Create a small model in a folder, laid out like a downloaded model."""
+    import torch
+    from transformers import XLMRobertaConfig, XLMRobertaModel
+
     tokenizer = _tokenizer(folder)
     torch.manual_seed(3)
     config = XLMRobertaConfig(
@@ -58,6 +52,9 @@ def small_bge_m3(folder: Path, heads: bool = True) -> Path:
 
 
 def small_llm_reranker(folder: Path) -> Path:
+    import torch
+    from transformers import GemmaConfig, GemmaForCausalLM
+
     tokenizer = _tokenizer(folder)
     torch.manual_seed(4)
     config = GemmaConfig(
@@ -80,6 +77,14 @@ def small_llm_reranker(folder: Path) -> Path:
 
 def _tokenizer(folder: Path) -> Any:
     """Not trained, which is never done twice alike: its words are those of the sentences, and every character."""
+    from tokenizers import Tokenizer
+    from tokenizers.decoders import Metaspace as MetaspaceDecoder
+    from tokenizers.models import Unigram
+    from tokenizers.normalizers import NFKC
+    from tokenizers.pre_tokenizers import Metaspace
+    from tokenizers.processors import TemplateProcessing
+    from transformers import PreTrainedTokenizerFast
+
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
     words = sorted({f"\u2581{word}" for text in (*SENTENCES, "Yes No", "and on") for word in text.split()})
     characters = sorted({*"".join(words), *string.ascii_letters, *string.digits})

@@ -29,7 +29,7 @@ def publish(directory: Path, address: str) -> None:
 
 
 def pull(directory: Path, address: str) -> None:
-    """As a process that begins does it."""
+    """Fetch the current version as a starting process does."""
     verified = VerificationCache(directory / "verified")
     BucketOrigin(FollowedBucket(address, look_seconds=3600), directory, verified, keep=1).fetch("")
 

@@ -33,7 +33,9 @@ def command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest
     monkeypatch.setenv("ASSAYER_HOME", str(tmp_path / "home"))
 
     def run(*arguments: object) -> Ended:
-        """What is no exit, a traceback for whoever sits there, is raised."""
+        """Run the command line.
+
+        Any exception other than SystemExit, which a user would see as a traceback, is raised."""
         monkeypatch.setattr(sys, "argv", ["assayer", *map(str, arguments)])
         code = 0
         with _own_signals():

@@ -8,12 +8,12 @@ import pytest
 from pydantic import SecretStr
 
 from orchestrator.store import Database, DatabaseSettings
+from tests.contract.store_jobs import Queue, tenant
 from tests.postgres import SharedPostgres
 
 _TABLES = (
     "answers",
     "ledger",
-    "papers",
     "evaluations",
     "replies",
     "reply_claims",
@@ -24,8 +24,7 @@ _TABLES = (
     "llm_batches",
     "viewpoint_graphs",
     "tenants",
-    "key_rates",
-    "tenant_rates",
+    "request_rates",
 )
 _APPEND_ONLY = ("audit_log", "audit_contents", "audit_tips")
 _EMPTY = "; ".join(
@@ -55,7 +54,7 @@ async def empty_database_url(postgres: SharedPostgres) -> str:
 
 @pytest.fixture(scope="session")
 def database_url(postgres: SharedPostgres) -> str:
-    """Of the database of this worker."""
+    """URL of the database of this worker."""
     return asyncio.run(postgres.migrated_database())
 
 
@@ -65,3 +64,10 @@ async def database(database_url: str) -> AsyncIterator[Database]:
     async with Database(DatabaseSettings(url=SecretStr(database_url))) as opened:
         await opened.run(lambda connection: connection.execute(_EMPTY))
         yield opened
+
+
+@pytest.fixture
+async def queue(database: Database) -> Queue:
+    """The stores of jobs, with one tenant."""
+    await tenant(database)
+    return Queue(database)

@@ -82,8 +82,8 @@ def _in_child(what: str, source: Path, removed: Path, directory: Path, last: int
 
 
 def main(what: str, source: str, removed: str, *directories: str) -> None:
-    for one in directories:
-        path, _, last = one.partition(":")
+    for directory in directories:
+        path, _, last = directory.partition(":")
         reading, writing = os.pipe()
         child = os.fork()
         if not child:

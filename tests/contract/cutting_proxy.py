@@ -11,7 +11,9 @@ _PIECE = 4096
 
 @asynccontextmanager
 async def cutting(url: str, after: Sequence[int]) -> AsyncIterator[str]:
-    """In front of `url`. The first connections are cut after so many bytes of answer each, all later ones never."""
+    """Run a proxy in front of `url` and yield its address.
+
+    The first connections are cut after the numbers of answer bytes in `after`, later ones never."""
     host, port = url.removeprefix("http://").split(":")
     left = list(after)
     open_ones: set[asyncio.Task[None]] = set()

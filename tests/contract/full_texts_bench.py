@@ -6,18 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from assayer.models import Identifiers, Paper, PaperId
-from benchmarks.simulator.outside.library import Entry, Library
-from benchmarks.simulator.outside.process import OutsideWorld
-from benchmarks.simulator.outside.sample import SAMPLE
 from cluster.clock import SystemClock
-from workers.concurrency.claims import Claims
+from simulator.outside.library import Entry, Library
+from simulator.outside.process import OutsideWorld
+from simulator.outside.sample import SAMPLE
 from workers.fetching import FetchingSettings
 from workers.fetching.downloader import Downloader
 from workers.full_texts import FullTextSettings, GrobidSettings, HostSettings
 from workers.full_texts.acquisition import FullTextAcquisition
 from workers.full_texts.document_store import open_document_store
 from workers.full_texts.service import FullTextService
-from workers.remote.rate_limit import RateLimitStore
+from workers.outbound.claims import Claims
+from workers.outbound.store import SharedState
 
 __all__ = ["GROBIDS", "LIBRARY", "Bench"]
 
@@ -43,7 +43,7 @@ class Bench:
         self,
         *,
         grobid: bool = True,
-        turns: RateLimitStore | None = None,
+        turns: SharedState | None = None,
         claims: Claims | None = None,
         **changes: Any,
     ) -> AbstractAsyncContextManager[FullTextService]:
@@ -51,7 +51,7 @@ class Bench:
 
     @asynccontextmanager
     async def _open(
-        self, grobid: bool, turns: RateLimitStore | None, claims: Claims | None, settings: FullTextSettings
+        self, grobid: bool, turns: SharedState | None, claims: Claims | None, settings: FullTextSettings
     ) -> AsyncIterator[FullTextService]:
         urls = tuple(self.world.url(name.replace("_", "-")) for name in GROBIDS) if grobid else ()
         pool = GrobidSettings(urls=urls, busy_seconds=0.01, recover_seconds=0.05, outage_seconds=0.2)
@@ -60,7 +60,7 @@ class Bench:
         async with (
             Downloader(fetching, clock) as downloads,
             open_document_store(settings, pool, str(self.store), downloads, clock, turns, claims) as documents,
-            FullTextService(FullTextAcquisition(documents, documents, settings), settings) as service,
+            FullTextService(FullTextAcquisition(documents, settings), settings) as service,
         ):
             yield service
 
@@ -75,8 +75,8 @@ class Bench:
         )
 
     def papers(self) -> list[Paper]:
-        """Those of which some copy lies somewhere."""
-        return [self.paper(one) for one in LIBRARY.entries if one.arxiv or one.acl or one.free_pdf]
+        """Return the papers of which at least one copy exists somewhere."""
+        return [self.paper(entry) for entry in LIBRARY.entries if entry.arxiv or entry.acl or entry.free_pdf]
 
     def hostile(self, kind: str) -> Paper:
         url = self.world.url(f"files/hostile/{kind}.pdf")

@@ -1,20 +1,20 @@
-"""What tests of ingest share: settings for the simulated services, what they must bring, and what was written."""
+"""Shared helpers of ingest tests: settings for the simulated services, expected records, and records written."""
 
 from collections.abc import Iterable
 from pathlib import Path
 
 from pydantic import SecretStr
 
-from benchmarks.simulator.datasets.editions import Edition, Held
-from benchmarks.simulator.datasets.process import SimulatedDatasets
-from benchmarks.simulator.datasets.s2_lines import embedding_of, sections_of
-from benchmarks.simulator.datasets.server import KEY
-from benchmarks.simulator.outside.library import Library
-from benchmarks.simulator.outside.sample import SAMPLE
 from cluster.settings import IngestSettings, Settings
 from index.records.parquet_records import RecordWithVector, parquet_files, read_records
+from simulator.datasets.editions import Edition, Held
+from simulator.datasets.process import SimulatedDatasets
+from simulator.datasets.s2_lines import embedding_of, sections_of
+from simulator.datasets.server import KEY
+from simulator.outside.library import Library
+from simulator.outside.sample import SAMPLE
 from workers.fetching.settings import FetchingSettings, TransferSettings
-from workers.remote.settings import ArxivSettings, SemanticScholarSettings
+from workers.outbound.source_settings import ArxivSettings, SemanticScholarSettings
 
 __all__ = ["FIRST", "SECOND", "deletions", "ignore", "read", "s2_must", "settings", "upserts"]
 
@@ -22,7 +22,7 @@ _LIBRARY = Library(SAMPLE)
 FIRST, SECOND = Edition(_LIBRARY, 1), Edition(_LIBRARY, 2)
 
 Told = dict[str, tuple[object, ...]]
-"""What is compared of records, by id."""
+"""Compared fields of records, by id."""
 
 
 def settings(services: SimulatedDatasets, partitions: int = 4, **transfers: object) -> Settings:
@@ -56,11 +56,11 @@ def deletions(folder: Path) -> set[str]:
 
 
 def s2_must(papers: Iterable[Held]) -> Told:
-    """Of Semantic Scholar's records: texts, names, references, sections and vectors."""
+    """Return the expected records of Semantic Scholar: texts, names, references, sections and vectors."""
     told: Told = {}
     for held in papers:
         entry = held.entry
-        cited = sorted(one.corpus_id for one in held.references)
+        cited = sorted(reference.corpus_id for reference in held.references)
         told[f"CorpusId:{entry.corpus_id}"] = (
             entry.record.title,
             held.abstract,
@@ -68,7 +68,7 @@ def s2_must(papers: Iterable[Held]) -> Told:
             entry.record.publication_date,
             entry.record.venue,
             (entry.doi, entry.arxiv, entry.s2, entry.acl),
-            {f"CorpusId:{one}" for one in cited} or None,
+            {f"CorpusId:{item}" for item in cited} or None,
             tuple(sections_of(held)),
             tuple(embedding_of(entry.corpus_id, held.abstract)),
         )

@@ -5,9 +5,9 @@ from typing import Any
 from cluster.clock import SystemClock
 from tests.contract.scripted_llm import ScriptedLlm
 from workers.llm import LlmSettings
-from workers.llm.answer_store import AnswerStore, InMemoryAnswerStore
 from workers.llm.chat_completion import LlmTransport
 from workers.llm.gateway import LlmGateway
+from workers.outbound.store import AnswerStore, InMemoryAnswerStore
 
 __all__ = ["SECRET", "a_gateway", "the_settings"]
 

@@ -45,13 +45,14 @@ class MailPost:
         """Set: it refuses so, at that point."""
         self.hang_at: str = ""
         self.die_at: str = ""
-        """At `MAIL` or `DATA`; dying after DATA means that it has taken the mail and not said so."""
+        """Command at which the server dies: `MAIL` or `DATA`. Dying after DATA means that it has accepted the
+        mail without confirming it."""
         self.dying = 1_000
-        """How often it dies before it behaves."""
+        """Number of times it dies before it behaves."""
         self.users = {"assayer": "secret"}
         self.connections = 0
         self.gate = asyncio.Event()
-        """What hangs goes on when this is set."""
+        """Event that releases hanging requests when set."""
         self._came = asyncio.Condition()
 
     async def received(self, count: int) -> list[Letter]:
@@ -119,7 +120,7 @@ class MailPost:
 async def mail_post(
     *, tls: ssl.SSLContext | None = None, tls_at_once: bool = False, sign_in: bool = False
 ) -> AsyncIterator[MailPost]:
-    """With `tls` it offers STARTTLS, or speaks TLS from the first byte."""
+    """Run a mail server; with `tls` it offers STARTTLS, or speaks TLS from the first byte with `tls_at_once`."""
     post = MailPost()
     loop = asyncio.get_running_loop()
     made: Callable[[], SMTP] = lambda: SMTP(  # noqa: E731 - one per connection
@@ -143,7 +144,9 @@ async def mail_post(
 
 
 def certificate(folder: Path) -> tuple[ssl.SSLContext, Path]:
-    """For 127.0.0.1, of an authority of its own: a server's context, and the file that clients need to trust it."""
+    """Create a certificate for 127.0.0.1, signed by its own authority.
+
+    Returns a server's context, and the file that clients need to trust it."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
     now = dt.datetime.now(dt.UTC)

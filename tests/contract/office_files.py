@@ -29,7 +29,7 @@ def package(parts: Mapping[str, str | bytes], compression: int = zipfile.ZIP_DEF
 
 
 def word(body: str, styles: str = "", more: Mapping[str, str | bytes] | None = None, prolog: str = "") -> bytes:
-    """Of the XML within `w:body` and `w:styles`."""
+    """Return a Word file from the XML inside `w:body` and `w:styles`."""
     names = f'xmlns:w="{_W}" xmlns:w14="http://schemas.microsoft.com/office/word/2010/wordml"'
     return package(
         {
@@ -43,7 +43,7 @@ def word(body: str, styles: str = "", more: Mapping[str, str | bytes] | None = N
 
 
 def odt(body: str, styles: str = "", manifest: str = "", more: Mapping[str, str | bytes] | None = None) -> bytes:
-    """Of the XML within `office:text` and `office:automatic-styles`."""
+    """Return an ODT file from the XML inside `office:text` and `office:automatic-styles`."""
     content = (
         f"<office:document-content {_ODF_NAMES}><office:automatic-styles>{styles}</office:automatic-styles>"
         f"<office:body><office:text>{body}</office:text></office:body></office:document-content>"

@@ -44,8 +44,10 @@ class Collector:
 
 
 def attributes(holder: Any) -> dict[str, object]:
-    """Of a span or a resource."""
-    return {one.key: getattr(one.value, one.value.WhichOneof("value")) for one in holder.attributes}
+    """Return the attributes of a span or a resource."""
+    return {
+        attribute.key: getattr(attribute.value, attribute.value.WhichOneof("value")) for attribute in holder.attributes
+    }
 
 
 @asynccontextmanager

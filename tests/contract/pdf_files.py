@@ -1,7 +1,9 @@
-"""Writes small PDFs for tests: honest ones with headings, and hostile ones."""
+"""Small PDFs for tests, regular and hostile, and the text of a PDF."""
 
 import zlib
 from collections.abc import Iterable, Sequence
+
+import pypdfium2
 
 Run = tuple[str, float, str]
 """Font (`F1` regular, `F2` bold, `F3` italic), size in points, text."""
@@ -81,3 +83,12 @@ def endless(characters: int) -> bytes:
 def drawn(*pages: str) -> bytes:
     """Pages of drawing commands as they are; fonts are F1 to F3."""
     return document([_stream(page.encode("cp1252")) for page in pages])
+
+
+def pdf_text(data: bytes) -> str:
+    """Return the text of a PDF with single spaces."""
+    document = pypdfium2.PdfDocument(data)
+    try:
+        return " ".join(" ".join(page.get_textpage().get_text_range() for page in document).split())
+    finally:
+        document.close()

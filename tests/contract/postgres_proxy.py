@@ -27,6 +27,8 @@ class PostgresProxy:
         self.url = parts._replace(query=urlencode(query, doseq=True)).geturl()
         self._server: asyncio.Server | None = None
         self._open: set[asyncio.Task[None]] = set()
+        self._flows = asyncio.Event()
+        self._flows.set()
 
     @classmethod
     @asynccontextmanager
@@ -51,25 +53,32 @@ class PostgresProxy:
             task.cancel()
         await asyncio.gather(*self._open, return_exceptions=True)
 
+    def hold(self) -> None:
+        """Keep connections open and let nothing through, like a host that has vanished."""
+        self._flows.clear()
+
+    def let_go(self) -> None:
+        self._flows.set()
+
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
         self._open.add(task)
         task.add_done_callback(self._open.discard)
         answers, questions = await asyncio.open_unix_connection(str(self._behind))
-        both = [asyncio.create_task(_copy(reader, questions)), asyncio.create_task(_copy(answers, writer))]
+        both = [asyncio.create_task(self._copy(reader, questions)), asyncio.create_task(self._copy(answers, writer))]
         try:
             with suppress(asyncio.CancelledError):
                 await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for one in both:
-                one.cancel()
+            for item in both:
+                item.cancel()
             await asyncio.gather(*both, return_exceptions=True)
             writer.transport.abort()
             questions.transport.abort()
 
-
-async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    while piece := await reader.read(_PIECE):
-        writer.write(piece)
-        await writer.drain()
+    async def _copy(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while piece := await reader.read(_PIECE):
+            await self._flows.wait()
+            writer.write(piece)
+            await writer.drain()

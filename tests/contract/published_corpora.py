@@ -48,7 +48,7 @@ class Builder:
         return str(built.manifest.version)
 
     async def update(self, *numbers: int) -> str:
-        """With papers of these numbers."""
+        """Add papers with these numbers to the corpus, and return the new version."""
         delta = Delta([PaperRecord.model_validate(record(number)) for number in numbers])
         update: Any = update_shards if self._shards else update_corpus
         return str((await update(delta, self.directory, EMBEDDER, options=_OPTIONS)).manifest.version)
@@ -58,7 +58,7 @@ class Builder:
 
 
 def reader(folder: Path, address: str, parts: Sequence[int] | None = None, keep: int = 2) -> BucketOrigin:
-    """Of another machine, with its copy and its notes in a folder."""
+    """Return the origin of a reader on another machine, with its copy and its verification notes in a folder."""
     verified = VerificationCache(folder / "verified")
     return BucketOrigin(FollowedBucket(address, look_seconds=0), folder / "copy", verified, parts, keep)
 

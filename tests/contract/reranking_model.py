@@ -3,13 +3,6 @@
 from pathlib import Path
 from typing import Any, Literal
 
-import torch
-from tokenizers import Tokenizer
-from tokenizers.models import Unigram
-from tokenizers.pre_tokenizers import Metaspace
-from tokenizers.processors import TemplateProcessing
-from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrainedTokenizerFast
-
 __all__ = ["LONGEST", "Kind", "small_model"]
 
 Kind = Literal["xlm-roberta", "bert"]
@@ -22,6 +15,9 @@ _WORDS = "bees pollinate orchards in spring while compilers fuse the loops of te
 
 def small_model(folder: Path, outputs: int = 1, kind: Kind = "xlm-roberta") -> Path:
     """Written to the folder as a downloaded one would lie there."""
+    import torch
+    from transformers import AutoConfig, AutoModelForSequenceClassification
+
     tokenizer = _tokenizer()
     tokenizer.save_pretrained(folder)
     torch.manual_seed(7)
@@ -44,9 +40,15 @@ def small_model(folder: Path, outputs: int = 1, kind: Kind = "xlm-roberta") -> P
 
 
 def _tokenizer() -> Any:
+    from tokenizers import Tokenizer
+    from tokenizers.models import Unigram
+    from tokenizers.pre_tokenizers import Metaspace
+    from tokenizers.processors import TemplateProcessing
+    from transformers import PreTrainedTokenizerFast
+
     words = [f"▁{word}" for word in (*_WORDS.split(), *_WORDS.title().split())]
     pieces = [*dict.fromkeys((*words, "▁", *sorted(set(_WORDS + _WORDS.upper() + "0123456789.?:"))))]
-    model = Tokenizer(Unigram([*((one, 0.0) for one in _SPECIAL), *((one, -5.0) for one in pieces)], unk_id=3))
+    model = Tokenizer(Unigram([*((item, 0.0) for item in _SPECIAL), *((piece, -5.0) for piece in pieces)], unk_id=3))
     model.pre_tokenizer = Metaspace()
     model.post_processor = TemplateProcessing(
         single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]

@@ -20,7 +20,7 @@ from assayer.run.accounting import cost_of
 from assayer.run.run import Run
 from cluster.clock import SystemClock
 from cluster.reward_jobs import RewardJobs
-from cluster.reward_judge import RewardingJudge, RewardJudge
+from cluster.reward_judge import RewardingJudge, RewardJudge, usable_judge
 from cluster.run_request import RunRequest
 from cluster.settings import Settings
 from orchestrator.jobs.fair_scheduler import FreeSlots
@@ -59,7 +59,7 @@ class _AskingJudge(RewardJudge):
         return Reward(
             value=1 if said.verdict == "match" else 0,
             reason="It was asked.",
-            judge=self.chosen(judge).name,
+            judge=usable_judge(self.settings, judge).name,
             calls=len(calls),
             prompt_tokens=sum(call.prompt_tokens for call in calls),
             cost_usd=cost_of(call for call in calls if not call.cached),
@@ -109,7 +109,7 @@ class LeasedJobs:
             on_start=begun,
         )
         result = await self.jobs.perform(lease, lease.request, _Silent(), request)
-        return await self.leases.finish(lease, JobVerdict(state="done", result=result.model_dump(mode="json")))
+        return await self.leases.finish(lease, JobVerdict(state="succeeded", result=result.model_dump(mode="json")))
 
 
 async def _work_until_killed(database_url: str, llm_url: str) -> None:

@@ -63,7 +63,7 @@ class ScriptedLlm:
         self.connections: set[tuple[str, int]] = set()
         """Client addresses seen: one for each TCP connection."""
         self.seconds = 0.0
-        """How long every answer takes."""
+        """Seconds that every answer takes."""
         self.open = asyncio.Event()
         """While it is clear, requests wait."""
         self.open.set()

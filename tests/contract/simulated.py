@@ -1,15 +1,17 @@
-"""What the tests of the simulator ask it, and how."""
+"""Requests that tests of the simulator make, and their helpers."""
 
 import json
 from http.client import HTTPConnection
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
-import openai
 from pydantic import BaseModel, ConfigDict, Field
 
-from benchmarks.simulator.process import Simulator
-from benchmarks.simulator.settings import Settings
+from simulator.process import Simulator
+from simulator.settings import Settings
+
+if TYPE_CHECKING:
+    import openai
 
 QUESTION = """<idea 0a1b2c3d>
 Soil microbes under drought: we sequence the rhizosphere of maize along a gradient of moisture.
@@ -53,11 +55,13 @@ def fresh(process: Simulator) -> Simulator:
     return process
 
 
-def opened(simulated: Simulator) -> openai.OpenAI:
+def opened(simulated: Simulator) -> "openai.OpenAI":
+    import openai  # takes a second, which only those who open a client should pay
+
     return openai.OpenAI(base_url=simulated.base_url, api_key="sk-test", max_retries=0, timeout=60)
 
 
-def ask(client: openai.OpenAI, question: str = QUESTION, **options: Any) -> Any:
+def ask(client: "openai.OpenAI", question: str = QUESTION, **options: Any) -> Any:
     defaults: dict[str, Any] = {"model": "simulated", "response_format": FORMAT}
     return client.chat.completions.create(
         messages=[{"role": "system", "content": "Answer in JSON."}, {"role": "user", "content": question}],
@@ -65,7 +69,7 @@ def ask(client: openai.OpenAI, question: str = QUESTION, **options: Any) -> Any:
     )
 
 
-def said(client: openai.OpenAI, question: str = QUESTION, **options: Any) -> str:
+def said(client: "openai.OpenAI", question: str = QUESTION, **options: Any) -> str:
     content = ask(client, question, **options).choices[0].message.content
     assert isinstance(content, str)
     return content

@@ -10,11 +10,10 @@ from aiohttp import web
 from assayer.ports import Clock
 from cluster.clock import SystemClock
 from tests.contract.small_source import Asked, SmallSource
-from workers.remote import SourceSettings
-from workers.remote.gateway import SourceGateway
-from workers.remote.rate_limit import InMemoryRateLimitStore
-from workers.remote.request import RequestContext, SourceRequest, SourceResponse
-from workers.remote.response_cache import InMemoryResponseCache
+from workers.outbound.source_requests import RequestContext, SourceRequest, SourceResponse
+from workers.outbound.source_settings import SourceSettings
+from workers.outbound.sources import SourceGateway
+from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
 
 __all__ = ["CLOCK", "QUICK", "Held", "call", "fetch", "source_gateway"]
 
@@ -28,7 +27,7 @@ async def source_gateway(
 ) -> AsyncIterator[SourceGateway]:
     settings = kind(**{"base_url": source.url, **QUICK, **fields})
     async with SourceGateway(
-        {"small": settings}, InMemoryResponseCache(CLOCK), InMemoryRateLimitStore(CLOCK), clock
+        {"small": settings}, InMemoryResponseCache(CLOCK), InMemorySharedState(CLOCK), clock
     ) as opened:
         yield opened
 

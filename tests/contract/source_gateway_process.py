@@ -13,10 +13,10 @@ from pydantic import SecretStr
 
 from assayer.errors import SourceError
 from cluster.clock import SystemClock
-from orchestrator.store import Database, DatabaseSettings, PgRateLimits, PgResponseCache
-from workers.remote import SourceSettings
-from workers.remote.gateway import SourceGateway
-from workers.remote.request import RequestContext, SourceRequest
+from orchestrator.store import Database, DatabaseSettings, PgResponseCache, PgSharedState
+from workers.outbound.source_requests import RequestContext, SourceRequest
+from workers.outbound.source_settings import SourceSettings
+from workers.outbound.sources import SourceGateway
 
 CLAIM_SECONDS = 1.5
 
@@ -26,7 +26,7 @@ async def ask(url: str, name: str, settings: SourceSettings, paths: list[str]) -
     async with (
         Database(DatabaseSettings(url=SecretStr(url))) as database,
         SourceGateway(
-            {"small": settings}, PgResponseCache(database), PgRateLimits(database), clock, claim_seconds=CLAIM_SECONDS
+            {"small": settings}, PgResponseCache(database), PgSharedState(database), clock, claim_seconds=CLAIM_SECONDS
         ) as gateway,
     ):
 

@@ -23,7 +23,7 @@ __all__ = ["ACME", "DONE", "NOW", "OPERATOR", "OTHER", "RICH", "Losing", "Queue"
 T = TypeVar("T")
 ACME, OTHER, RICH = TenantId("acme"), TenantId("other"), TenantId("rich")
 OPERATOR = Actor("ak_test", "test", "machine")
-DONE = JobVerdict(state="done", cost_usd=0.5)
+DONE = JobVerdict(state="succeeded", cost_usd=0.5)
 NOW = dt.datetime(2026, 11, 20, 12, 0, tzinfo=dt.UTC)
 _NUMBERS = count(1)
 
@@ -71,7 +71,7 @@ class Queue:
         return await self.tenants.delete(tenant, OPERATOR, NOW)
 
     async def silence(self) -> None:
-        """As if nobody had beaten any lease for long."""
+        """Expire all leases of running jobs, as if no heartbeat had arrived for a long time."""
         await self.database.execute("UPDATE jobs SET leased_until = now() - interval '1 s' WHERE state = 'running'")
 
 

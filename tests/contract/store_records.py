@@ -89,9 +89,9 @@ def report(evaluation: str = "ev_1", text: str = "We smelt it.") -> Report:
             quotes_verified=0,
             quotes_unverified=0,
             llm_calls=0,
+            llm_calls_lost=0,
             faults=(),
             dropped=(),
-            depth=(),
         ),
         provenance=Provenance(
             assayer_version="0.1.0",

@@ -28,7 +28,7 @@ async def queue(database: Database) -> Queue:
     lease = await queue.one()
     await queue.leases.record_run(lease, RUN, {})
     await pay(database)
-    await queue.leases.finish(lease, JobVerdict(state="done", run_id=RUN))
+    await queue.leases.finish(lease, JobVerdict(state="succeeded", run_id=RUN))
     return queue
 
 

@@ -1,14 +1,19 @@
 """A chore is done by one process at a time, and what fails leaves the lock to others."""
 
+import asyncio
+from contextlib import suppress
+from functools import partial
+
 import pytest
+from pydantic import SecretStr
 
 from assayer.errors import StorageError
-from orchestrator.store import Database
+from orchestrator.execution.chores import Chore, run_chores
+from orchestrator.store import Database, DatabaseSettings
 from orchestrator.store.chore_lock import PgChoreLock
 
 
 async def test_while_a_chore_is_done_nobody_else_begins_it_and_other_chores_go_on(database: Database) -> None:
-    first, second = PgChoreLock(database), PgChoreLock(database)
     done: list[str] = []
 
     async def sweep_again() -> None:
@@ -19,20 +24,59 @@ async def test_while_a_chore_is_done_nobody_else_begins_it_and_other_chores_go_o
         assert await second.run_alone("dust", sweep_again)
         done.append("swept")
 
-    assert await first.run_alone("sweep", sweep)
-    assert await second.run_alone("sweep", sweep_again)
+    async with PgChoreLock(database) as first, PgChoreLock(database) as second:
+        assert await first.run_alone("sweep", sweep)
+        assert await second.run_alone("sweep", sweep_again)
     assert done == ["swept again", "swept", "swept again"]
 
 
 async def test_a_chore_that_fails_says_so_and_can_be_done_again(database: Database) -> None:
-    lock = PgChoreLock(database)
-
     async def fail() -> None:
         raise StorageError("The database is out of reach.")
 
     async def work() -> None:
         pass
 
-    with pytest.raises(StorageError):
-        await lock.run_alone("sweep", fail)
-    assert await lock.run_alone("sweep", work)
+    async with PgChoreLock(database) as lock, PgChoreLock(database) as other:
+        with pytest.raises(StorageError):
+            await lock.run_alone("sweep", fail)
+        assert await other.run_alone("sweep", work)
+
+
+async def test_many_chores_finish_on_a_pool_of_two_connections(database_url: str) -> None:
+    """They start together, and each needs connections for its work."""
+    settings = DatabaseSettings(url=SecretStr(database_url), max_connections=2, patience_seconds=2)
+    done: set[str] = set()
+    all_done = asyncio.Event()
+
+    async with Database(settings) as database, PgChoreLock(database) as lock:
+
+        async def work(name: str) -> None:
+            await database.fetch("SELECT pg_sleep(0.05)")
+            done.add(name)
+            if len(done) == 9:
+                all_done.set()
+
+        chores = [Chore(f"chore {n}", 0.01, partial(work, f"chore {n}")) for n in range(9)]
+        running = asyncio.create_task(run_chores(chores, lock, 0.1))
+        async with asyncio.timeout(10):
+            await all_done.wait()
+            await database.fetch("SELECT 1")
+        running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running
+
+
+async def test_lock_is_free_once_its_process_has_lost_the_connection(database: Database) -> None:
+    async def work() -> None:
+        await database.fetch("""
+            SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()
+        """)
+
+    async def nothing() -> None:
+        pass
+
+    async with PgChoreLock(database) as lock, PgChoreLock(database) as other:
+        assert await lock.run_alone("sweep", work)
+        assert await other.run_alone("sweep", nothing)
+        assert await lock.run_alone("sweep", nothing)

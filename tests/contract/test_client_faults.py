@@ -5,6 +5,7 @@ import json
 import logging
 import pickle
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ class Asking:
         if self._kind is AsyncClient:
             return asyncio.run(self._awaited(url, name, retries, arguments, named))
         with Client(url, KEY, retries=retries, sleep=self.pauses.append) as client:
-            result = getattr(client, name)(*arguments, **named)
+            result = attrgetter(name)(client)(*arguments, **named)
             return list(result) if isinstance(result, Iterator) else result
 
     async def _awaited(self, url: str, name: str, retries: RetryPolicy, arguments: Any, named: Any) -> Any:
@@ -50,8 +51,8 @@ class Asking:
             self.pauses.append(seconds)
 
         async with AsyncClient(url, KEY, retries=retries, sleep=noted) as client:
-            result = getattr(client, name)(*arguments, **named)
-            return [one async for one in result] if hasattr(result, "__aiter__") else await result
+            result = attrgetter(name)(client)(*arguments, **named)
+            return [item async for item in result] if hasattr(result, "__aiter__") else await result
 
 
 @pytest.fixture(params=[Client, AsyncClient], ids=["sync", "async"])
@@ -60,50 +61,50 @@ def asking(request: pytest.FixtureRequest) -> Asking:
 
 
 def _keys(scripted: Scripted) -> list[str | None]:
-    return [one.headers.get("idempotency-key") for one in scripted.received]
+    return [item.headers.get("idempotency-key") for item in scripted.received]
 
 
 def test_submission_whose_answer_is_lost_is_sent_again_as_the_same(asking: Asking) -> None:
     with serving([b"", _ACCEPTED[:40], problem("busy", 503, retry_after="7"), _ACCEPTED]) as scripted:
-        assert asking.ask(scripted.url, "submit", _BODY).id == "ev_1"
+        assert asking.ask(scripted.url, "evaluations.create", _BODY).id == "ev_1"
     keys = _keys(scripted)
     assert len(keys) == 4
     assert len(set(keys)) == 1
     assert keys[0]
-    assert len({one.body for one in scripted.received}) == 1
+    assert len({item.body for item in scripted.received}) == 1
     assert asking.pauses[2] >= 7
 
 
 def test_two_submissions_are_two(asking: Asking) -> None:
     with serving([_ACCEPTED, _ACCEPTED]) as scripted:
-        asking.ask(scripted.url, "submit", _BODY)
-        asking.ask(scripted.url, "submit", _BODY)
+        asking.ask(scripted.url, "evaluations.create", _BODY)
+        asking.ask(scripted.url, "evaluations.create", _BODY)
     assert len(set(_keys(scripted))) == 2
 
 
 def test_key_of_the_caller_is_used(asking: Asking) -> None:
     with serving([_ACCEPTED]) as scripted:
-        asking.ask(scripted.url, "submit", _BODY, key="row-7")
+        asking.ask(scripted.url, "evaluations.create", _BODY, key="row-7")
     assert _keys(scripted) == ["row-7"]
 
 
 @pytest.mark.parametrize("key", ["", "x\ny", "xü", "x" * 256, "two words"])
 def test_key_that_cannot_be_sent_is_refused_before_anything_is(key: str, asking: Asking) -> None:
     with serving([_ACCEPTED]) as scripted, pytest.raises(InvalidRequest, match="idempotency key"):
-        asking.ask(scripted.url, "submit", _BODY, key=key)
+        asking.ask(scripted.url, "evaluations.create", _BODY, key=key)
     assert scripted.received == []
 
 
 def test_text_that_is_none_is_refused_before_anything_is_sent(asking: Asking) -> None:
     body = EvaluationBody(idea=IdeaBody(text="half of \ud800 a character"))
     with serving([_ACCEPTED]) as scripted, pytest.raises(InvalidRequest, match="cannot be written"):
-        asking.ask(scripted.url, "submit", body)
+        asking.ask(scripted.url, "evaluations.create", body)
     assert scripted.received == []
 
 
 def test_body_holds_what_the_caller_said_and_nothing_more(asking: Asking) -> None:
     with serving([_ACCEPTED]) as scripted:
-        asking.ask(scripted.url, "submit", _BODY)
+        asking.ask(scripted.url, "evaluations.create", _BODY)
     assert json.loads(scripted.received[0].body) == {"idea": {"text": "A thought."}, "source": "a.txt"}
 
 
@@ -121,7 +122,7 @@ def test_refusal_that_waiting_does_not_change_is_raised_at_once(asking: Asking) 
         serving([answer(body, 422, content_type="application/problem+json")]) as scripted,
         pytest.raises(ApiProblem) as caught,
     ):
-        asking.ask(scripted.url, "submit", _BODY)
+        asking.ask(scripted.url, "evaluations.create", _BODY)
     error = caught.value
     assert (error.status, error.slug, error.request_id) == (422, "invalid-request", "req_1")
     assert error.errors == (ProblemAt("unknown", "/method"), ProblemAt("too large", None, "limit"))
@@ -132,14 +133,14 @@ def test_refusal_that_waiting_does_not_change_is_raised_at_once(asking: Asking) 
 
 def test_server_that_never_answers_is_given_up_in_words(asking: Asking) -> None:
     with serving([]) as scripted, pytest.raises(ServiceUnreachable, match="did not answer") as caught:
-        asking.ask(scripted.url, "evaluation", "ev_1")
+        asking.ask(scripted.url, "evaluations.get", "ev_1")
     assert len(scripted.received) == 4
     assert type(pickle.loads(pickle.dumps(caught.value))) is ServiceUnreachable  # noqa: S301 - our own bytes
 
 
 def test_service_that_asks_for_more_patience_than_there_is_is_not_asked_again(asking: Asking) -> None:
     with serving([problem("rate-limited", 429, retry_after="3600")]) as scripted, pytest.raises(ApiProblem) as caught:
-        asking.ask(scripted.url, "evaluation", "ev_1")
+        asking.ask(scripted.url, "evaluations.get", "ev_1")
     assert (caught.value.slug, caught.value.retry_after) == ("rate-limited", 3600)
     assert len(scripted.received) == 1
 
@@ -147,7 +148,7 @@ def test_service_that_asks_for_more_patience_than_there_is_is_not_asked_again(as
 def test_server_that_dies_under_a_request_is_asked_again_but_a_failure_of_the_service_is_told(asking: Asking) -> None:
     died = b"HTTP/1.1 500 Oops\r\ncontent-length: 21\r\n\r\nInternal Server Error"
     with serving([died, problem("internal-error", 500)]) as scripted, pytest.raises(ApiProblem) as caught:
-        asking.ask(scripted.url, "evaluation", "ev_1")
+        asking.ask(scripted.url, "evaluations.get", "ev_1")
     assert caught.value.slug == "internal-error"
     assert len(scripted.received) == 2
 
@@ -156,10 +157,10 @@ def test_proxy_that_knows_no_path_yet_is_asked_again_and_a_path_that_is_none_is_
     words = b"Path '/v1/evaluations' not found. Ping http://.../-/routes for available routes."
     began = b"HTTP/1.1 404 Not Found\r\ncontent-type: text/plain\r\ncontent-length: %d\r\n\r\n%s" % (len(words), words)
     with serving([began, _ACCEPTED]) as scripted:
-        assert asking.ask(scripted.url, "submit", _BODY).id == "ev_1"
+        assert asking.ask(scripted.url, "evaluations.create", _BODY).id == "ev_1"
     nowhere = b"HTTP/1.1 404 Not Found\r\ncontent-length: 9\r\n\r\nNot Found"
     with serving([nowhere, _ACCEPTED]) as scripted, pytest.raises(ApiProblem):
-        asking.ask(scripted.url, "submit", _BODY)
+        asking.ask(scripted.url, "evaluations.create", _BODY)
     assert len(scripted.received) == 1
 
 
@@ -169,7 +170,7 @@ def test_redirect_is_not_followed_and_the_key_stays_at_home(asking: Asking) -> N
             serving([answer({}, 307, location=f"{elsewhere.url}/v1/evaluations")]) as scripted,
             pytest.raises(ApiProblem, match="redirects"),
         ):
-            asking.ask(scripted.url, "submit", _BODY)
+            asking.ask(scripted.url, "evaluations.create", _BODY)
         assert elsewhere.received == []
 
 
@@ -181,8 +182,8 @@ def test_key_is_sent_as_a_bearer_token_and_written_nowhere(
     monkeypatch.setenv("NETRC", str(netrc))
     caplog.set_level(logging.DEBUG)
     with serving([b"", problem("unauthenticated", 401)]) as scripted, pytest.raises(ApiProblem) as caught:
-        asking.ask(scripted.url, "evaluation", "ev_1")
-    assert {one.headers["authorization"] for one in scripted.received} == {f"Bearer {KEY}"}
+        asking.ask(scripted.url, "evaluations.get", "ev_1")
+    assert {item.headers["authorization"] for item in scripted.received} == {f"Bearer {KEY}"}
     assert KEY not in caplog.text + str(caught.value) + repr(caught.value)
     assert KEY not in repr(Client(scripted.url, KEY).__dict__)
 
@@ -190,7 +191,7 @@ def test_key_is_sent_as_a_bearer_token_and_written_nowhere(
 @pytest.mark.parametrize("job", ["../tenants", "ev/../../x", "ev?x=1#y", "ev_1/report"])
 def test_id_never_leads_to_another_resource(asking: Asking, job: str) -> None:
     with serving([problem("not-found", 404)]) as scripted, pytest.raises(ApiProblem):
-        asking.ask(scripted.url, "evaluation", job)
+        asking.ask(scripted.url, "evaluations.get", job)
     path, _, last = scripted.received[0].target.rpartition("/")
     assert path == "/v1/evaluations"
     assert "?" not in last
@@ -198,11 +199,14 @@ def test_id_never_leads_to_another_resource(asking: Asking, job: str) -> None:
 
 def test_answer_of_another_server_is_not_taken_for_the_services(asking: Asking) -> None:
     with serving([answer({"hello": "world"})]) as scripted, pytest.raises(ServiceUnreachable, match="cannot be read"):
-        asking.ask(scripted.url, "evaluation", "ev_1")
+        asking.ask(scripted.url, "evaluations.get", "ev_1")
     assert len(scripted.received) == 1
 
 
-@pytest.mark.parametrize("saving", ["save_results", "save_brief", "save_dossier", "save_contestation"])
+@pytest.mark.parametrize(
+    "saving",
+    ["batches.save_results", "evaluations.save_brief", "batches.save_dossier", "evaluations.save_contestation"],
+)
 def test_page_of_a_proxy_is_not_saved_as_a_document(saving: str, asking: Asking, tmp_path: Path) -> None:
     target = tmp_path / "saved"
     target.write_text("what was saved before")
@@ -220,23 +224,23 @@ def test_events_go_on_after_the_last_one_seen_however_often_the_connection_break
         b"",
         events_begun(event(2, "started"), event(3, "progress")),
         problem("busy", 503, retry_after="2"),
-        events_begun(event(4, "done"), event(5, "never sent after the verdict")),
+        events_begun(event(4, "succeeded"), event(5, "never sent after the verdict")),
     ]
     with serving(answers) as scripted:
-        kinds = [(one.number, one.kind) for one in asking.ask(scripted.url, "events", "ev_1")]
-    assert kinds == [(1, "queued"), (2, "started"), (3, "progress"), (4, "done")]
-    assert [one.headers.get("last-event-id") for one in scripted.received] == [None, "2", "2", "3", "3"]
+        kinds = [(item.number, item.kind) for item in asking.ask(scripted.url, "evaluations.events", "ev_1")]
+    assert kinds == [(1, "queued"), (2, "started"), (3, "progress"), (4, "succeeded")]
+    assert [item.headers.get("last-event-id") for item in scripted.received] == [None, "2", "2", "3", "3"]
 
 
 def test_events_asked_for_from_the_middle_begin_there(asking: Asking) -> None:
-    with serving([events_begun(event(8, "done"))]) as scripted:
-        assert [one.number for one in asking.ask(scripted.url, "events", "ev_1", after=7)] == [8]
+    with serving([events_begun(event(8, "succeeded"))]) as scripted:
+        assert [item.number for item in asking.ask(scripted.url, "evaluations.events", "ev_1", after=7)] == [8]
     assert scripted.received[0].headers["last-event-id"] == "7"
 
 
 def test_stream_that_has_nothing_more_ends(asking: Asking) -> None:
     with serving([b"HTTP/1.1 204 No Content\r\n\r\n"]) as scripted:
-        assert asking.ask(scripted.url, "events", "ev_1", after=4) == []
+        assert asking.ask(scripted.url, "evaluations.events", "ev_1", after=4) == []
 
 
 def test_stream_that_breaks_again_and_again_without_news_is_given_up(asking: Asking) -> None:
@@ -244,15 +248,15 @@ def test_stream_that_breaks_again_and_again_without_news_is_given_up(asking: Ask
         serving([events_begun(event(1, "queued")), *[events_begun()] * 20]) as scripted,
         pytest.raises(ServiceUnreachable, match="ended 4 times"),
     ):
-        asking.ask(scripted.url, "events", "ev_1")
+        asking.ask(scripted.url, "evaluations.events", "ev_1")
     assert len(scripted.received) == 4
 
 
 def test_stream_of_something_else_is_refused(asking: Asking) -> None:
     with serving([answer({"hello": "world"})] * 9) as scripted, pytest.raises(ServiceUnreachable):
-        asking.ask(scripted.url, "events", "ev_1")
+        asking.ask(scripted.url, "evaluations.events", "ev_1")
     with serving([problem("not-found", 404)]) as scripted, pytest.raises(ApiProblem):
-        asking.ask(scripted.url, "events", "ev_2")
+        asking.ask(scripted.url, "evaluations.events", "ev_2")
     assert len(scripted.received) == 1
 
 
@@ -283,5 +287,5 @@ def test_address_and_key_come_from_the_environment(monkeypatch: pytest.MonkeyPat
         monkeypatch.setenv("ASSAYER_API_URL", f"{scripted.url}/behind/a/proxy/")
         monkeypatch.setenv("ASSAYER_API_KEY", KEY)
         with Client() as client, pytest.raises(ApiProblem):
-            client.evaluation("ev_1")
+            client.evaluations.get("ev_1")
     assert scripted.received[0].target == "/behind/a/proxy/v1/evaluations/ev_1"

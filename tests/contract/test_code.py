@@ -11,11 +11,11 @@ import pytest
 
 from assayer.errors import ConfigurationError, DownloadFailed, DownloadRefused
 from assayer.models import OPEN, Absent, Codebase, Window
-from benchmarks.simulator.outside.library import Library
-from benchmarks.simulator.outside.process import OutsideWorld
-from benchmarks.simulator.outside.repositories import Repositories
-from benchmarks.simulator.outside.sample import SAMPLE
 from cluster.clock import SystemClock
+from simulator.outside.library import Library
+from simulator.outside.process import OutsideWorld
+from simulator.outside.repositories import Repositories
+from simulator.outside.sample import SAMPLE
 from tests.loopback import loopback_only
 from workers.code import CodeSettings
 from workers.code.adapter import CodeAdapter
@@ -24,11 +24,10 @@ from workers.code.git_clone import GitCloner
 from workers.code.github import GitHub
 from workers.file_cache import FileCache
 from workers.file_storage import FileStorage
-from workers.remote.gateway import SourceGateway
-from workers.remote.rate_limit import InMemoryRateLimitStore
-from workers.remote.request import RequestContext
-from workers.remote.response_cache import InMemoryResponseCache
-from workers.remote.settings import GithubSettings
+from workers.outbound.source_requests import RequestContext
+from workers.outbound.source_settings import GithubSettings
+from workers.outbound.sources import SourceGateway
+from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
 
 ASK = RequestContext("evaluation", 30.0)
 CLOCK = SystemClock()
@@ -54,7 +53,7 @@ def world(outside: OutsideWorld) -> Iterator[OutsideWorld]:
 async def remote(world: OutsideWorld) -> AsyncIterator[SourceGateway]:
     settings = GithubSettings.model_validate({"base_url": world.url("github"), "spacing_seconds": 0.0})
     async with SourceGateway(
-        {"github": settings}, InMemoryResponseCache(CLOCK), InMemoryRateLimitStore(CLOCK), CLOCK
+        {"github": settings}, InMemoryResponseCache(CLOCK), InMemorySharedState(CLOCK), CLOCK
     ) as gateway:
         yield gateway
 
@@ -112,7 +111,7 @@ async def test_repository_is_read_to_readme_structure_and_definitions(code: Code
     assert base.files == 6
     assert base.committed == FIRST.pushed
     assert [source.path for source in base.sources] == ["train.py", "src/model.py", "tests/test_model.py"]
-    assert [(one.path, one.name, one.doc) for one in base.definitions] == [
+    assert [(definition.path, definition.name, definition.doc) for definition in base.definitions] == [
         ("train.py", "train", "Runs the training."),
         ("src/model.py", "Model", "Learns the task."),
         ("src/model.py", "Model.forward", ""),
@@ -163,7 +162,7 @@ async def test_nothing_of_a_repository_runs_and_its_orders_are_flagged(code: Cod
     base = await read(code, "hostile/orders")
     assert base.readme == "# Reef\n\nA library."
     assert {flag.kind for flag in base.flags} == {"hidden_text", "suspected_injection"}
-    assert "größe" in [one.name for one in base.definitions]
+    assert "größe" in [definition.name for definition in base.definitions]
     assert {"broken.py", "deep.py"} <= set(base.left_out)
     assert "model.bin" in base.tree
     assert not os.path.exists("/tmp/never")  # noqa: S108, ASYNC240 - the submodule's command would write it

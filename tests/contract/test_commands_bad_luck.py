@@ -74,28 +74,26 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _given(arguments: tuple[str, ...], stem: str) -> list[str]:
-    return [one.replace(AT, stem) if one.startswith(AT) else one for one in arguments]
+    return [argument.replace(AT, stem) if argument.startswith(AT) else argument for argument in arguments]
 
 
 def _file(arguments: tuple[str, ...], stem: str) -> Path:
-    (name,) = (one for one in arguments if one.startswith(AT))
+    (name,) = (argument for argument in arguments if argument.startswith(AT))
     return Path(name.replace(AT, stem))
 
 
-@pytest.mark.parametrize("broken", BROKEN)
 @pytest.mark.parametrize("reader", READERS)
-def test_file_that_cannot_be_used_is_refused_in_words(command_line: CommandLine, reader: str, broken: str) -> None:
-    arguments = READERS[reader]
-    BROKEN[broken](_file(arguments, "input"))
-    error_sentence(command_line(*_given(arguments, "input")))
+def test_file_that_cannot_be_used_is_refused_in_words(command_line: CommandLine, reader: str) -> None:
+    for fault, make in BROKEN.items():
+        stem = fault.replace(" ", "-")
+        make(_file(READERS[reader], stem))
+        error_sentence(command_line(*_given(READERS[reader], stem)))
 
 
 @pytest.mark.parametrize("reader", READERS)
-@pytest.mark.parametrize("stem", ["x" * 300, "a\udcff b"], ids=["too long", "not utf-8"])
-def test_name_that_no_file_can_have_is_refused_in_words(command_line: CommandLine, reader: str, stem: str) -> None:
-    arguments = READERS[reader]
-    said = error_sentence(command_line(*_given(arguments, stem)))
-    assert len(said) < 2_000
+def test_name_that_no_file_can_have_is_refused_in_words(command_line: CommandLine, reader: str) -> None:
+    for stem in ("x" * 300, "a\udcff b"):
+        assert len(error_sentence(command_line(*_given(READERS[reader], stem)))) < 2_000
 
 
 WRITERS: dict[str, tuple[str, ...]] = {
@@ -105,7 +103,6 @@ WRITERS: dict[str, tuple[str, ...]] = {
     "contestation": ("contestation", "ev_1", "--out", AT),
     "rewards": ("reward", "rewards.jsonl", "--out", AT),
     "proof": ("erase", "--source", "x", "--yes", "--proof", AT),
-    "timeline": ("timeline", "ev_1", "--html", AT),
     "audit log": ("audit-log", "export", AT),
     "ingested": ("corpus", "ingest", "jsonl", "records.jsonl", "--to", AT),
     "copies": ("graph", "check", str(IDEA), str(IDEA), "--out", AT),
@@ -142,16 +139,18 @@ ASKING: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("asking", ASKING)
 @pytest.mark.parametrize(
-    ("name", "reply"),
+    "reply",
     [
-        ("wrong key", problem("unauthorized", 401)),
-        ("another program", answer("<html>hello</html>")),
-        ("other fields", answer({"hello": 1})),
-        ("no JSON", b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 3\r\n\r\n{,}"),
+        pytest.param(problem("unauthorized", 401), id="wrong key"),
+        pytest.param(answer("<html>hello</html>"), id="another program"),
+        pytest.param(answer({"hello": 1}), id="other fields"),
+        pytest.param(
+            b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 3\r\n\r\n{,}", id="no JSON"
+        ),
     ],
 )
 def test_service_that_answers_otherwise_is_told_in_words(
-    command_line: CommandLine, monkeypatch: pytest.MonkeyPatch, asking: str, name: str, reply: bytes
+    command_line: CommandLine, monkeypatch: pytest.MonkeyPatch, asking: str, reply: bytes
 ) -> None:
     with serving([reply] * 4) as service:
         monkeypatch.setenv("ASSAYER_API_URL", service.url)

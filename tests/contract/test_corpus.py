@@ -1,4 +1,4 @@
-"""What every Literature promises, asked of the corpus on disk and of its twin in memory."""
+"""Contract tests of Literature, for the corpus on disk and its in-memory twin."""
 
 import datetime as dt
 from asyncio import gather
@@ -18,7 +18,7 @@ from workers.embedding.hashing_embedder import HashingEmbedder
 CUTOFF = dt.date(2015, 6, 15)
 BEFORE_CUTOFF = Window.until(CUTOFF)
 """The day on which `bee-05` was published."""
-BEE, HANDBOOK, UNDATED, UNKNOWN = (PaperId(one) for one in ("bee-05", "bee-12", "bee-13", "nobody-knows"))
+BEE, HANDBOOK, UNDATED, UNKNOWN = (PaperId(text) for text in ("bee-05", "bee-12", "bee-13", "nobody-knows"))
 QUERIES = ("bumblebees in meadows after late mowing", "transects for counting pollinators")
 
 
@@ -36,7 +36,7 @@ async def on_disk(directory: Path) -> Corpus:
 def in_memory() -> MemoryCorpus:
     records = [PaperRecord.model_validate(record) for record in RECORDS]
     references = {
-        PaperId(record.id): [PaperId(one) for one in record.references]
+        PaperId(record.id): [PaperId(reference) for reference in record.references]
         for record in records
         if record.references is not None
     }
@@ -103,7 +103,7 @@ async def test_neighbours_are_others_and_unknown_papers_have_none(literature: Li
 async def test_references_are_those_the_source_knows_before_the_cutoff(literature: Literature) -> None:
     async def cited(limit: int, window: Window) -> dict[PaperId, list[str]]:
         answer = await literature.references([HANDBOOK, BEE, UNDATED], limit, window)
-        return {paper: [one.id for one in papers] for paper, papers in answer.items()}
+        return {paper: [item.id for item in papers] for paper, papers in answer.items()}
 
     assert await cited(10, OPEN) == {HANDBOOK: ["bee-00", "bee-05", "bee-03"], UNDATED: []}
     assert await cited(2, OPEN) == {HANDBOOK: ["bee-00", "bee-05"], UNDATED: []}
@@ -113,7 +113,7 @@ async def test_references_are_those_the_source_knows_before_the_cutoff(literatur
 async def test_citing_papers_are_those_of_the_window_with_the_newest_first(literature: Literature) -> None:
     asked = [PaperId("bee-00"), HANDBOOK, UNKNOWN]
     answer = await literature.citing(asked, 10, OPEN)
-    assert {paper: [one.id for one in papers] for paper, papers in answer.items()} == {
+    assert {paper: [item.id for item in papers] for paper, papers in answer.items()} == {
         "bee-00": ["bee-12"],
         HANDBOOK: [],
     }

@@ -39,7 +39,7 @@ class Published:
         self._publisher = CorpusPublisher(address, SettableClock())
 
     async def first(self) -> str:
-        records = [one.model_dump(mode="json", exclude={"year"}) for one in edition(0, PAPERS)]
+        records = [item.model_dump(mode="json", exclude={"year"}) for item in edition(0, PAPERS)]
         source = write_jsonl(self._folder / "papers.jsonl", records)
         if self._shards:
             await build_shards([source], self._shards, self._directory, EMBEDDER)
@@ -66,7 +66,7 @@ async def _newest(traffic: Traffic) -> str:
     return traffic.answers[-1].version
 
 
-@pytest.mark.parametrize("shards", [0, 2])
+@pytest.mark.parametrize("shards", [pytest.param(0, marks=pytest.mark.slow), 2])
 async def test_no_search_fails_or_mixes_versions_while_they_are_published(
     store: ObjectStore, tmp_path: Path, shards: int
 ) -> None:
@@ -88,7 +88,7 @@ async def test_no_search_fails_or_mixes_versions_while_they_are_published(
     assert all(hit.paper.title.startswith("Edition 0:") for hit in hits)
     assert traffic.failed() == []
     assert traffic.mixed(editions) == []
-    assert {one.version for one in traffic.answers} == set(editions.of)
+    assert {answer.version for answer in traffic.answers} == set(editions.of)
 
 
 async def test_reader_goes_on_while_the_store_is_away_and_follows_once_it_is_back(
@@ -104,7 +104,7 @@ async def test_reader_goes_on_while_the_store_is_away_and_follows_once_it_is_bac
 
     async def told() -> bool:
         assert (await corpora.current()).version in (first, second)
-        return any("nobody can see" in one.message for one in caplog.records)
+        return any("nobody can see" in record.message for record in caplog.records)
 
     try:
         with caplog.at_level(logging.WARNING):
@@ -147,5 +147,5 @@ async def test_first_search_waits_for_the_first_pull_and_tells_where_nothing_was
         await corpora.current()
     version = await Published(tmp_path, address, 0).first()
     both = await asyncio.gather(corpora.current(), corpora.current())
-    assert {one.version for one in both} == {version}
+    assert {item.version for item in both} == {version}
     await corpora.aclose()

@@ -1,16 +1,20 @@
 """Citations both ways in corpora that are odd: cycles, works that everybody cites, lists that are long or missing."""
 
+import asyncio
 import datetime as dt
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from assayer.models import OPEN, Filters, PaperId, Window
-from index import BuildOptions, Corpus, VersionStore, build_corpus, build_shards, read_manifest
+from index import BuildOptions, Corpus, Manifest, VersionStore, build_corpus, build_shards, read_manifest
 from index.building.update import read_delta, update_corpus
 from index.memory_corpus import MemoryCorpus
+from index.search.local_reader import LocalReader
 from index.search.version_reader import VersionReader
+from index.shards.sharded_queries import CorpusQueries
 from tests.corpus_papers import record, write_jsonl
 from workers.embedding.hashing_embedder import HashingEmbedder
 
@@ -27,17 +31,22 @@ async def on_disk(folder: Path, records: list[dict[str, Any]]) -> Corpus:
     return Corpus.open(folder / "corpus", HashingEmbedder())
 
 
+def opened(folder: Path) -> tuple[VersionStore, Manifest]:
+    versions = VersionStore(folder / "corpus")
+    return versions, read_manifest(versions.current_path())
+
+
 def loaded(reader: VersionReader) -> int:
     """Records that were read from disk."""
-    return sum(one.store.paper.cache_info().misses for one in reader.segments)
+    return sum(segment.store.paper.cache_info().misses for segment in reader.segments)
 
 
 async def test_papers_that_cite_each_other_and_themselves_are_found_once(tmp_path: Path) -> None:
     lists = {1: ["bee-02", "bee-01"], 2: ["bee-01", "bee-02", "bee-01"]}
     corpus = await on_disk(tmp_path, [record(number, references=some) for number, some in lists.items()])
     asked = [PaperId("bee-01"), PaperId("bee-02")]
-    assert {one: {paper.id for paper in some} for one, some in (await corpus.citing(asked, 9, OPEN)).items()} == {
-        one: set(asked) for one in asked
+    assert {item: {paper.id for paper in some} for item, some in (await corpus.citing(asked, 9, OPEN)).items()} == {
+        item: set(asked) for item in asked
     }
     assert [paper.id for paper in (await corpus.references(asked, 9, OPEN))[asked[1]]] == ["bee-01", "bee-02"]
 
@@ -45,7 +54,7 @@ async def test_papers_that_cite_each_other_and_themselves_are_found_once(tmp_pat
 async def test_corpus_without_lists_of_references_has_no_citing_papers_and_no_references(tmp_path: Path) -> None:
     corpus = await on_disk(tmp_path, [record(1), record(2)])
     asked = [PaperId("bee-01"), PaperId("bee-02")]
-    assert await corpus.citing(asked, 9, OPEN) == {one: [] for one in asked}
+    assert await corpus.citing(asked, 9, OPEN) == {item: [] for item in asked}
     assert await corpus.references(asked, 9, OPEN) == {}
 
 
@@ -53,9 +62,8 @@ async def test_of_a_hundred_thousand_citations_only_the_asked_records_are_read(t
     """Five hundred papers that name the hub two hundred times each."""
     papers = [record(0), *(record(number, references=[HUB] * 200) for number in range(1, 501))]
     corpus = await on_disk(tmp_path, papers)
-    versions = VersionStore(tmp_path / "corpus")
-    reader = VersionReader.open(versions, read_manifest(versions.current_path()))
-    found = reader.citing([HUB], 7, Filters())[HUB]
+    reader = VersionReader.open(*opened(tmp_path))
+    found = reader.papers_at([item.unit for item in reader.citing_units([HUB], 7, Filters())[HUB]])
     assert len(found) == 7
     assert loaded(reader) == 7
     assert found == (await corpus.citing([HUB], 500, OPEN))[HUB][:7]
@@ -66,15 +74,15 @@ async def test_of_a_list_of_a_hundred_thousand_references_only_the_asked_records
     unknown = [f"elsewhere-{number}" for number in range(100_000)]
     papers = [record(0, references=[*unknown, *(f"bee-{number:02}" for number in range(1, 41))])]
     await on_disk(tmp_path, papers + [record(number) for number in range(1, 41)])
-    versions = VersionStore(tmp_path / "corpus")
-    reader = VersionReader.open(versions, read_manifest(versions.current_path()))
-    assert [paper.id for paper in reader.references([HUB], 3, Filters())[HUB]] == ["bee-01", "bee-02", "bee-03"]
-    assert loaded(reader) == 3
+    with closing(await asyncio.to_thread(LocalReader.open, *opened(tmp_path))) as reader:
+        found = await CorpusQueries([reader]).references([HUB], 3, Filters())
+        assert [paper.id for paper in found[HUB]] == ["bee-01", "bee-02", "bee-03"]
+        assert loaded(reader.reader) == 3
 
 
 async def test_shards_give_the_newest_of_all_of_them(tmp_path: Path) -> None:
     days = {number: f"20{10 + number % 7}-0{1 + number % 9}-{number:02}" for number in range(1, 25)}
-    papers = [record(0), *(record(one, references=[HUB], publication_date=day) for one, day in days.items())]
+    papers = [record(0), *(record(item, references=[HUB], publication_date=day) for item, day in days.items())]
     whole = await on_disk(tmp_path, papers)
     source = write_jsonl(tmp_path / "again.jsonl", papers)
     await build_shards([source], 3, tmp_path / "shards", HashingEmbedder())
@@ -111,12 +119,14 @@ async def test_citations_are_the_ids_of_references_and_of_citing_papers(tmp_path
     asked = [PaperId(f"bee-{number:02}") for number in range(43)]
     if kind == "memory":
         known = await corpus.papers(asked, OPEN)
-        lists = {one: [paper.id for paper in some] for one, some in (await corpus.references(asked, 99, OPEN)).items()}
+        lists = {
+            item: [paper.id for paper in some] for item, some in (await corpus.references(asked, 99, OPEN)).items()
+        }
         corpus = MemoryCorpus(list(known.values()), HashingEmbedder(), lists)
     for window in (OPEN, Window.until(dt.date(2017, 6, 1))):
         found = await corpus.citations(asked, limit, window)
         cited, citing = await corpus.references(asked, limit, window), await corpus.citing(asked, limit, window)
         assert list(found) == list(citing)
-        for one, (some, others) in found.items():
-            assert some == [paper.id for paper in cited.get(one, ())]
-            assert others == [paper.id for paper in citing[one]]
+        for item, (some, others) in found.items():
+            assert some == [paper.id for paper in cited.get(item, ())]
+            assert others == [paper.id for paper in citing[item]]

@@ -1,4 +1,4 @@
-"""kill -9 at ten points of an update, and of a build: the version of before or the new one answers, and the work ends
+"""kill -9 in an update and in a build: the version of before or the new one answers, and the work ends
 well when it is done again, with nothing left over."""
 
 import random
@@ -18,7 +18,7 @@ from tests.corpus_papers import RECORDS, record, write_jsonl
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 _ROOT = Path(__file__).parents[2]
-_POINTS = 10
+_POINTS = [pytest.param(1, id="one point"), pytest.param(10, marks=pytest.mark.slow, id="ten points")]
 _MOST_SECONDS = 240
 _FIELDS: dict[str, Any] = {
     "sections": [{"title": "Methods", "text": "We walked transects and counted. " * 60}],
@@ -46,7 +46,13 @@ class Scene(NamedTuple):
         return [(int(done), int(code)) for done, code in map(str.split, told.stdout.splitlines())]
 
 
-@pytest.fixture(params=["update", "build over another version", "first build"])
+@pytest.fixture(
+    params=[
+        "update",
+        pytest.param("build over another version", marks=pytest.mark.slow),
+        pytest.param("first build", marks=pytest.mark.slow),
+    ]
+)
 async def scene(request: pytest.FixtureRequest, tmp_path: Path) -> Scene:
     before, removed = tmp_path / "before", tmp_path / "removed.txt"
     before.mkdir()
@@ -83,15 +89,16 @@ def _tree(directory: Path) -> set[str]:
     return {path.as_posix() if "words" not in path.parts[:-1] else f"{path.parent}/…{path.suffix}" for path in named}
 
 
+@pytest.mark.parametrize("number", _POINTS)
 async def test_killed_work_leaves_one_of_the_two_versions_and_ends_well_when_done_again(
-    scene: Scene, tmp_path: Path, copied: Callable[[Path, str], Path]
+    scene: Scene, number: int, tmp_path: Path, copied: Callable[[Path, str], Path]
 ) -> None:
     whole = copied(scene.before, "whole")
     ((steps, code),) = scene.killed(str(whole))
     assert code == 0
     before, after = await _answers(scene.before), await _answers(whole)
     assert before != after
-    points = sorted(random.Random(4).sample(range(steps), _POINTS))  # noqa: S311 - points, not secrets
+    points = sorted(random.Random(4).sample(range(steps), number))  # noqa: S311 - points, not secrets
     directories = {point: copied(scene.before, f"killed-{point}") for point in points}
     ended = scene.killed(*(f"{directory}:{point}" for point, directory in directories.items()))
     assert ended == [(point, -9) for point in points]

@@ -16,6 +16,8 @@ from tests.corpus_papers import REAL_PAPERS, write_jsonl
 from workers.embedding.embedder import SentenceTransformerEmbedder
 from workers.embedding.settings import EmbedderSettings
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PAPERS = 120
 

@@ -29,7 +29,7 @@ from tests.corpus_papers import RECORDS, record, write_jsonl
 
 
 def _settings(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """Of one of several machines that share a bucket."""
+    """Return the settings of a machine that shares a bucket with others."""
     monkeypatch.setenv("ASSAYER_HOME", str(folder))
     monkeypatch.setenv("ASSAYER_CORPUS__SOURCE", (folder.parent / "bucket").as_uri())
     return load_settings()
@@ -55,8 +55,8 @@ async def _update(settings: Settings, *numbers: int) -> str:
 def _folder(path: Path, records: Sequence[dict[str, Any]]) -> Path:
     (path / "upserts").mkdir(parents=True)
     with RecordWriter(path / "upserts" / "part-00000.parquet") as file:
-        for one in records:
-            file.write(PaperRecord.model_validate(one))
+        for item in records:
+            file.write(PaperRecord.model_validate(item))
     return path
 
 
@@ -252,7 +252,7 @@ async def test_old_version_is_published_again_only_if_it_is_meant(
 async def test_update_that_leads_back_to_an_old_version_is_published(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What an update takes away again, in a corpus of one segment, leaves the version of before."""
+    """An update that undoes the previous one leaves the earlier version, in a corpus with a single segment."""
     settings = _settings(tmp_path / "first", monkeypatch)
     version = await _first(settings, tmp_path)
     release = CorpusRelease(settings)

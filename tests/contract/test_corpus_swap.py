@@ -21,10 +21,10 @@ async def _newest(traffic: Traffic) -> str:
     return traffic.answers[-1].version
 
 
-@pytest.mark.parametrize("shards", [0, 2])
+@pytest.mark.parametrize("shards", [0, pytest.param(2, marks=pytest.mark.slow)])
 async def test_no_search_fails_or_mixes_versions_while_they_are_published(tmp_path: Path, shards: int) -> None:
     directory, editions, stop = tmp_path / "corpus", Editions(), asyncio.Event()
-    records = [one.model_dump(mode="json", exclude={"year"}) for one in edition(0, PAPERS)]
+    records = [item.model_dump(mode="json", exclude={"year"}) for item in edition(0, PAPERS)]
     source = write_jsonl(tmp_path / "papers.jsonl", records)
     if shards:
         await build_shards([source], shards, directory, EMBEDDER)
@@ -47,4 +47,4 @@ async def test_no_search_fails_or_mixes_versions_while_they_are_published(tmp_pa
     assert all(hit.paper.title.startswith("Edition 0:") for hit in hits)
     assert traffic.failed() == []
     assert traffic.mixed(editions) == []
-    assert {one.version for one in traffic.answers} == set(editions.of)
+    assert {answer.version for answer in traffic.answers} == set(editions.of)

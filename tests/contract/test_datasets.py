@@ -8,19 +8,18 @@ from pydantic import SecretStr
 
 from assayer.errors import SourceMalformed
 from assayer.models import OPEN, Window
-from benchmarks.simulator.outside.library import Library
-from benchmarks.simulator.outside.process import OutsideWorld
-from benchmarks.simulator.outside.sample import SAMPLE
 from cluster.clock import SystemClock
+from simulator.outside.library import Library
+from simulator.outside.process import OutsideWorld
+from simulator.outside.sample import SAMPLE
 from tests.loopback import loopback_only
 from workers.datasets.adapter import DatasetsAdapter, DatasetSource
 from workers.datasets.datacite import DataCite
 from workers.datasets.kaggle import Kaggle
-from workers.remote.gateway import SourceGateway
-from workers.remote.rate_limit import InMemoryRateLimitStore
-from workers.remote.request import RequestContext
-from workers.remote.response_cache import InMemoryResponseCache
-from workers.remote.settings import DataCiteSettings, KaggleSettings
+from workers.outbound.source_requests import RequestContext
+from workers.outbound.source_settings import DataCiteSettings, KaggleSettings
+from workers.outbound.sources import SourceGateway
+from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
 
 ASK = RequestContext("evaluation", 30.0)
 CLOCK = SystemClock()
@@ -42,9 +41,7 @@ async def remote(outside: OutsideWorld) -> AsyncIterator[SourceGateway]:
         "datacite": DataCiteSettings(base_url=outside.url("datacite"), spacing_seconds=0),
     }
     with loopback_only() as outbound:
-        async with SourceGateway(
-            settings, InMemoryResponseCache(CLOCK), InMemoryRateLimitStore(CLOCK), CLOCK
-        ) as gateway:
+        async with SourceGateway(settings, InMemoryResponseCache(CLOCK), InMemorySharedState(CLOCK), CLOCK) as gateway:
             yield gateway
     assert outbound.attempts == []
 
@@ -57,24 +54,24 @@ def source(request: pytest.FixtureRequest, remote: SourceGateway) -> DatasetSour
 
 async def test_data_sets_are_found_by_words_each_once_with_what_is_known_of_them(source: DatasetSource) -> None:
     found = await source.search('graph "networks": NOT (attention) AND *', 30, OPEN, ASK)
-    assert len({one.key for one in found}) == len(found) > 3
-    for one in found:
-        assert one.key.startswith(("kaggle:", "doi:10."))
-        assert one.title.startswith("Data ")
-        assert one.description
-        assert "<p>" not in one.description
-        assert one.url.startswith("https://")
-        assert one.publisher in ("Kaggle", "Dryad")
-        assert one.licence.startswith(("CC", "Creative Commons"))
-        assert one.published in DATES
+    assert len({item.key for item in found}) == len(found) > 3
+    for item in found:
+        assert item.key.startswith(("kaggle:", "doi:10."))
+        assert item.title.startswith("Data ")
+        assert item.description
+        assert "<p>" not in item.description
+        assert item.url.startswith("https://")
+        assert item.publisher in ("Kaggle", "Dryad")
+        assert item.licence.startswith(("CC", "Creative Commons"))
+        assert item.published in DATES
 
 
 @pytest.mark.parametrize("window", [Window.until(MIDDLE), Window.later_than(MIDDLE)])
 async def test_dated_data_sets_lie_in_the_window(source: DatasetSource, window: Window) -> None:
     found = await source.search("graph networks learning", 10, window, ASK)
     assert found
-    for one in found:
-        assert one.published is None or (one.published <= MIDDLE) == (window.before is not None)
+    for item in found:
+        assert item.published is None or (item.published <= MIDDLE) == (window.before is not None)
 
 
 async def test_as_many_as_asked_for_and_none_for_no_words(source: DatasetSource) -> None:

@@ -14,7 +14,7 @@ from assayer.methods.debate.judge import judge_by_debate
 from assayer.models.reward import Reward
 from assayer.reports.debate_page import as_debate_html
 from tests.chromium import launch_options
-from tests.contract.test_report_page import CONTRASTS
+from tests.contract.page_contrast import POOR_CONTRASTS
 from tests.unit.debate_answers import ITEM, ScriptedSeats
 from tests.unit.twins import a_run
 
@@ -52,7 +52,7 @@ def test_debate_is_read_on_any_screen(browser: Browser, tmp_path: Path, html: st
     page.on("request", lambda request: requests.append(request.url))
     page.goto(file.as_uri())
     assert (complaints, requests) == ([], [file.as_uri()])
-    assert page.evaluate(CONTRASTS) == []
+    assert page.evaluate(POOR_CONTRASTS) == []
     for width in (320, 390, 768, 1280):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth") <= width

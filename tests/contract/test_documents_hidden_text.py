@@ -22,7 +22,7 @@ BODY = "".join(shown(SEEN, 700 - 14 * line) for line in range(12))
 
 async def read(*pages: str) -> tuple[str, list[tuple[int, str, str]]]:
     parsed = await extract_pdf(pdf_files.drawn(*pages))
-    return "\n".join(section.text for section in parsed.sections), [tuple(one) for one in parsed.hidden]  # type: ignore[misc]
+    return "\n".join(section.text for section in parsed.sections), [tuple(item) for item in parsed.hidden]  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(
@@ -112,4 +112,4 @@ async def test_document_of_hidden_text_alone_has_no_text() -> None:
 
 @pytest.mark.skipif(not PAPER.exists(), reason="the data folder beside the clone is missing")
 async def test_honest_paper_hides_nothing() -> None:
-    assert (await extract_pdf(PAPER)).hidden == ()
+    assert (await extract_pdf(PAPER.read_bytes())).hidden == ()

@@ -1,4 +1,4 @@
-"""What every Embedder promises, asked of the model and of its twin without one."""
+"""Contract tests of Embedder, for the model and its twin without a model."""
 
 import asyncio
 import json
@@ -106,8 +106,8 @@ async def test_model_in_float32_agrees_with_the_fast_one_and_prefixes_only_queri
     model: SentenceTransformerEmbedder,
 ) -> None:
     exact = SentenceTransformerEmbedder(EmbedderSettings(precision="float32", query_prefix="orchard: "))
-    for one, other in zip(await exact.embed(TEXTS, "passage"), await model.embed(TEXTS, "passage"), strict=True):
-        assert one @ other > 0.99
+    for item, other in zip(await exact.embed(TEXTS, "passage"), await model.embed(TEXTS, "passage"), strict=True):
+        assert item @ other > 0.99
     assert (await exact.embed(["orchard: bees"], "passage") == await exact.embed(["bees"], "query")).all()
     exact.close()
 
@@ -152,7 +152,7 @@ async def test_model_whose_folder_says_nothing_of_pooling_is_pooled_as_the_setti
     theirs = SentenceTransformer(str(folder), device="cpu")
     theirs.max_seq_length = 64
     states = theirs.encode(list(TEXTS), output_value="token_embeddings")
-    first = np.stack([np.asarray(one)[0] for one in states])
+    first = np.stack([np.asarray(state)[0] for state in states])
     assert (vectors * first / np.linalg.norm(first, axis=1, keepdims=True)).sum(axis=1) == pytest.approx(1, abs=1e-4)
 
 
@@ -165,7 +165,7 @@ async def test_prompts_of_a_models_own_configuration_are_used_unless_the_setting
         assert (await prompted.embed(["spring"], "passage") == await model.embed(["spring"], "passage")).all()
 
 
-@pytest.mark.parametrize("precision", ["bfloat16", "float32"])
+@pytest.mark.parametrize("precision", [pytest.param("bfloat16", marks=pytest.mark.slow), "float32"])
 async def test_packaged_model_gives_the_vectors_that_sentence_transformers_computes_from_its_folder(
     tmp_path: Path, precision: Precision
 ) -> None:

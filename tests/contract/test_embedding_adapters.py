@@ -8,11 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from assayer.errors import ConfigurationError
 from tests.contract.adapted_model import HIDDEN, adapted_folder, save_adapter, small_bert
-from workers.embedding.bottleneck_adapters import apply_adapter
 from workers.embedding.embedder import SentenceTransformerEmbedder
 from workers.embedding.settings import EmbedderSettings
 
@@ -32,6 +30,10 @@ def embedder(folder: Path) -> Iterator[SentenceTransformerEmbedder]:
 
 
 def test_an_adapted_model_computes_what_the_library_of_adapters_computes(tmp_path: Path) -> None:
+    import torch
+
+    from workers.embedding.bottleneck_adapters import apply_adapter
+
     model = small_bert()
     apply_adapter(model, str(save_adapter(tmp_path / "adapter", seed=100)))
     with torch.inference_mode():
@@ -44,6 +46,10 @@ def test_an_adapted_model_computes_what_the_library_of_adapters_computes(tmp_pat
 async def test_queries_and_passages_are_each_embedded_with_their_own_adapter(
     folder: Path, embedder: SentenceTransformerEmbedder
 ) -> None:
+    import torch
+
+    from workers.embedding.bottleneck_adapters import apply_adapter
+
     queries, passages = await embedder.embed(TEXTS, "query"), await embedder.embed(TEXTS, "passage")
     ids = torch.tensor([[2, 5, 6, 7, 3]])
     for vectors, adapter in ((queries, folder.with_name("specter2_adhoc_query")), (passages, folder)):
@@ -71,6 +77,8 @@ def test_an_adapted_model_has_its_own_name_and_the_dimensions_of_its_base(
     ],
 )
 def test_an_adapter_of_another_kind_is_refused(tmp_path: Path, otherwise: dict[str, object], why: str) -> None:
+    from workers.embedding.bottleneck_adapters import apply_adapter
+
     with pytest.raises(ConfigurationError, match=why):
         apply_adapter(small_bert(), str(save_adapter(tmp_path / "adapter", 100, **otherwise)))
 
@@ -86,6 +94,10 @@ def test_an_adapter_of_another_kind_is_refused(tmp_path: Path, otherwise: dict[s
 def test_an_adapter_whose_weights_are_not_all_of_the_models_layers_is_refused(
     tmp_path: Path, lost: str | None, added: str | None, why: str
 ) -> None:
+    import torch
+
+    from workers.embedding.bottleneck_adapters import apply_adapter
+
     path = save_adapter(tmp_path / "adapter", 100) / "pytorch_adapter.bin"
     weights = {name: value for name, value in torch.load(path).items() if lost is None or lost not in name}
     torch.save(weights | ({added: torch.zeros(HIDDEN)} if added else {}), path)

@@ -1,84 +1,109 @@
-"""A parent and the loop that serves it, over a real pipe: what ends in which way is told, and nothing works on for
-nobody."""
+"""A share of works as a child does it, over a real pipe: every end is told to the parent."""
 
 import asyncio
 import multiprocessing
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from itertools import count
 from typing import Any
 
 import pytest
 
-from assayer.errors import Defect
-from assayer.ports import Progress
+from assayer.errors import Defect, InputError, LlmRejected
+from assayer.models import EvaluationId
+from assayer.ports import Progress, ProgressEvent
 from cluster import evaluation_processes
 from cluster.engine import Engine
 
-# It has no public way in without processes, whose engines take seconds to open.
-from cluster.evaluation_processes import _Child, _InProcesses, _listen, _Serving, _Silent
+# The public way needs processes, whose engines take seconds to open.
+from cluster.evaluation_processes import _Parent, _share
 
 UNUSED: Any = None
-STARTED, ENDED = asyncio.Event(), asyncio.Event()
+EVENT = ProgressEvent(EvaluationId("ev_1"), "soundness", 1, 2)
 
 
-class Endless:
-    """Says when it has begun and when it has been ended."""
-
-    async def __call__(self, engine: Engine, progress: Progress) -> None:
-        STARTED.set()
-        try:
-            await asyncio.Event().wait()
-        finally:
-            ENDED.set()
+async def number(engine: Engine, progress: Progress) -> int:
+    progress.report(EVENT)
+    return 7
 
 
-class Unsendable:
-    async def __call__(self, engine: Engine, progress: Progress) -> Callable[[], int]:
-        return lambda: 1
+async def unsendable(engine: Engine, progress: Progress) -> Callable[[], int]:
+    return lambda: 1
 
 
-class Sendable:
-    async def __call__(self, engine: Engine, progress: Progress) -> int:
-        return 7
+async def unusable(engine: Engine, progress: Progress) -> int:
+    raise InputError("Too short.", "Write more.")
+
+
+async def refused(engine: Engine, progress: Progress) -> int:
+    raise LlmRejected("The key is wrong.")
+
+
+async def endless(engine: Engine, progress: Progress) -> int:
+    await asyncio.Event().wait()
+    return 0
+
+
+class _Reachable:
+    async def reach(self) -> None:
+        pass
 
 
 @asynccontextmanager
 async def _no_engine(*_: object, **__: object) -> AsyncIterator[object]:
-    yield object()
+    yield _Reachable()
+
+
+class Told(_Parent):
+    """A parent's connections with both ends here."""
+
+    def __init__(self) -> None:
+        self.received, sent = multiprocessing.Pipe(duplex=False)
+        super().__init__(sent, multiprocessing.get_context("spawn").Lock(), UNUSED)
 
 
 @pytest.fixture
-async def served(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[_InProcesses]:
-    """One place, in this process."""
+def parent(monkeypatch: pytest.MonkeyPatch) -> Told:
     monkeypatch.setattr(evaluation_processes, "open_engine", _no_engine)
-    ours, theirs = multiprocessing.Pipe()
-    child = _Child(UNUSED, ours)
-    opened = child.expect(0, _Silent())
-    _listen(child)
-    serving = asyncio.create_task(_Serving(theirs).run(UNUSED, ()))
-    await opened
-    yield _InProcesses([child], count(1).__next__, asyncio.Semaphore(1))
-    ours.send(None)
-    await serving
-    theirs.close()
-    assert child.listener is not None
-    await asyncio.to_thread(child.listener.join)
-    ours.close()
+    return Told()
 
 
-async def test_work_that_nobody_waits_for_any_more_ends_before_its_place_is_taken(served: _InProcesses) -> None:
-    waiting = asyncio.create_task(served.run(Endless(), _Silent()))
-    await STARTED.wait()
-    waiting.cancel()
+def told(parent: Told) -> list[Any]:
+    events = []
+    while parent.received.poll(0.1):
+        events.append(parent.received.recv())
+    return events
+
+
+async def test_results_failures_and_progress_are_told_one_by_one(parent: Told) -> None:
+    works: dict[int, Any] = {3: number, 5: unusable}
+    assert await _share(UNUSED, (), works, parent) is None
+    events = told(parent)
+    assert EVENT in events
+    results = {
+        event.number: event.result for event in events if event is not EVENT and not isinstance(event, ProgressEvent)
+    }
+    assert results[3] == 7
+    assert isinstance(results[5], InputError)
+
+
+async def test_result_that_cannot_be_sent_is_a_defect_and_holds_nobody_up(parent: Told) -> None:
+    works: dict[int, Any] = {0: unsendable, 1: number}
+    assert await _share(UNUSED, (), works, parent) is None
+    results = {item.number: item.result for item in told(parent) if not isinstance(item, ProgressEvent)}
+    assert isinstance(results[0], Defect)
+    assert results[1] == 7
+
+
+async def test_refused_key_stops_the_share(parent: Told) -> None:
+    works: dict[int, Any] = {0: refused, 1: endless}
+    assert isinstance(await _share(UNUSED, (), works, parent), LlmRejected)
+    assert told(parent) == []
+
+
+async def test_share_ends_when_its_parent_asks(parent: Told) -> None:
+    works: dict[int, Any] = {0: endless}
+    share = asyncio.create_task(_share(UNUSED, (), works, parent))
+    await asyncio.sleep(0.05)
+    await asyncio.to_thread(parent.cancel)
     with pytest.raises(asyncio.CancelledError):
-        await waiting
-    assert await served.run(Sendable(), _Silent()) == 7
-    assert ENDED.is_set()
-
-
-async def test_a_result_that_cannot_be_sent_is_a_defect_and_holds_nobody_up(served: _InProcesses) -> None:
-    async with asyncio.timeout(30):
-        with pytest.raises(Defect, match=r"assayer failed: .*pickle"):
-            await served.run(Unsendable(), _Silent())
-        assert await served.run(Sendable(), _Silent()) == 7
+        await share

@@ -1,5 +1,5 @@
 """FAISS's GPU build without a GPU: that it has what is asked of it, by those names, and that the lack of a card is told
-in words. `docs/corpus/gpus.md` says how to run it where the build for the CPU is installed."""
+in words. `docs/run/gpus.md` says how to run it where the build for the CPU is installed."""
 
 import ctypes
 import inspect
@@ -21,7 +21,7 @@ ROWS, DIMENSIONS, LIMIT = 500, 16, 7
 
 
 def test_its_kernel_is_asked_for_by_names_that_it_has() -> None:
-    fields = {name for name, _ in inspect.getmembers(faiss.GpuDistanceParams, lambda one: isinstance(one, property))}
+    fields = {name for name, _ in inspect.getmembers(faiss.GpuDistanceParams, lambda item: isinstance(item, property))}
     assert fields >= {
         *("metric", "k", "dims", "vectors", "vectorType", "numVectors", "queries", "queryType", "numQueries"),
         *("outDistances", "outIndices", "outIndicesType", "device"),

@@ -17,9 +17,9 @@ from aiohttp.test_utils import TestServer
 from prometheus_client import REGISTRY
 
 from assayer.errors import AddressRefused, DownloadFailed, DownloadRefused, FullTextError
-from benchmarks.simulator.outside.hostile import PDF
-from benchmarks.simulator.outside.process import OutsideWorld
 from cluster.clock import SystemClock
+from simulator.outside.hostile import PDF
+from simulator.outside.process import OutsideWorld
 from tests.loopback import Outbound, loopback_only
 from workers.fetching import DownloadLimits, FetchingSettings
 from workers.fetching.downloader import Downloader
@@ -286,7 +286,7 @@ async def test_one_host_is_asked_politely(world: OutsideWorld, downloader: Downl
 
 @pytest.fixture
 def own_certificate(tmp_path: Path) -> ssl.SSLContext:
-    """For localhost, signed by nobody but itself; lies in cert.pem."""
+    """Self-signed certificate for localhost, stored in cert.pem."""
     command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost"
     names = ["-addext", "subjectAltName=DNS:localhost", "-keyout", "key.pem", "-out", "cert.pem"]
     subprocess.run([*command.split(), *names], cwd=tmp_path, check=True, capture_output=True)

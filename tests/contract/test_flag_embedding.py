@@ -18,10 +18,8 @@ from assayer.errors import ConfigurationError
 from assayer.ports import LexicalEmbedder
 from tests.contract.bge_models import SENTENCES, small_bge_m3, small_llm_reranker
 from tests.contract.reranking_model import small_model
-from workers.embedding.embedder import SentenceTransformerEmbedder
-from workers.embedding.hashing_embedder import HashingLexicalEmbedder
-from workers.embedding.lexical_embedder import BgeM3Embedder
-from workers.embedding.local_embedder import local_embedder
+from tests.in_memory import HashingLexicalEmbedder
+from workers.embedding.embedder import BgeM3Embedder, SentenceTransformerEmbedder, local_embedder
 from workers.embedding.settings import EmbedderSettings
 from workers.flag_embedding import import_flag_embedding
 from workers.reranking import RerankerSettings
@@ -89,9 +87,9 @@ async def test_vectors_and_weights_are_those_of_flag_embedding(
     assert np.abs(vectors - theirs["dense_vecs"]).max() < 1e-6
     for own, other in zip(lexical, theirs["lexical_weights"], strict=True):
         assert set(map(str, own.tokens.tolist())) == other.keys()
-        assert own.weights == pytest.approx([float(other[str(one)]) for one in own.tokens.tolist()], abs=1e-5)
+        assert own.weights == pytest.approx([float(other[str(item)]) for item in own.tokens.tolist()], abs=1e-5)
         assert (np.diff(own.tokens) > 0).all()
-    assert sum(len(one.tokens) for one in lexical) > 300, "a test of weights needs some"
+    assert sum(len(item.tokens) for item in lexical) > 300, "a test of weights needs some"
 
 
 async def test_vectors_are_those_of_sentence_transformers_so_that_a_corpus_of_either_may_be_asked(
@@ -119,11 +117,11 @@ def weigher(bge_m3: Path, request: pytest.FixtureRequest) -> Iterator[LexicalEmb
 async def test_weights_are_above_nothing_and_their_tokens_rise(weigher: LexicalEmbedder) -> None:
     vectors, lexical = await weigher.embed_with_weights(TEXTS, "query")
     assert len(vectors) == len(lexical) == len(TEXTS)
-    for one in lexical:
-        assert one.tokens.dtype == np.dtype(np.int32)
-        assert one.weights.dtype == np.dtype(np.float32)
-        assert (np.diff(one.tokens) > 0).all()
-        assert (one.weights > 0).all()
+    for item in lexical:
+        assert item.tokens.dtype == np.dtype(np.int32)
+        assert item.weights.dtype == np.dtype(np.float32)
+        assert (np.diff(item.tokens) > 0).all()
+        assert (item.weights > 0).all()
     assert len((await weigher.embed_with_weights([], "passage")).lexical) == 0
 
 
@@ -134,9 +132,9 @@ async def test_a_text_gets_the_same_bits_alone_and_in_company(weigher: LexicalEm
     for place, text in list(enumerate(TEXTS))[::7]:
         alone = await weigher.embed_with_weights([text], "passage")
         assert (alone.vectors[0] == vectors[place]).all()
-        for one in (alone.lexical[0], others[len(TEXTS) - 1 - place]):
-            assert (one.tokens == lexical[place].tokens).all()
-            assert (one.weights == lexical[place].weights).all()
+        for item in (alone.lexical[0], others[len(TEXTS) - 1 - place]):
+            assert (item.tokens == lexical[place].tokens).all()
+            assert (item.weights == lexical[place].weights).all()
 
 
 async def test_queries_are_remembered_with_their_weights_and_askers_share_passes(embedder: BgeM3Embedder) -> None:
@@ -258,7 +256,7 @@ async def test_a_model_that_changes_its_logits_is_refused(tmp_path: Path, gemma:
 
 
 def run_elsewhere(code: str) -> str:
-    """What a process of its own says of an error, without a way to the hub."""
+    """Return the standard error of code run in a separate process, with the hub offline."""
     variables = {**os.environ, "HF_HUB_OFFLINE": "1"}
     ended = subprocess.run(
         [sys.executable, "-c", code], check=False, timeout=300, capture_output=True, text=True, env=variables
@@ -270,7 +268,7 @@ def test_without_the_package_the_extra_is_named(bge_m3: Path) -> None:
     code = (
         "import asyncio, importlib.util, sys\n"
         "from workers import flag_embedding\n"
-        "from workers.embedding.local_embedder import local_embedder\n"
+        "from workers.embedding.embedder import local_embedder\n"
         "from workers.embedding.settings import EmbedderSettings\n"
         "flag_embedding.find_spec = lambda name: None\n"
         f"made = local_embedder(EmbedderSettings(model={str(bge_m3)!r}, library='FlagEmbedding'))\n"

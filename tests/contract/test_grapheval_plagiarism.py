@@ -28,7 +28,7 @@ REWORDED = (
     "every one of them, and the downstream task picks the mixture. Sharing parameters between rungs proportionally to "
     "degree removes the loss. In contrast to classification, link prediction profits only from short skips."
 )
-"""Of the first paper, by hand."""
+"""Text of the first paper, reworded by hand."""
 
 
 @pytest.fixture(scope="module")
@@ -46,15 +46,15 @@ def said(name: str, text: str, embedder: SentenceTransformerEmbedder) -> IdeaVie
 @pytest.fixture(scope="module")
 def papers(embedder: SentenceTransformerEmbedder) -> list[IdeaViewpoints]:
     records = [json.loads(line) for line in CORPUS.read_text("utf-8").splitlines()[:PAPERS]]
-    return [said(one["id"], f"{one['title']}\n\n{one['abstract']}", embedder) for one in records]
+    return [said(record["id"], f"{record['title']}\n\n{record['abstract']}", embedder) for record in records]
 
 
 def compared(idea: IdeaViewpoints, papers: list[IdeaViewpoints]) -> Resemblance | None:
     index = FaissNeighbours(384)
-    for one in papers:
-        index.add(one.vectors)
-    owners = [one.idea for one in papers for _ in one.texts]
-    return resemblance_in_graph(idea, index, owners, [text for one in papers for text in one.texts], MINILM_LIMITS)
+    for paper in papers:
+        index.add(paper.vectors)
+    owners = [paper.idea for paper in papers for _ in paper.texts]
+    return resemblance_in_graph(idea, index, owners, [text for paper in papers for text in paper.texts], MINILM_LIMITS)
 
 
 def test_reworded_paper_is_found_with_its_sentences_side_by_side(
@@ -74,5 +74,8 @@ def test_proposal_handed_in_twice_is_found_in_its_batch(
     papers: list[IdeaViewpoints], embedder: SentenceTransformerEmbedder
 ) -> None:
     batch = [*papers, said("again", " ".join(papers[3].texts), embedder)]
-    found = {one.idea: one.closest for one in resemblances_within_batch(batch, FaissNeighbours(384), MINILM_LIMITS)}
+    found = {
+        resemblance.idea: resemblance.closest
+        for resemblance in resemblances_within_batch(batch, FaissNeighbours(384), MINILM_LIMITS)
+    }
     assert found == {papers[3].idea: IdeaId("again"), IdeaId("again"): papers[3].idea}

@@ -11,14 +11,13 @@ from cluster.clock import SystemClock
 from cluster.corpora.shared_turns import SERVICE_ADDRESSES, open_shared_turns
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
-from orchestrator.store import Database, DatabaseSettings, PgRateLimits
+from orchestrator.store import Database, DatabaseSettings, PgSharedState
 from tests.contract.scripted_service import answer, serving
-from tests.polling import wait_until_async
 from workers.fetching.resumable_downloads import ResumableDownloader
 from workers.fetching.settings import FetchingSettings, TransferSettings
-from workers.remote.rate_limit import RateBucket, RateLimits, SharedRateLimit, TurnDeferred, TurnEvent, TurnRequest
-from workers.remote.settings import SemanticScholarSettings
-from workers.remote.transport import SourceEndpoint
+from workers.outbound.pace import Pace, PaceLimits, Pacer, Wait
+from workers.outbound.source_client import SourceAddress
+from workers.outbound.source_settings import SemanticScholarSettings
 
 KEY = SecretStr("sk-s2")
 
@@ -28,11 +27,31 @@ def _settings(home: Path, url: str | None, spacing: float = 60.0) -> Settings:
     return Settings(home=home, database=database, s2=SemanticScholarSettings(api_key=KEY, spacing_seconds=spacing))
 
 
-def _service(database: Database, settings: Settings) -> SharedRateLimit:
-    """As the gateway of the service keeps it."""
-    endpoint = SourceEndpoint("semantic_scholar", settings.s2, "https://api.semanticscholar.org")
-    limits = RateLimits(60.0, 0.0, 1, None, 10.0, 60.0)
-    return SharedRateLimit(PgRateLimits(database), endpoint.bucket, limits, SystemClock())
+def _service(database: Database, settings: Settings) -> Pacer:
+    """Return a pacer like that of the service's gateway."""
+    address = SourceAddress("semantic_scholar", settings.s2, "https://api.semanticscholar.org")
+    return Pacer(PgSharedState(database), address.pace_key, PaceLimits(settings.s2.spacing_seconds, 1, 60.0))
+
+
+async def _waits(pacer: Pacer) -> Wait:
+    """Return the wait reported to a caller that requests a turn and does not wait for it."""
+    told: asyncio.Future[Wait] = asyncio.get_running_loop().create_future()
+
+    def check(wait: Wait | None) -> None:
+        if wait is not None and not told.done():
+            told.set_result(wait)
+
+    async def ask() -> None:
+        async with pacer.turn(check=check):
+            raise AssertionError("the spacing has not gone by")
+
+    asking = asyncio.create_task(ask())
+    try:
+        async with asyncio.timeout(30):
+            return await told
+    finally:
+        asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
 
 
 async def test_service_waits_while_a_harvest_asks_and_for_the_spacing_after_it(
@@ -40,38 +59,25 @@ async def test_service_waits_while_a_harvest_asks_and_for_the_spacing_after_it(
 ) -> None:
     settings = _settings(tmp_path, database_url)
     service = _service(database, settings)
-    async with open_shared_turns(settings, "semantic_scholar") as pace:
-        assert pace is not None
-        async with pace.permit():
-            assert isinstance(await service.exchange((), TurnRequest("service", "1", 1)), TurnDeferred)
-        after = await service.exchange((), TurnRequest("service", "1", 1))
-    assert isinstance(after, TurnDeferred)
-    assert 50.0 < after.opening <= 60.0
+    async with open_shared_turns(settings, "semantic_scholar") as pacer:
+        assert pacer is not None
+        async with pacer.turn():
+            await _waits(service)
+    assert 50.0 < (await _waits(service)).opening <= 60.0
+    await service.aclose()
 
 
 async def test_harvest_waits_for_the_spacing_after_a_request_of_the_service(
     tmp_path: Path, database: Database, database_url: str
 ) -> None:
     settings = _settings(tmp_path, database_url)
-    service, now = _service(database, settings), SystemClock().monotonic()
-    await service.exchange((), TurnRequest("service", "1", 1))
-    await service.exchange([TurnEvent("sent", "1", now), TurnEvent("answered", "1", now)], None)
-
-    async def ask() -> None:
-        async with open_shared_turns(settings, "semantic_scholar") as pace:
-            assert pace is not None
-            async with pace.permit():
-                raise AssertionError("a minute has not gone by")
-
-    async def queued() -> bool:
-        shared = await PgRateLimits(database).read(service.bucket)
-        return bool(RateBucket.from_json(shared.text).queue)
-
-    asking = asyncio.create_task(ask())
-    await wait_until_async(queued)
-    asking.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await asking
+    service = _service(database, settings)
+    async with service.turn():
+        pass
+    await service.aclose()
+    async with open_shared_turns(settings, "semantic_scholar") as pacer:
+        assert pacer is not None
+        assert 50.0 < (await _waits(pacer)).opening <= 60.0
 
 
 async def test_downloads_ask_for_a_turn_for_every_answer(tmp_path: Path, database: Database, database_url: str) -> None:
@@ -79,17 +85,18 @@ async def test_downloads_ask_for_a_turn_for_every_answer(tmp_path: Path, databas
     fetching = FetchingSettings(allow=("127.0.0.0/8",))
     with serving([answer([]), answer([])]) as services:
         async with (
-            open_shared_turns(settings, "semantic_scholar") as pace,
-            ResumableDownloader(fetching, TransferSettings(), SystemClock(), pace=pace) as transfers,
+            open_shared_turns(settings, "semantic_scholar") as pacer,
+            ResumableDownloader(fetching, TransferSettings(), SystemClock(), pace=pacer) as transfers,
         ):
             assert [await transfers.read(services.url), await transfers.read(services.url)] == [b"[]", b"[]"]
-    shared = await PgRateLimits(database).read(_service(database, settings).bucket)
-    assert RateBucket.from_json(shared.text).spent == 2
+    key = SourceAddress("semantic_scholar", settings.s2, "https://api.semanticscholar.org").pace_key
+    pace = await PgSharedState(database).change(key, lambda text, _: (text, Pace.from_json(text)))
+    assert (pace.spent, pace.in_flight) == (2, {})
 
 
 async def test_without_a_database_a_harvest_keeps_its_pace_alone(tmp_path: Path) -> None:
-    async with open_shared_turns(_settings(tmp_path, None), "arxiv") as pace:
-        assert pace is None
+    async with open_shared_turns(_settings(tmp_path, None), "arxiv") as pacer:
+        assert pacer is None
 
 
 @pytest.mark.parametrize("lacking", ["server", "tables"])
@@ -98,8 +105,8 @@ async def test_database_that_cannot_be_used_stops_no_harvest_and_is_told(
 ) -> None:
     url = empty_database_url if lacking == "tables" else "postgresql://nobody@127.0.0.1:9/none"
     with caplog.at_level(logging.WARNING):
-        async with open_shared_turns(_settings(tmp_path, url), "arxiv") as pace:
-            assert pace is None
+        async with open_shared_turns(_settings(tmp_path, url), "arxiv") as pacer:
+            assert pacer is None
     assert "keeps its pace by itself" in caplog.text
 
 

@@ -1,4 +1,4 @@
-"""What the index asks of GPUs: FAISS on real ones where there are some, and the stand-in for them everywhere."""
+"""Index behaviour on GPUs: FAISS on real ones where available, and a stand-in everywhere."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from assayer.errors import ConfigurationError
 from assayer.ports import Vectors
 from index.segments.approximate_index import ApproximateIndexKind
 from index.segments.gpu_search import GpuVectors
-from index.segments.gpus import MOST_SELECTED, Gpus, GpuStandIn, open_gpus
+from index.segments.gpus import MOST_SELECTED, Gpus, open_gpus
 from index.segments.row_filter import RowFilter
 from index.segments.vector_index import (
     TARGET_RECALL,
@@ -19,6 +19,7 @@ from index.segments.vector_index import (
     create_vectors_file,
     exact_candidates,
 )
+from tests.in_memory import GpuStandIn
 
 ROWS, DIMENSIONS, LIMIT = 20_000, 96, 10
 
@@ -85,9 +86,9 @@ def test_search_finds_what_the_cpu_finds(gpus: Gpus, folder: Path, queries: Vect
     here, there = (VectorIndex(folder, VectorIndexParameters(kind="exact", rows=ROWS), ROWS) for _ in range(2))
     there._on_gpus = GpuVectors(there.vectors, gpus, fewest_rows=1_000)
     allowed = RowFilter(rows, mask)
-    for one, other in zip(here.nearest(queries, LIMIT, allowed), there.nearest(queries, LIMIT, allowed), strict=True):
-        assert one.rows.tolist() == other.rows.tolist()
-        assert one.similarities.tolist() == other.similarities.tolist()
+    for item, other in zip(here.nearest(queries, LIMIT, allowed), there.nearest(queries, LIMIT, allowed), strict=True):
+        assert item.rows.tolist() == other.rows.tolist()
+        assert item.similarities.tolist() == other.similarities.tolist()
 
 
 def test_assigner_knows_the_nearest_of_what_it_was_given_last(gpus: Gpus, vectors: Vectors, queries: Vectors) -> None:
@@ -112,4 +113,4 @@ def test_index_built_there_is_searched_on_the_cpu_as_well_as_one_built_here(
     assert opened.approximate is not None
     best = exact_candidates(vectors, queries, LIMIT)
     found = opened.nearest(queries, LIMIT, RowFilter(ROWS))
-    assert np.mean([np.isin(one, two.rows).mean() for one, two in zip(best, found, strict=True)]) >= 0.98
+    assert np.mean([np.isin(item, two.rows).mean() for item, two in zip(best, found, strict=True)]) >= 0.98

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from assayer.errors import InputError, SourceMalformed, SourceRefused
-from benchmarks.simulator.datasets.editions import Edition
-from benchmarks.simulator.datasets.process import SimulatedDatasets
-from benchmarks.simulator.datasets.server import FAULTS
 from cluster.corpora.ingest import ingest_arxiv, ingest_openalex
 from index.ingest import IngestSummary
+from simulator.datasets.editions import Edition
+from simulator.datasets.process import SimulatedDatasets
+from simulator.datasets.server import FAULTS
 from tests.contract.ingested import FIRST, SECOND, deletions, ignore, read, settings, upserts
 
 SEPTEMBER, NOVEMBER = dt.date(2026, 9, 1), dt.date(2026, 11, 20)
@@ -40,7 +40,7 @@ def _openalex_must(edition: Edition) -> dict[str, tuple[str, set[str] | None]]:
     return {
         f"openalex:{held.entry.openalex}": (
             held.abstract,
-            {f"openalex:{one.openalex}" for one in held.references} or None,
+            {f"openalex:{reference.openalex}" for reference in held.references} or None,
         )
         for held in edition.papers.values()
         if held.entry.corpus_id % 200
@@ -79,7 +79,7 @@ async def test_the_next_harvest_goes_on_where_the_last_one_ended_and_tells_what_
     await _harvest(tmp_path, services, None, NOVEMBER)
     before, after = _arxiv_must(FIRST), _arxiv_must(SECOND)
     assert _arxiv(tmp_path / "records") == after
-    assert _arxiv(tmp_path / "upserts") == {one: told for one, told in after.items() if before.get(one) != told}
+    assert _arxiv(tmp_path / "upserts") == {item: told for item, told in after.items() if before.get(item) != told}
     assert deletions(tmp_path) == before.keys() - after.keys()
 
 
@@ -88,6 +88,7 @@ async def test_a_first_harvest_must_be_told_where_to_begin(services: SimulatedDa
         await _harvest(tmp_path, services, None)
 
 
+@pytest.mark.slow
 async def test_a_harvest_asks_once_more_for_the_last_day_that_is_in(
     services: SimulatedDatasets, tmp_path: Path
 ) -> None:
@@ -106,6 +107,7 @@ async def test_a_harvest_that_would_leave_days_out_is_refused(services: Simulate
         await _harvest(tmp_path, services, dt.date(2026, 11, 1))
 
 
+@pytest.mark.slow
 async def test_a_harvest_that_reaches_back_and_stops_short_of_what_is_in_is_refused(
     services: SimulatedDatasets, tmp_path: Path
 ) -> None:
@@ -119,6 +121,7 @@ async def test_a_harvest_that_reaches_back_and_stops_short_of_what_is_in_is_refu
     assert _arxiv(tmp_path / "records") == _arxiv_must(FIRST)
 
 
+@pytest.mark.slow
 async def test_what_a_harvest_that_broke_off_has_left_out_comes_with_the_next_night(
     services: SimulatedDatasets, tmp_path: Path
 ) -> None:
@@ -166,7 +169,7 @@ async def test_the_next_snapshot_yields_what_changed_and_what_it_no_longer_holds
     before, after = _openalex_must(FIRST), _openalex_must(SECOND)
     assert _openalex(tmp_path / "records") == after
     assert {record.id for record, _ in upserts(tmp_path)} == {
-        one for one, told in after.items() if before.get(one) != told
+        item for item, told in after.items() if before.get(item) != told
     }
     assert deletions(tmp_path) == before.keys() - after.keys()
 
@@ -185,6 +188,7 @@ async def test_merged_ids_of_an_older_snapshot_take_their_works_away(
     assert _openalex(tmp_path / "to" / "records").keys() == _openalex_must(FIRST).keys() - {gone}, "nor come they back"
 
 
+@pytest.mark.slow
 async def test_a_list_of_merged_ids_that_is_cut_off_counts_as_far_as_it_goes(
     services: SimulatedDatasets, tmp_path: Path
 ) -> None:
@@ -195,7 +199,7 @@ async def test_a_list_of_merged_ids_that_is_cut_off_counts_as_far_as_it_goes(
     manifest = f"{services.base_url}/openalex/works/manifest.json"
     summary = await ingest_openalex(str(tmp_path / "to"), manifest, [str(merged)], settings(services), ignore)
     assert _openalex(tmp_path / "to" / "records").keys() == _openalex_must(FIRST).keys() - {gone}
-    assert "the compressed file is damaged or cut off here" in {one.reason for one in summary.rejected}
+    assert "the compressed file is damaged or cut off here" in {item.reason for item in summary.rejected}
 
 
 @pytest.mark.parametrize("url", ["s3://openalex/data/authors/part.gz", "s3://x/works/../../etc/passwd"])

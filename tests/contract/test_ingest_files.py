@@ -1,10 +1,8 @@
 """Ingest of files as a process and in the library: bad records, killed runs, and places that are no folders."""
 
-import gzip
 import json
 import os
 import shlex
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,20 +13,22 @@ import fsspec
 import pytest
 
 from assayer.errors import InputError
-from benchmarks.simulator.datasets.process import SimulatedDatasets
-from benchmarks.simulator.datasets.server import KEY
 from cluster.corpora.ingest import ingest_jsonl, ingest_s2_files
 from cluster.settings import IngestSettings, Settings
 from index.disk_access import folder_lock
 from index.ingest import IngestSummary
+from simulator.datasets.process import SimulatedDatasets
+from simulator.datasets.server import KEY
 from tests.contract.ingested import FIRST, SECOND, deletions, ignore, read, s2_must
+from tests.fork_server import Piped, run_forked
+from tests.polling import LONGEST_SECONDS, wait_until
 
 _PROGRAM = "from cluster.cli.main import main; main()"
 LIMITS = Settings(ingest=IngestSettings(partitions=3, memory_mb=512))
 
 
 def _lines(path: Path, *records: object) -> Path:
-    path.write_text("".join(f"{json.dumps(one)}\n" for one in records))
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
     return path
 
 
@@ -51,7 +51,7 @@ async def test_bad_records_are_set_aside_with_their_lines_and_the_good_ones_kept
     file.write_bytes(b"\n".join([*good, *unusable, good[0]]) + b"\n")
     summary = await _ingest(tmp_path / "to", file)
     assert _titles(tmp_path / "to" / "records") == {f"p{n}": f"Paper {n}" for n in range(3)}
-    assert {one.reason: one.count for one in summary.rejected} == {
+    assert {item.reason: item.count for item in summary.rejected} == {
         "not valid JSON": 1,
         "abstract is missing": 1,
         "id is missing": 1,
@@ -60,24 +60,12 @@ async def test_bad_records_are_set_aside_with_their_lines_and_the_good_ones_kept
     }
     (listed,) = (tmp_path / "to").glob("raw/jsonl/*/rejected.jsonl")
     told = [json.loads(line) for line in listed.read_text().splitlines()]
-    assert [(one["line"], one["reason"]) for one in told] == [
+    assert [(item["line"], item["reason"]) for item in told] == [
         (4, "not valid JSON"),
         (5, "abstract is missing"),
         (6, "id is missing"),
         (7, "not UTF-8"),
     ]
-
-
-async def test_a_truncated_gzip_gives_what_came_before_its_end(tmp_path: Path) -> None:
-    whole = gzip.compress(
-        "".join(f"{json.dumps(_paper(n, venue=os.urandom(20).hex()))}\n" for n in range(500)).encode()
-    )
-    file = tmp_path / "papers.jsonl.gz"
-    file.write_bytes(whole[: len(whole) // 2])
-    summary = await _ingest(tmp_path / "to", file)
-    assert 0 < summary.records < 500
-    reasons = {one.reason for one in summary.rejected}
-    assert "the compressed file is damaged or cut off here" in reasons
 
 
 async def test_a_later_file_replaces_what_an_earlier_one_said_of_a_paper(tmp_path: Path) -> None:
@@ -98,12 +86,6 @@ async def test_of_files_given_together_the_last_one_counts(tmp_path: Path) -> No
     assert _titles(tmp_path / "to" / "records") == {"p1": "In a"}
 
 
-async def test_a_number_that_no_vector_can_hold_is_no_end_of_the_file(tmp_path: Path) -> None:
-    file = _lines(tmp_path / "papers.jsonl", _paper(1, vector=[10**400, 1]), _paper(2, vector=[1e300]), _paper(3))
-    await _ingest(tmp_path / "to", file)
-    assert _titles(tmp_path / "to" / "records").keys() == {"p1", "p2", "p3"}
-
-
 async def test_a_run_beside_another_is_refused(tmp_path: Path) -> None:
     file = _lines(tmp_path / "papers.jsonl", _paper(1))
     (tmp_path / "to").mkdir()
@@ -112,7 +94,7 @@ async def test_a_run_beside_another_is_refused(tmp_path: Path) -> None:
 
 
 async def test_deletions_are_not_listed_while_a_run_is_cut_off(tmp_path: Path) -> None:
-    """What was in the list before would not fit the upserts that are there already."""
+    """The previous list of deletions would not fit the upserts already written."""
     to, file = tmp_path / "to", tmp_path / "papers.jsonl"
     await _ingest(to, _lines(file, *(_paper(n) for n in range(9))))
     await _ingest(to, _lines(file, *(_paper(n) for n in range(8))))
@@ -160,15 +142,16 @@ async def test_any_file_system_can_hold_the_files(tmp_path: Path) -> None:
     assert _titles(tmp_path / "upserts") == {"p2": "Renamed"}
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_told_in_a_sentence_and_the_next_run_finishes(tmp_path: Path) -> None:
     file = _lines(tmp_path / "papers.jsonl", *(_paper(n, venue=os.urandom(500).hex()) for n in range(500)))
     command = [sys.executable, "-c", _PROGRAM, "corpus", "ingest", "jsonl", str(file), "--to", str(tmp_path / "to")]
     limited = ["bash", "-c", f"ulimit -f 8; exec {shlex.join(command)}"]
-    given = {**os.environ, "ASSAYER_INGEST__PARTITIONS": "2"}
-    failed = subprocess.run(limited, env=given, capture_output=True, text=True, timeout=200, check=False)
+    environment = {**os.environ, "ASSAYER_INGEST__PARTITIONS": "2"}
+    failed = subprocess.run(limited, env=environment, capture_output=True, text=True, timeout=200, check=False)
     assert failed.returncode == 2, failed.stderr
     assert "failed: File too large" in failed.stderr
-    subprocess.run(command, env=given, capture_output=True, timeout=200, check=True)
+    assert run_forked(command[3:], tmp_path, environment, LONGEST_SECONDS).code == 0
     assert len(_titles(tmp_path / "to" / "records")) == 500
 
 
@@ -178,8 +161,9 @@ def services() -> Iterator[SimulatedDatasets]:
         yield running
 
 
-def _program(services: SimulatedDatasets, to: Path, jobs: int) -> "subprocess.Popen[str]":
-    given = {
+def _command(services: SimulatedDatasets, to: Path, jobs: int) -> tuple[list[str], Path, dict[str, str]]:
+    """Return the arguments, folder and environment of an ingest."""
+    environment = {
         "ASSAYER_S2__BASE_URL": services.base_url,
         "ASSAYER_S2__API_KEY": KEY,
         "ASSAYER_S2__SPACING_SECONDS": "0",
@@ -188,52 +172,43 @@ def _program(services: SimulatedDatasets, to: Path, jobs: int) -> "subprocess.Po
         "ASSAYER_INGEST__JOBS": str(jobs),
     }
     datasets = "papers,abstracts,citations,s2orc,embeddings-specter_v2"
-    command = [sys.executable, "-c", _PROGRAM, "corpus", "ingest", "s2", "--to", str(to), "--datasets", datasets]
-    return subprocess.Popen(
-        command, env={**os.environ, **given}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+    return ["corpus", "ingest", "s2", "--to", str(to), "--datasets", datasets], to, {**os.environ, **environment}
 
 
-def _kill_at(program: "subprocess.Popen[str]", to: Path, pattern: str, count: int) -> None:
-    """As soon as that many files are there; one that has ended before is none the worse."""
-    while len(list(to.glob(pattern))) < count:
-        try:
-            program.wait(0.02)
-        except subprocess.TimeoutExpired:
-            continue
-        break
-    program.send_signal(signal.SIGKILL)
-    program.communicate(timeout=60)
+def _killed_at(services: SimulatedDatasets, to: Path, jobs: int, pattern: str, count: int) -> None:
+    """Kill an ingest as soon as that many files exist; it may also have ended before."""
+    with Piped(*_command(services, to, jobs)) as program:
+        wait_until(lambda: program.poll() is not None or len(list(to.glob(pattern))) >= count)
+        program.kill()
+        program.communicate(LONGEST_SECONDS)
 
 
 def _finished(services: SimulatedDatasets, to: Path, jobs: int) -> str:
-    program = _program(services, to, jobs)
-    output, _ = program.communicate(timeout=200)
-    assert program.returncode == 0, output
-    return output
+    ended = run_forked(*_command(services, to, jobs), LONGEST_SECONDS)
+    assert ended.code == 0, ended.err
+    return ended.out + ended.err
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_a_run_that_was_killed_at_any_point_is_finished_by_the_next(
     services: SimulatedDatasets, tmp_path: Path, jobs: int
 ) -> None:
     for pattern, count in (("raw/*/*/source.json", 3), ("raw/*/*/source.json", 9), ("records/*.parquet", 2)):
-        program = _program(services, tmp_path, jobs)
-        _kill_at(program, tmp_path, pattern, count)
+        _killed_at(services, tmp_path, jobs, pattern, count)
     _finished(services, tmp_path, jobs)
     assert {record.id for record, _ in read(tmp_path / "records")} == s2_must(FIRST.papers.values()).keys()
     assert not list(tmp_path.rglob("*.partial"))
     assert not (tmp_path / ".incoming").exists()
 
 
+@pytest.mark.slow
 def test_a_diff_that_was_killed_loses_none_of_its_changes(services: SimulatedDatasets, tmp_path: Path) -> None:
     _finished(services, tmp_path, 1)
     services.turn(2)
-    program = _program(services, tmp_path, 1)
-    _kill_at(program, tmp_path, "upserts/*.parquet", 2)
+    _killed_at(services, tmp_path, 1, "upserts/*.parquet", 2)
     _finished(services, tmp_path, 1)
     before, after = s2_must(FIRST.papers.values()), s2_must(SECOND.papers.values())
     assert {record.id for record, _ in read(tmp_path / "upserts")} == {
-        one for one, told in after.items() if before.get(one) != told
+        item for item, told in after.items() if before.get(item) != told
     }
     assert set((tmp_path / "deletions.txt").read_text().split()) == before.keys() - after.keys()

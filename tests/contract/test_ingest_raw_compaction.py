@@ -25,13 +25,13 @@ Diff = Mapping[tuple[SourceKind, bool], Sequence[Line]]
 
 
 class Release:
-    """What Semantic Scholar would hold, and the diffs that lead there."""
+    """Simulated contents of Semantic Scholar, and the diffs that produce them."""
 
     def __init__(self, seed: int) -> None:
         self._dice = random.Random(seed)  # noqa: S311 - draws what changes, the same each time
         self.titles: dict[int, str] = {}
         self.cites: dict[int, tuple[int, int]] = {}
-        """By the citation's own number, who cites whom."""
+        """Citing and cited paper, by citation number."""
 
     def first(self) -> Diff:
         self.titles = {paper: f"Paper {paper}" for paper in PAPERS}
@@ -104,7 +104,7 @@ def folder(tmp_path: Path) -> Folder:
     return Folder(tmp_path)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 async def test_after_each_of_many_diffs_the_records_are_what_the_release_holds(folder: Folder, seed: int) -> None:
     release = Release(seed)
     await folder.take(0, release.first())
@@ -142,6 +142,7 @@ async def test_what_a_kill_left_of_the_files_that_were_folded_counts_no_more(fol
     assert [name[:7] for name in folder.raw("papers")] == ["folded-"]
 
 
+@pytest.mark.slow
 async def test_a_fold_that_was_killed_before_its_mark_is_made_anew(folder: Folder) -> None:
     release = Release(4)
     before = await _many(folder, release)
@@ -180,4 +181,4 @@ async def test_folding_twice_what_is_folded_changes_nothing(folder: Folder) -> N
 
 
 def _contents(path: Path) -> dict[str, Any]:
-    return {str(one.relative_to(path)): one.read_bytes() for one in path.rglob("*") if one.is_file()}
+    return {str(item.relative_to(path)): item.read_bytes() for item in path.rglob("*") if item.is_file()}

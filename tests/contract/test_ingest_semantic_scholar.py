@@ -10,14 +10,14 @@ import pytest
 from pydantic import SecretStr
 
 from assayer.errors import ConfigurationError, InputError, SourceRefused, SourceUnavailable
-from benchmarks.simulator.datasets.editions import RELEASES
-from benchmarks.simulator.datasets.process import SimulatedDatasets
-from benchmarks.simulator.datasets.s2_lines import difference
-from benchmarks.simulator.datasets.server import FAULTS
 from cluster.corpora.ingest import ingest_s2_files, ingest_s2_release
 from cluster.settings import Settings
 from index.ingest import IngestSummary
 from index.records.parquet_records import RecordWithVector
+from simulator.datasets.editions import RELEASES
+from simulator.datasets.process import SimulatedDatasets
+from simulator.datasets.s2_lines import difference
+from simulator.datasets.server import FAULTS
 from tests.contract.ingested import FIRST, SECOND, deletions, ignore, read, s2_must, settings, upserts
 
 ALL = ("papers", "abstracts", "citations", "s2orc", "embeddings-specter_v2")
@@ -58,6 +58,7 @@ async def test_a_full_release_arrives_as_it_was_published(services: SimulatedDat
     assert (summary.records, summary.upserts, summary.deletions, summary.rejected) == (len(FIRST.papers), 0, 0, ())
 
 
+@pytest.mark.slow
 async def test_links_that_expire_servers_that_are_busy_and_files_that_break_off_cost_time_and_nothing_else(
     tmp_path: Path,
 ) -> None:
@@ -86,11 +87,12 @@ async def test_the_next_release_brings_what_changed_as_upserts_and_deletions(
     await _ingest(tmp_path, settings(services))
     before, after = s2_must(FIRST.papers.values()), s2_must(SECOND.papers.values())
     assert _told(read(tmp_path / "records")) == after
-    assert _told(upserts(tmp_path)) == {one: told for one, told in after.items() if before.get(one) != told}
+    assert _told(upserts(tmp_path)) == {item: told for item, told in after.items() if before.get(item) != told}
     assert deletions(tmp_path) == before.keys() - after.keys()
     assert deletions(tmp_path)
 
 
+@pytest.mark.slow
 async def test_changes_that_nobody_took_are_still_there_after_the_next_run(
     services: SimulatedDatasets, tmp_path: Path
 ) -> None:
@@ -111,6 +113,7 @@ async def test_datasets_that_were_not_asked_for_leave_their_fields_unknown(
     assert all(record.references is None and not record.sections and vector is None for record, vector in records)
 
 
+@pytest.mark.slow
 async def test_a_dataset_that_is_asked_for_later_is_fetched_whole_and_brought_up_to_date(
     services: SimulatedDatasets, tmp_path: Path
 ) -> None:
@@ -146,6 +149,7 @@ async def test_files_of_an_unknown_release_are_not_mixed_with_diffs(
         await _ingest(tmp_path / "to", settings(services))
 
 
+@pytest.mark.slow
 async def test_files_that_replace_a_release_are_not_of_that_release(
     services: SimulatedDatasets, tmp_path: Path
 ) -> None:
@@ -195,7 +199,7 @@ async def test_papers_whose_abstracts_nobody_has_are_set_aside_and_counted(
 ) -> None:
     summary = await _ingest(tmp_path, settings(services), ("papers", "citations"))
     assert read(tmp_path / "records") == []
-    assert [(one.reason, one.count) for one in summary.rejected] == [("abstract is missing", len(FIRST.papers))]
+    assert [(item.reason, item.count) for item in summary.rejected] == [("abstract is missing", len(FIRST.papers))]
 
 
 async def test_without_a_key_nothing_is_asked(services: SimulatedDatasets, tmp_path: Path) -> None:
@@ -214,6 +218,7 @@ async def test_a_key_that_is_wrong_is_told_as_such(services: SimulatedDatasets, 
     assert "key" in caught.value.hint
 
 
+@pytest.mark.slow
 async def test_each_run_that_a_busy_service_ends_fails_as_such_and_gets_further(tmp_path: Path) -> None:
     with SimulatedDatasets(faults=("busy",)) as services:
         summary = None
@@ -223,18 +228,9 @@ async def test_each_run_that_a_busy_service_ends_fails_as_such_and_gets_further(
     assert _told(read(tmp_path / "records")) == s2_must(FIRST.papers.values())
 
 
-async def test_a_release_that_does_not_exist_is_told_as_such(services: SimulatedDatasets, tmp_path: Path) -> None:
-    with pytest.raises(SourceRefused, match="404"):
-        await ingest_s2_release(str(tmp_path), "1999-01-01", ALL, settings(services), ignore)
-
-
 async def test_a_dataset_that_does_not_exist_is_told_with_those_that_do(
     services: SimulatedDatasets, tmp_path: Path
 ) -> None:
     with pytest.raises(InputError, match="paperz") as caught:
         await _ingest(tmp_path, settings(services), ("papers", "paperz"))
     assert "abstracts" in caught.value.hint
-
-
-def test_the_simulated_releases_are_in_their_order() -> None:
-    assert RELEASES[1] < RELEASES[2]

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from assayer.models import OPEN, PaperId
-from benchmarks.simulator.datasets.editions import Edition
-from benchmarks.simulator.datasets.process import SimulatedDatasets
 from cluster.corpora.ingest import ingest_s2_release
 from cluster.settings import Settings
 from index import Corpus, build_corpus, read_delta, update_corpus
+from simulator.datasets.editions import Edition
+from simulator.datasets.process import SimulatedDatasets
 from tests.contract.ingested import FIRST, SECOND, ignore, settings
 from workers.embedding.hashing_embedder import HashingEmbedder
 
@@ -31,8 +31,8 @@ def _settings(services: SimulatedDatasets) -> Settings:
 
 
 async def _abstracts(directory: Path) -> dict[PaperId, str]:
-    """Of every paper of both editions that the corpus has."""
-    names = {f"CorpusId:{held.entry.corpus_id}" for one in (FIRST, SECOND) for held in one.papers.values()}
+    """Return the abstract of every paper of both editions that is in the corpus."""
+    names = {f"CorpusId:{held.entry.corpus_id}" for item in (FIRST, SECOND) for held in item.papers.values()}
     found = await Corpus.open(directory, EMBEDDER).papers([PaperId(name) for name in sorted(names)], OPEN)
     return {paper_id: paper.abstract for paper_id, paper in found.items()}
 

@@ -73,7 +73,7 @@ async def test_document_goes_when_its_job_ends(queue: Queue, documents: PgDocume
     lease = await queue.one()
     assert await documents.sweep() == 0
 
-    await queue.leases.finish(lease, JobVerdict(state="done", cost_usd=0.0))
+    await queue.leases.finish(lease, JobVerdict(state="succeeded", cost_usd=0.0))
 
     assert await documents.sweep() == 1
     assert files(tmp_path) == []
@@ -89,16 +89,6 @@ async def test_document_stays_while_its_job_is_put_off(queue: Queue, documents: 
     assert (await queue.one()).document_file is not None
 
 
-async def test_erased_evaluation_leaves_no_byte(queue: Queue, tmp_path: Path) -> None:
-    await queue.add(document_job())
-    await queue.one()
-
-    assert await queue.delete(JobId("a"))
-
-    assert files(tmp_path) == []
-    assert await noted(queue.database) == 0
-
-
 async def test_erased_applicant_leaves_no_byte(queue: Queue, documents: PgDocuments, tmp_path: Path) -> None:
     await queue.add(document_job("a"), document_job("b", b"another"))
     erasures = PgErasures(queue.database, PgAuditLog(queue.database), documents)
@@ -108,15 +98,6 @@ async def test_erased_applicant_leaves_no_byte(queue: Queue, documents: PgDocume
 
     assert files(tmp_path) == [b"another"]
     assert await erasures.still_stored(ACME, ["a", "b"]) == ["b"]
-
-
-async def test_deleted_tenant_leaves_no_byte(queue: Queue, documents: PgDocuments, tmp_path: Path) -> None:
-    await queue.add(document_job())
-
-    assert await queue.delete_tenant()
-
-    assert await documents.sweep() == 1
-    assert files(tmp_path) == []
 
 
 async def test_file_that_cannot_be_deleted_is_noted_until_it_is(
@@ -188,13 +169,3 @@ async def test_file_of_a_submission_that_died_is_found_and_deleted(
 async def test_document_that_is_lost_says_so(documents: PgDocuments) -> None:
     with pytest.raises(FullTextError, match="not where it was stored"):
         await documents.read("ab/none")
-
-
-async def test_document_in_a_row_of_an_earlier_version_is_still_leased(database: Database) -> None:
-    await tenant(database)
-    queue = Queue(database)
-    await queue.add(document_job())
-
-    lease = await queue.one()
-
-    assert (lease.document, lease.document_file) == (PDF, None)

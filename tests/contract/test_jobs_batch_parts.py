@@ -5,7 +5,7 @@ import asyncio
 import asyncpg
 import pytest
 
-from orchestrator.batches.rows import RejectedRow
+from assayer_client.batches import RowError
 from orchestrator.jobs.models import BatchId
 from orchestrator.jobs.submissions import BatchClosed, MoreRows, NewBatch
 from orchestrator.store import Database, PgJobs
@@ -13,7 +13,7 @@ from tests.contract.store_jobs import ACME, Losing, Queue, job, tenant
 from tests.polling import wait_until_async
 
 BATCH = BatchId("ba_1")
-REFUSED = RejectedRow(row=2, source="ideas.csv:2", field="text", detail="It is empty.")
+REFUSED = RowError(row=2, source="ideas.csv:2", field="text", detail="It is empty.")
 ONLY_REFUSED = MoreRows(id=BATCH, first=2, rows=1, rejected=(REFUSED,), open=True)
 
 

@@ -6,8 +6,6 @@ import signal
 import tempfile
 from pathlib import Path
 
-import pytest
-
 from cluster.postgres import EmbeddedPostgres, postmaster
 from orchestrator.jobs.models import JobVerdict
 from orchestrator.store import (
@@ -24,12 +22,6 @@ SECONDS = 20
 A = job("a").id
 
 
-@pytest.fixture
-async def queue(database: Database) -> Queue:
-    await tenant(database)
-    return Queue(database)
-
-
 async def heard(notifications: Subscription) -> str | NotificationsMissed:
     """The next that is told, within a time that is long."""
     said = await notifications.next(SECONDS)
@@ -38,7 +30,9 @@ async def heard(notifications: Subscription) -> str | NotificationsMissed:
 
 
 async def connected(listener: NotificationListener) -> None:
-    """Who subscribes too early is told that it may have missed something, once there is a connection."""
+    """Wait until the listener is connected.
+
+    An early subscriber is notified that it may have missed something as soon as there is a connection."""
     async with listener.subscribe("assayer_jobs") as notifications:
         await heard(notifications)
 
@@ -78,7 +72,7 @@ async def test_nothing_follows_a_verdict(queue: Queue) -> None:
 
     assert await events.append(A, "progress", {"late": True}) is None
 
-    assert [event.kind for event in await events.after(A, 0)] == ["queued", "started", "done"]
+    assert [event.kind for event in await events.after(A, 0)] == ["queued", "started", "succeeded"]
 
 
 async def test_text_with_nul_is_kept_with_a_replacement(queue: Queue) -> None:
@@ -163,11 +157,11 @@ async def test_server_killed_under_the_queue_loses_and_doubles_nothing() -> None
             queue = Queue(database)
             finished = await _work_through_kills(queue, listener, home, names)
 
-            done = await queue.jobs.list(ACME, state="done", limit=1_000)
-            assert sorted(one.id for one in done) == sorted(finished) == names
-            assert {one.attempt for one in done} == {1}
+            done = await queue.jobs.list(ACME, state="succeeded", limit=1_000)
+            assert sorted(item.id for item in done) == sorted(finished) == names
+            assert {item.attempt for item in done} == {1}
             told = await database.fetch("SELECT job, array_agg(kind ORDER BY number) AS kinds FROM events GROUP BY job")
-            assert {tuple(row["kinds"]) for row in told} == {("queued", "started", "done")}
+            assert {tuple(row["kinds"]) for row in told} == {("queued", "started", "succeeded")}
             spent = await database.fetch_one("SELECT sum(usd) AS usd FROM spending")
             assert spent is not None
             assert spent["usd"] == len(names)
@@ -192,7 +186,7 @@ async def _work_through_kills(queue: Queue, listener: NotificationListener, home
             while len(finished) < len(names):
                 for lease in await queue.lease(4):
                     await queue.leases.renew([lease.token])
-                    assert await queue.leases.finish(lease, JobVerdict(state="done", cost_usd=1.0))
+                    assert await queue.leases.finish(lease, JobVerdict(state="succeeded", cost_usd=1.0))
                     finished.append(lease.job)
                     if len(finished) in (30, 90):
                         kill()

@@ -1,27 +1,21 @@
-"""What a worker still stores of a job that was erased under it is erased as well."""
+"""Writes of a worker for a job erased meanwhile are erased too."""
 
 import datetime as dt
 
 import pytest
 
 from assayer.models import EvaluationId
-from orchestrator.store import Database, PgAnswerCache, PgLedger, PgReports
-from tests.contract.store_jobs import Queue, job, tenant
+from orchestrator.store import PgAnswerCache, PgLedger, PgReports
+from tests.contract.store_jobs import Queue, job
 from tests.contract.store_records import answer, answered, report
 
 RUN, OTHER_RUN = EvaluationId("ev_erased"), EvaluationId("ev_other")
 
 
-@pytest.fixture
-async def queue(database: Database) -> Queue:
-    await tenant(database)
-    return Queue(database)
-
-
 async def store(queue: Queue, run: EvaluationId) -> None:
     """An answer that was on its way, and the report that was being written."""
     await PgAnswerCache(queue.database).record(answered(f"key_{run}", run), answer(f"key_{run}"))
-    await PgReports(queue.database).keep(report(run), [], {})
+    await PgReports(queue.database).keep(report(run))
 
 
 async def stored(queue: Queue, run: EvaluationId) -> tuple[bool, bool]:

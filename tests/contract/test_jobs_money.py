@@ -43,7 +43,7 @@ class Payer:
         leases = self.queue.leases
         match self.dice.choice(("finish", "fail", "put off", "vanish", "cancel", "work on")):
             case "finish":
-                await leases.finish(lease, JobVerdict(state="done"))
+                await leases.finish(lease, JobVerdict(state="succeeded"))
             case "fail":
                 await leases.give_back(lease, "It failed.", attempt_failed=True)
             case "put off":
@@ -65,8 +65,47 @@ class Payer:
         assert books is not None
         assert books["paid"] <= books["spent"] + books["reserved"] + 1e-9
         assert books["spent"] + books["reserved"] <= MONTH + 1e-9
-        for one in await self.queue.jobs.list(RICH, limit=JOBS):
-            assert await self.paid(one.id) <= LIMIT + 1e-9
+        for item in await self.queue.jobs.list(RICH, limit=JOBS):
+            assert await self.paid(item.id) <= LIMIT + 1e-9
+
+
+async def test_calls_of_a_worker_whose_clock_is_late_are_charged(database: Database) -> None:
+    queue = Queue(database)
+    await tenant(database, RICH)
+    await queue.add(job("late"), tenant=RICH)
+    lease = await queue.one()
+    assert await queue.leases.record_run(lease, EvaluationId("ev_late"), {})
+    early = dt.datetime.now(dt.UTC) - dt.timedelta(minutes=5)
+    row = answered("key", "ev_late", call(cost_usd=0.25)).model_copy(update={"at": early})
+    await PgAnswerCache(database).record(row, None)
+
+    await queue.leases.finish(lease, JobVerdict(state="succeeded"))
+
+    ended = await queue.jobs.get(RICH, lease.job)
+    assert ended is not None
+    assert ended.cost_usd == 0.25
+
+
+async def test_calls_of_an_earlier_job_with_the_same_run_are_not_charged_again(database: Database) -> None:
+    queue, run = Queue(database), EvaluationId("ev_shared")
+    await tenant(database, RICH)
+    await queue.add(job("first"), tenant=RICH)
+    first = await queue.one()
+    assert await queue.leases.record_run(first, run, {})
+    # By a clock that is ahead.
+    ahead = dt.datetime.now(dt.UTC) + dt.timedelta(minutes=5)
+    row = answered("key", run, call(cost_usd=0.25)).model_copy(update={"at": ahead})
+    await PgAnswerCache(database).record(row, None)
+    await queue.leases.finish(first, JobVerdict(state="succeeded"))
+    await queue.add(job("second"), tenant=RICH)
+    second = await queue.one()
+    assert await queue.leases.record_run(second, run, {})
+
+    await queue.leases.finish(second, JobVerdict(state="succeeded"))
+
+    ended = await queue.jobs.get(RICH, second.job)
+    assert ended is not None
+    assert ended.cost_usd == 0
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -87,9 +126,9 @@ async def test_limits_hold_and_what_is_paid_is_spent_or_reserved_at_every_moment
             await payer.check()
 
     jobs = await queue.jobs.list(RICH, limit=JOBS)
-    for one in jobs:
-        await queue.jobs.cancel(RICH, one.id)
-        assert one.cost_usd in (None, pytest.approx(await payer.paid(one.id)))
+    for item in jobs:
+        await queue.jobs.cancel(RICH, item.id)
+        assert item.cost_usd in (None, pytest.approx(await payer.paid(item.id)))
     books = await database.fetch_one(_BOOKS)
     assert books is not None
     assert books["spent"] == pytest.approx(books["paid"])

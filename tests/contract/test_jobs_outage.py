@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-import pytest
 from pydantic import SecretStr
 
 from assayer.models import EvaluationId
@@ -17,7 +16,7 @@ from orchestrator.settings import DatabaseSettings, ExecutionSettings, QueueSett
 from orchestrator.store import Database, NotificationListener, PgEvents, PgLeases
 from orchestrator.store.chore_lock import PgChoreLock
 from tests.contract.postgres_proxy import PostgresProxy
-from tests.contract.store_jobs import Queue, job, tenant
+from tests.contract.store_jobs import Queue, job
 from tests.polling import wait_until_async
 
 LEASE_SECONDS = 1.5
@@ -43,7 +42,7 @@ class Patient:
         except asyncio.CancelledError:
             self.stopped.append(lease.job)
             raise
-        return JobVerdict(state="done", cost_usd=0.5)
+        return JobVerdict(state="succeeded", cost_usd=0.5)
 
 
 @asynccontextmanager
@@ -54,6 +53,7 @@ async def at_work(url: str, name: str, performer: Patient) -> AsyncIterator[None
     async with (
         Database(DatabaseSettings(url=SecretStr(url), connect_seconds=1.0)) as database,
         NotificationListener(database) as listener,
+        PgChoreLock(database) as lock,
     ):
         leases = PgLeases(database, queue)
         worker = Worker(name, 4, performer, leases, PgEvents(database), listener, settings, LEASE_SECONDS)
@@ -61,7 +61,7 @@ async def at_work(url: str, name: str, performer: Patient) -> AsyncIterator[None
         async with asyncio.TaskGroup() as group:
             tasks = [
                 group.create_task(worker.run()),
-                group.create_task(run_chores(chores, PgChoreLock(database), settings.longest_pause_seconds)),
+                group.create_task(run_chores(chores, lock, settings.longest_pause_seconds)),
             ]
             try:
                 yield
@@ -74,12 +74,6 @@ async def _row(database: Database, name: str) -> tuple[str, int, int, int]:
     row = await database.fetch_one("SELECT state, attempt, losses, outages FROM jobs WHERE id = $1", name)
     assert row is not None
     return tuple(row)
-
-
-@pytest.fixture
-async def queue(database: Database) -> Queue:
-    await tenant(database)
-    return Queue(database)
 
 
 async def test_work_goes_on_while_the_database_is_away_for_longer_than_a_lease(queue: Queue, database_url: str) -> None:
@@ -100,10 +94,10 @@ async def test_work_goes_on_while_the_database_is_away_for_longer_than_a_lease(q
         performer.end.set()
 
         async def done() -> bool:
-            return (await _row(queue.database, "kept"))[0] == "done"
+            return (await _row(queue.database, "kept"))[0] == "succeeded"
 
         await wait_until_async(done)
-    assert await _row(queue.database, "kept") == ("done", 1, 0, 0)
+    assert await _row(queue.database, "kept") == ("succeeded", 1, 0, 0)
     assert (performer.begun, performer.stopped) == (["kept"], [])
 
 
@@ -123,10 +117,10 @@ async def test_worker_that_alone_is_cut_off_loses_its_job_to_another_and_writes_
             other.end.set()
 
             async def done() -> bool:
-                return (await _row(queue.database, "moved"))[0] == "done"
+                return (await _row(queue.database, "moved"))[0] == "succeeded"
 
             await wait_until_async(done)
-    assert await _row(queue.database, "moved") == ("done", 2, 1, 0)
+    assert await _row(queue.database, "moved") == ("succeeded", 2, 1, 0)
     row = await queue.database.fetch_one("SELECT worker, last_lease FROM jobs WHERE id = 'moved'")
     assert row is not None
 

@@ -34,9 +34,9 @@ async def test_a_failed_job_waits_again_and_ends_in_one_verdict(queue: Queue, da
     await queue.leases.finish(again, DONE)
     ended = await queue.jobs.get(ACME, one.id)
     assert ended is not None
-    assert ended.state == "done"
+    assert ended.state == "succeeded"
     events = await PgEvents(database).after(one.id, 0)
-    assert [event.kind for event in events] == ["queued", "started", "retried", "started", "done"]
+    assert [event.kind for event in events] == ["queued", "started", "retried", "started", "succeeded"]
     assert events[2].data["reason"] == "it had failed: It failed"
 
 
@@ -47,8 +47,8 @@ async def test_what_is_done_runs_or_waits_stays_as_it_is(queue: Queue) -> None:
     await queue.add(running)
     await queue.one()
     await queue.add(waiting)
-    for one in (done, running, waiting):
-        assert (await queue.jobs.retry(ACME, one.id)).jobs == 0
+    for item in (done, running, waiting):
+        assert (await queue.jobs.retry(ACME, item.id)).jobs == 0
 
 
 async def test_rows_without_a_result_of_a_batch_wait_again_and_its_end_is_told_again(queue: Queue) -> None:
@@ -63,13 +63,13 @@ async def test_rows_without_a_result_of_a_batch_wait_again_and_its_end_is_told_a
     assert (await queue.jobs.retry_batch(ACME, BATCH)).jobs == 3
     found = await queue.jobs.batch(ACME, BATCH)
     assert found is not None
-    assert (found.counts, found.finished_at, found.known_cost_usd) == ({"done": 1, "queued": 3}, None, 0.5)
+    assert (found.counts, found.finished_at, found.known_cost_usd) == ({"succeeded": 1, "queued": 3}, None, 0.5)
     assert not await queue.database.fetch("SELECT FROM batches WHERE told")
     for lease in await queue.lease(3):
         await queue.leases.finish(lease, DONE)
     found = await queue.jobs.batch(ACME, BATCH)
     assert found is not None
-    assert found.counts == {"done": 4}
+    assert found.counts == {"succeeded": 4}
     assert found.finished_at is not None
 
 

@@ -34,7 +34,7 @@ def answered(_: dict[str, Any]) -> Reply:
 
 
 def ideas_asked(llm: ScriptedLlm) -> Counter[str]:
-    prompts = [str(one["messages"]) for one in llm.requests]
+    prompts = [str(request["messages"]) for request in llm.requests]
     return Counter(f"Idea {n}." for n in range(20) for prompt in prompts if f"Idea {n}." in prompt)
 
 
@@ -70,7 +70,7 @@ async def ended(database: Database) -> tuple[tuple[RewardOutcome, ...], RewardsR
     queue = Queue(database)
     job = await queue.jobs.get(ACME, JOB)
     assert job is not None
-    assert job.state == "done"
+    assert job.state == "succeeded"
     result = await queue.jobs.result(ACME, JOB, RewardsResult)
     assert result is not None
     return await PgRewards(database).outcomes(JOB), result, job.cost_usd
@@ -92,18 +92,18 @@ async def test_equal_items_are_judged_once_and_one_that_fails_takes_no_other_wit
     await submit(database, "Idea 1.", BROKEN, "Idea 2.", UNUSABLE, "Idea 1.")
     assert await jobs.do(await jobs.take())
     outcomes, result, cost = await ended(database)
-    assert [(one.item, one.id, one.ended_as) for one in outcomes] == [
+    assert [(item.item, item.id, item.ended_as) for item in outcomes] == [
         (0, "item 0", "match"),
         (1, "item 1", "problem"),
         (2, "item 2", "match"),
         (3, "item 3", "problem"),
         (4, "item 4", "match"),
     ]
-    assert [one.same_as for one in outcomes] == [None, None, None, None, 0]
+    assert [item.same_as for item in outcomes] == [None, None, None, None, 0]
     assert outcomes[3].problem is not None
     assert "It cannot be used." in outcomes[3].problem.detail
     assert ideas_asked(llm) == {"Idea 1.": 1, "Idea 2.": 1}
-    costs = [one.reward.cost_usd for one in outcomes if one.reward is not None]
+    costs = [item.reward.cost_usd for item in outcomes if item.reward is not None]
     assert costs == [_CALL_USD, _CALL_USD, 0.0]
     assert (result.match, result.problem, result.repeated, result.calls) == (3, 2, 1, 2)
     judge = "two-analysts-evaluator"
@@ -135,9 +135,9 @@ async def test_successor_of_a_killed_worker_judges_only_what_is_missing(
     assert await jobs.do(await jobs.take())
 
     outcomes, result, _ = await ended(database)
-    assert [one for one in outcomes if one.item in {before.item for before in stored}] == list(stored)
+    assert [outcome for outcome in outcomes if outcome.item in {before.item for before in stored}] == list(stored)
     asked = ideas_asked(llm)
-    assert [asked[ideas[one.item]] for one in stored] == [1] * len(stored)
+    assert [asked[ideas[item.item]] for item in stored] == [1] * len(stored)
     assert sum(asked.values()) <= len(ideas) + jobs.settings.rewards.concurrency
     assert (result.items, result.match) == (8, 8)
 
@@ -171,7 +171,7 @@ async def test_limit_holds_over_all_items_and_what_was_judged_by_then_stays(
     assert result.match == sum(ideas_asked(llm).values()) > 0
     assert not isinstance(result.cost_usd, Absent)
     assert result.cost_usd == pytest.approx(cost)
-    refused = next(one.problem for one in outcomes if one.problem is not None)
+    refused = next(outcome.problem for outcome in outcomes if outcome.problem is not None)
     assert "budget" in refused.detail
 
 

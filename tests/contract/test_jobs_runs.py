@@ -2,23 +2,20 @@
 
 import datetime as dt
 
-import asyncpg
 import pytest
-from pydantic import SecretStr
 
 from assayer.models import EvaluationId
 from assayer.models.llm_batches import BatchCall
 from orchestrator.jobs.models import JobVerdict, Lease, TenantId, TenantPlan
 from orchestrator.settings import QueueSettings
-from orchestrator.store import Database, DatabaseSettings, PgAnswerCache, PgLedger, PgReports, PgUsage
+from orchestrator.store import Database, PgAnswerCache, PgLedger, PgReports, PgUsage
 from orchestrator.store.llm_batches import PgBatchBook
 from tests.contract.store_jobs import ACME, RICH, Losing, Queue, job, tenant
 from tests.contract.store_records import answer, answered, call, report
-from tests.contract.tables_of import tables_of
 
 FIRST, SECOND = EvaluationId("ev_of_the_old_version"), EvaluationId("ev_of_the_new_version")
-UNCOUNTED = JobVerdict(state="done", run_id=SECOND)
-"""As workers store it: the ledger says what it cost."""
+UNCOUNTED = JobVerdict(state="succeeded", run_id=SECOND)
+"""Verdict as workers store it; the cost is in the ledger."""
 
 
 @pytest.fixture
@@ -29,7 +26,7 @@ async def queue(database: Database) -> Queue:
 
 
 async def pay(queue: Queue, run: EvaluationId, usd: float | None, key: str = "") -> None:
-    """For one answer, which is kept; None: its price is not known."""
+    """Record a single answer with its price, and store it; `usd` is None if the price is unknown."""
     key = key or f"key_{run}"
     row = answered(key, run, call(cost_usd=usd)).model_copy(update={"at": dt.datetime.now(dt.UTC)})
     await PgAnswerCache(queue.database).record(row, answer(key))
@@ -93,7 +90,7 @@ async def test_buried_job_costs_what_all_its_runs_cost(queue: Queue, database: D
     dead = await queue.jobs.get(RICH, job("a").id)
 
     assert dead is not None
-    assert (dead.state, dead.cost_usd) == ("dead", 3.25)
+    assert (dead.state, dead.cost_usd) == ("failed", 3.25)
     assert await spent(queue) == (3.25, 0)
 
 
@@ -105,7 +102,7 @@ async def test_run_that_is_resumed_is_paid_for_once(queue: Queue) -> None:
     assert await queue.leases.record_run(lease, FIRST, {})
     await pay(queue, FIRST, 0.5, "another key")
 
-    assert await queue.leases.finish(lease, JobVerdict(state="done", run_id=FIRST))
+    assert await queue.leases.finish(lease, JobVerdict(state="succeeded", run_id=FIRST))
 
     done = await queue.jobs.get(RICH, lease.job)
     assert done is not None
@@ -160,7 +157,7 @@ async def end_with_reports(queue: Queue) -> Lease:
     await queue.add(job("a"))
     lease = await begin_twice(queue)
     for run in (FIRST, SECOND):
-        await PgReports(queue.database).keep(report(run), [], {})
+        await PgReports(queue.database).keep(report(run))
         waiting = BatchCall(key=f"call of {run}", run_id=run, model="m", body="{}", until=dt.datetime.now(dt.UTC))
         await PgBatchBook(queue.database, "endpoint").enqueue(waiting)
     await queue.leases.finish(lease, UNCOUNTED)
@@ -271,7 +268,7 @@ async def test_call_that_is_told_after_its_lease_ran_out_counts_in_the_next_atte
     again = await queue.one()
     assert (again.max_usd, again.paid_usd) == (4.0, 1.5)
     assert await spent(queue) == (1.0, 3.0)
-    await queue.leases.finish(again, JobVerdict(state="done", run_id=FIRST))
+    await queue.leases.finish(again, JobVerdict(state="succeeded", run_id=FIRST))
 
     assert await spent(queue) == (1.5, 0)
 
@@ -298,26 +295,3 @@ async def test_given_back_job_that_can_never_begin_again_costs_what_was_paid(que
     assert failed is not None
     assert (failed.state, failed.cost_usd) == ("failed", 1.0)
     assert await spent(queue) == (1.0, 0)
-
-
-async def test_runs_of_an_earlier_version_are_known_and_documents_of_ended_jobs_gone(empty_database_url: str) -> None:
-    await tables_of("0009", empty_database_url)
-    connection = await asyncpg.connect(empty_database_url)
-    await connection.execute("INSERT INTO tenants (id, name) VALUES ('acme', 'acme')")
-    insert = """
-        INSERT INTO jobs (id, tenant, kind, priority, state, subject, request, document, run_id, started_at,
-                          finished_at)
-        VALUES ($1, 'acme', 'evaluation', 1, $2, '', '{}', 'pdf', $3, now(), $4)
-    """
-    await connection.execute(insert, "ended", "done", FIRST, dt.datetime.now(dt.UTC))
-    await connection.execute(insert, "put off", "queued", SECOND, None)
-    await connection.execute(insert, "fresh", "queued", None, None)
-    await connection.close()
-
-    async with Database(DatabaseSettings(url=SecretStr(empty_database_url))) as database:
-        await database.migrate()
-        runs = await database.fetch("SELECT job, run_id, pinned_at IS NOT NULL AS dated FROM runs ORDER BY job")
-        held = await database.fetch("SELECT id FROM jobs WHERE document IS NOT NULL ORDER BY id")
-
-    assert [tuple(row) for row in runs] == [("ended", FIRST, True), ("put off", SECOND, True)]
-    assert [row["id"] for row in held] == ["fresh", "put off"]

@@ -1,23 +1,31 @@
 """Jobs into the queue and out of sight: idempotency, limits, lists, isolation, deletion."""
 
-import asyncio
 import datetime as dt
 
 import pytest
 
 from assayer.errors import InputError
 from assayer.models import EvaluationId
-from orchestrator.batches.rows import RejectedRow
+from assayer_client.batches import RowError
 from orchestrator.jobs.models import BatchId, JobState, JobVerdict, TenantId, TenantPlan
 from orchestrator.jobs.results import RewardsResult
 from orchestrator.jobs.submissions import Cursor, NewBatch, QueueFull
-from orchestrator.store import Database, PgAnswerCache, PgEvents, PgJobs, PgReports, PgServiceMetrics, PgUsage
-from orchestrator.store.idempotency import IdempotencyKeyReused, IdempotencyRecord, RecordedResponse
+from orchestrator.store import (
+    Database,
+    PgAnswerCache,
+    PgEvents,
+    PgJobs,
+    PgReports,
+    PgServiceMetrics,
+    PgUsage,
+    retention,
+)
+from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse
 from tests.contract.store_jobs import ACME, DONE, OTHER, RICH, Losing, Queue, job, tenant
-from tests.contract.store_records import answer, answered, paper, report
+from tests.contract.store_records import answer, answered, report
 
 BATCH = BatchId("ba_1")
-REJECTED = (RejectedRow(row=2, source="ideas.csv:2", field="text", detail="It is empty."),)
+REJECTED = (RowError(row=2, source="ideas.csv:2", field="text", detail="It is empty."),)
 
 
 def once(key: str = "key", request: bytes = b"a" * 32, body: bytes = b'{"id": "a"}') -> IdempotencyRecord:
@@ -37,45 +45,13 @@ async def states(queue: Queue, batch: BatchId = BATCH) -> dict[JobState, int]:
     return found.counts
 
 
-async def test_same_key_and_request_is_done_once_and_answered_the_same(queue: Queue) -> None:
-    assert await queue.jobs.add(ACME, [job("a")], record=once()) is None
-
-    again = await queue.jobs.add(ACME, [job("b")], record=once(body=b'{"id": "b"}'))
-
-    assert again == RecordedResponse(202, b'{"id": "a"}', "/v1/evaluations/a")
-    assert [one.id for one in await queue.jobs.list(ACME)] == ["a"]
-
-
-async def test_same_key_with_another_request_is_refused(queue: Queue) -> None:
-    await queue.jobs.add(ACME, [job("a")], record=once())
-
-    with pytest.raises(IdempotencyKeyReused, match="another request"):
-        await queue.jobs.add(ACME, [job("b")], record=once(request=b"b" * 32))
-
-    assert len(await queue.jobs.list(ACME)) == 1
-
-
-async def test_same_key_of_another_tenant_is_another_key(queue: Queue) -> None:
-    await queue.jobs.add(ACME, [job("a")], record=once())
-
-    assert await queue.jobs.add(OTHER, [job("b")], record=once()) is None
-
-
-async def test_same_key_many_times_at_once_adds_one_job(queue: Queue) -> None:
-    answers = await asyncio.gather(*(queue.jobs.add(ACME, [job()], record=once()) for _ in range(12)))
-
-    assert answers.count(None) == 1
-    assert set(answers) == {None, RecordedResponse(202, b'{"id": "a"}', "/v1/evaluations/a")}
-    assert len(await queue.jobs.list(ACME)) == 1
-
-
 @pytest.mark.parametrize("kept", [None, once()])
 async def test_add_whose_answer_was_lost_is_there_once(queue: Queue, kept: IdempotencyRecord | None) -> None:
     """The second try of a request may be told what the first would have been."""
     added = await PgJobs(Losing(queue.database)).add(ACME, [job("a"), job("b")], record=kept)
 
     assert added == (None if kept is None else RecordedResponse(kept.status, kept.body, kept.location))
-    assert [one.id for one in await queue.jobs.list(ACME)] == ["b", "a"]
+    assert [item.id for item in await queue.jobs.list(ACME)] == ["b", "a"]
     assert len(await PgEvents(queue.database).after(job("a").id, 0)) == 1
 
 
@@ -106,7 +82,7 @@ async def test_batch_of_many_rows_keeps_their_order_and_counts_states(queue: Que
     assert [lease.job for lease in begun] == ["r0001", "r0003", "r0004"]
     batch = await queue.jobs.batch(ACME, BATCH)
     assert batch is not None
-    assert batch.counts == {"done": 1, "running": 2, "queued": 1198}
+    assert batch.counts == {"succeeded": 1, "running": 2, "queued": 1198}
     assert (batch.name, batch.rows, batch.rejected, batch.cost_usd) == ("ideas.csv", 1202, REJECTED, 0.5)
     assert batch.finished_at is None
 
@@ -119,7 +95,7 @@ async def test_cancelled_batch_is_finished_and_what_was_done_stays(queue: Queue)
     assert await queue.jobs.cancel_batch(ACME, BATCH) == 4
     assert await queue.jobs.cancel_batch(ACME, BATCH) == 0
 
-    assert await states(queue) == {"done": 1, "cancelled": 4}
+    assert await states(queue) == {"succeeded": 1, "cancelled": 4}
     assert not await queue.leases.finish(running, DONE)
     batch = await queue.jobs.batch(ACME, BATCH)
     assert batch is not None
@@ -132,9 +108,9 @@ async def test_reports_of_a_batch_come_in_order_of_rows_with_gaps_where_there_is
     await queue.jobs.add(ACME, rows[::-1], NewBatch(id=BATCH, name="b", rows=120))
     for lease in await queue.lease(2):
         run = EvaluationId(f"ev_{lease.job}")
-        await evaluations.keep(report(run), [], {})
+        await evaluations.keep(report(run))
         await queue.leases.record_run(lease, run, {})
-        await queue.leases.finish(lease, JobVerdict(state="done", run_id=run))
+        await queue.leases.finish(lease, JobVerdict(state="succeeded", run_id=run))
 
     found = [row async for row in queue.jobs.batch_rows(ACME, BATCH)]
 
@@ -154,11 +130,11 @@ async def test_list_goes_from_the_newest_back_page_by_page(queue: Queue) -> None
 
     pages, after = [], None
     while page := await queue.jobs.list(ACME, after=after, limit=3):
-        pages.append([one.id for one in page])
+        pages.append([item.id for item in page])
         after = Cursor.of(page[-1])
 
     assert pages == [["j6", "j5", "j4"], ["j3", "j2", "j1"], ["j0"]]
-    assert [one.id for one in await queue.jobs.list(ACME, state="cancelled")] == ["j6"]
+    assert [item.id for item in await queue.jobs.list(ACME, state="cancelled")] == ["j6"]
     assert await queue.jobs.list(ACME, kind="ranking") == []
 
 
@@ -195,13 +171,13 @@ async def test_id_of_another_tenants_job_added_again_changes_nothing(queue: Queu
 async def kept_run(queue: Queue, name: str, *jobs: str, owner: TenantId = ACME) -> EvaluationId:
     """A report to which these jobs refer, with one answer and one paper."""
     run = EvaluationId(name)
-    await PgReports(queue.database).keep(report(run), [paper(1)], {})
+    await PgReports(queue.database).keep(report(run))
     await PgAnswerCache(queue.database).record(answered(f"key_{name}", name), answer(f"key_{name}"))
-    for one in jobs:
-        await queue.add(job(one), tenant=owner)
+    for item in jobs:
+        await queue.add(job(item), tenant=owner)
         lease = await queue.one()
         await queue.leases.record_run(lease, run, {})
-        await queue.leases.finish(lease, JobVerdict(state="done", run_id=run, cost_usd=1.0))
+        await queue.leases.finish(lease, JobVerdict(state="succeeded", run_id=run, cost_usd=1.0))
     return run
 
 
@@ -216,7 +192,7 @@ async def test_deleted_job_takes_its_events_report_and_answers_and_leaves_shared
     assert await answers.find("key_own") is None
     assert await answers.find("key_shared") is not None
     assert await PgEvents(queue.database).after(job("a").id, 0) == []
-    assert [one.id for one in await queue.jobs.list(ACME)] == ["c"]
+    assert [item.id for item in await queue.jobs.list(ACME)] == ["c"]
 
 
 async def test_deleted_jobs_still_count_against_the_month(queue: Queue, database: Database) -> None:
@@ -239,6 +215,29 @@ async def test_deleting_a_running_job_cancels_it(queue: Queue) -> None:
     assert not await queue.leases.finish(lease, DONE)
 
 
+async def test_purge_works_off_a_backlog_in_chunks(
+    queue: Queue, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "_ROWS_AT_ONCE", 3)
+    await database.execute("""
+        INSERT INTO idempotency (tenant, key, request, status, body, location, created_at)
+        SELECT 'acme', n::text, '', 202, '', '', now() - n * interval '1 day' FROM generate_series(1, 20) AS n
+    """)
+    await database.execute("""
+        INSERT INTO batches (id, tenant, name, rows, open, created_at)
+        SELECT 'bt_' || n, 'acme', '', 0, true, now() - n * interval '1 hour' FROM generate_series(1, 40) AS n
+    """)
+    await database.execute(
+        "INSERT INTO erased_runs SELECT n::text, now() - n * interval '1 day' FROM generate_series(1, 20) AS n"
+    )
+
+    await queue.jobs.purge(dt.datetime.now(dt.UTC))
+
+    assert len(await database.fetch("SELECT FROM idempotency")) == 6
+    assert len(await database.fetch("SELECT FROM erased_runs")) == 6
+    assert len(await database.fetch("SELECT FROM batches WHERE open")) == 23
+
+
 async def test_purge_deletes_what_a_tenant_no_longer_keeps(queue: Queue, database: Database) -> None:
     await queue.tenants.update(ACME, TenantPlan(name="acme", retention_days=30))
     await kept_run(queue, "old", "a")
@@ -246,14 +245,15 @@ async def test_purge_deletes_what_a_tenant_no_longer_keeps(queue: Queue, databas
     await kept_run(queue, "others", "c", owner=OTHER)
     await queue.jobs.add(ACME, [], NewBatch(id=BATCH, name="empty", rows=0), once())
     now = dt.datetime.now(dt.UTC)
-    await database.execute("UPDATE jobs SET finished_at = $1 WHERE id <> 'b'", now - dt.timedelta(days=31))
-    await database.execute("UPDATE batches SET created_at = $1", now - dt.timedelta(days=31))
+    long_ago = now - dt.timedelta(days=31)
+    await database.execute("UPDATE jobs SET created_at = $1, finished_at = $1 WHERE id <> 'b'", long_ago)
+    await database.execute("UPDATE batches SET created_at = $1", long_ago)
     await database.execute("UPDATE idempotency SET created_at = $1", now - dt.timedelta(days=8))
 
     assert await queue.jobs.purge(now) == 1
 
-    assert [one.id for one in await queue.jobs.list(ACME)] == ["b"]
-    assert [one.id for one in await queue.jobs.list(OTHER)] == ["c"]
+    assert [item.id for item in await queue.jobs.list(ACME)] == ["b"]
+    assert [item.id for item in await queue.jobs.list(OTHER)] == ["c"]
     assert await PgReports(database).get(EvaluationId("old")) is None
     assert await queue.jobs.batch(ACME, BATCH) is None
     assert await queue.jobs.add(ACME, [job("d")], record=once(request=b"other")) is None
@@ -291,14 +291,14 @@ async def test_usage_counts_a_tenants_jobs_calls_and_budget(queue: Queue, databa
     usage = await PgUsage(database).usage(RICH, now - day, now + day)
 
     assert usage is not None
-    assert {(one.state, one.jobs) for one in usage.jobs} == {("done", 1), ("running", 1)}
+    assert {(item.state, item.jobs) for item in usage.jobs} == {("succeeded", 1), ("running", 1)}
     assert (usage.calls, usage.prompt_tokens, usage.cost_usd) == (1, 100, 0.25)
     assert (usage.spent_this_month_usd, usage.reserved_usd, usage.monthly_usd) == (1.0, 2.0, 9.0)
     assert await PgUsage(database).usage(TenantId("nobody"), now - day, now) is None
 
 
 async def test_census_counts_queues_work_ends_and_stages(queue: Queue, database: Database) -> None:
-    await kept_run(queue, "run", "done")
+    await kept_run(queue, "run", "succeeded")
     await database.execute("UPDATE ledger SET at = statement_timestamp()")
     await queue.add(job("running"))
     await queue.lease()
@@ -307,12 +307,12 @@ async def test_census_counts_queues_work_ends_and_stages(queue: Queue, database:
 
     census = await PgServiceMetrics(database).collect()
 
-    queued = [(one.tenant, one.priority, one.jobs) for one in census.queued]
+    queued = [(row["tenant"], row["priority"], row["jobs"]) for row in census["queued"]]
     assert queued == [(ACME, "batch", 2), (ACME, "interactive", 1), (OTHER, "batch", 1)]
-    assert all(one.oldest_seconds >= 0 for one in census.queued)
-    assert [tuple(one) for one in census.running] == [(ACME, "batch", 1)]
-    (ended,) = census.finished
-    assert (ended.tenant, ended.kind, ended.state, ended.jobs, ended.cost_usd) == (ACME, "evaluation", "done", 1, 1.0)
-    assert 0 < ended.p50 == ended.p95
-    (stage,) = census.tasks
-    assert (stage.task, stage.calls, stage.cached, stage.failed, stage.p50) == ("scholareval.methods", 1, 0, 0, 2.0)
+    assert all(row["oldest_seconds"] >= 0 for row in census["queued"])
+    assert census["running"] == [{"tenant": ACME, "priority": "batch", "jobs": 1}]
+    (ended,) = census["finished"]
+    assert (ended["tenant"], ended["state"], ended["jobs"], ended["cost_usd"]) == (ACME, "succeeded", 1, 1.0)
+    assert 0 < ended["p50"] == ended["p95"]
+    (stage,) = census["tasks"]
+    assert (stage["task"], stage["calls"], stage["failed"], stage["p50"]) == ("scholareval.methods", 1, 0, 2.0)

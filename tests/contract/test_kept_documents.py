@@ -5,7 +5,6 @@ import asyncio
 import datetime as dt
 from pathlib import Path
 
-import asyncpg
 import pytest
 
 from cluster.submitted_documents import SubmittedDocuments
@@ -20,7 +19,6 @@ from orchestrator.store.decisions import PgDecisions, SignedDespite
 from orchestrator.store.documents import PgDocuments
 from orchestrator.store.erasure import PgErasures
 from tests.contract.store_jobs import ACME, DONE, NOW, OPERATOR, Queue, tenant
-from tests.contract.tables_of import tables_of
 from tests.polling import wait_until_async
 
 PDF = b"%PDF of a proposal"
@@ -75,8 +73,6 @@ async def end(queue: Queue, how: str) -> None:
         await queue.jobs.cancel(ACME, A)
     elif how == "failed":
         assert await queue.leases.finish(await queue.one(), FAILED)
-    elif how == "dead":
-        assert await queue.leases.give_back(await queue.one(), "It died.", attempt_failed=True) == "dead"
     else:
         await queue.tenants.update(ACME, TenantPlan(name="acme", monthly_usd=1.0))
         assert await queue.lease() == []
@@ -86,7 +82,7 @@ async def end(queue: Queue, how: str) -> None:
     assert found.state == ("failed" if how == "too dear" else how)
 
 
-@pytest.mark.parametrize("how", ["cancelled", "failed", "dead", "too dear"])
+@pytest.mark.parametrize("how", ["cancelled", "failed", "too dear"])
 async def test_what_ended_without_a_result_is_read_again_and_gone_once_it_is_done(
     how: str, queue: Queue, tmp_path: Path
 ) -> None:
@@ -103,7 +99,7 @@ async def test_what_ended_without_a_result_is_read_again_and_gone_once_it_is_don
     assert await kept(queue, tmp_path) == 0
 
 
-@pytest.mark.parametrize("how", ["cancelled", "failed", "dead", "too dear"])
+@pytest.mark.parametrize("how", ["cancelled", "failed", "too dear"])
 async def test_without_a_time_to_stay_it_goes_with_the_end(
     how: str, database: Database, documents: PgDocuments | None, tmp_path: Path
 ) -> None:
@@ -157,7 +153,10 @@ async def test_it_goes_with_its_job_by_retention_and_with_its_tenant(queue: Queu
     await queue.add(document_job("a"), document_job("b"))
     await queue.jobs.cancel(ACME, A)
     await queue.jobs.cancel(ACME, JobId("b"))
-    await queue.database.execute("UPDATE jobs SET finished_at = finished_at - interval '8 days' WHERE id = 'a'")
+    await queue.database.execute("""
+        UPDATE jobs SET created_at = created_at - interval '8 days', finished_at = finished_at - interval '8 days'
+        WHERE id = 'a'
+    """)
 
     assert await queue.jobs.purge(dt.datetime.now(dt.UTC)) == 1
     assert await kept(queue, tmp_path) == 1
@@ -186,7 +185,6 @@ async def test_what_ended_while_its_call_was_being_signed_off_goes_with_the_next
 ) -> None:
     await queue.jobs.add(ACME, [document_job("a", 1)], NewBatch(id=CALL, name="c", rows=1))
     await queue.leases.finish(await queue.one(), FAILED)
-    # As a process of the version before leaves it, too.
     await queue.database.execute(
         "INSERT INTO sign_offs (batch, by, name, note, missing_opinions, at, audit_number, audit_hash) "
         "VALUES ($1, 'x', 'x', '', 0, now(), 1, '')",
@@ -211,6 +209,7 @@ async def test_a_retry_that_waited_for_what_forgot_the_document_says_so(queue: Q
     async def forget(connection: Connection) -> "asyncio.Task[tuple[int, int]]":
         async with connection.transaction():
             await connection.execute("UPDATE jobs SET document = NULL, document_file = NULL")
+            await connection.execute("UPDATE document_files SET released_at = now()")
             retrying = asyncio.create_task(queue.jobs.retry(ACME, A))
             await wait_until_async(lambda: waits_for_a_lock(queue.database))
             return retrying
@@ -262,42 +261,12 @@ async def test_an_erasure_beside_a_retry_leaves_no_byte(queue: Queue, tmp_path: 
 
 
 @pytest.mark.parametrize("documents", ["files"], indirect=True)
-async def test_neither_this_version_nor_the_one_before_takes_a_kept_file_for_an_abandoned_one(
-    queue: Queue, tmp_path: Path
-) -> None:
+async def test_kept_file_is_not_taken_for_an_abandoned_one(queue: Queue, tmp_path: Path) -> None:
     await queue.add(document_job())
     await queue.jobs.cancel(ACME, A)
     assert queue.documents is not None
 
     await queue.documents.release_abandoned(dt.datetime.now(dt.UTC) + DAY, 900)
-    await queue.database.execute("""
-        UPDATE document_files SET released_at = now() WHERE released_at IS NULL AND NOT EXISTS (
-            SELECT FROM jobs WHERE id = document_files.job AND document_file = file AND finished_at IS NULL
-        )
-    """)
 
     assert await kept(queue, tmp_path) == 1
     assert await queue.jobs.retry(ACME, A) == (1, 0)
-
-
-async def test_tables_of_the_version_before_keep_no_document_of_a_job_that_has_ended(empty_database_url: str) -> None:
-    await tables_of("0034", empty_database_url)
-    connection = await asyncpg.connect(empty_database_url)
-    await connection.execute("INSERT INTO tenants (id, name) VALUES ('acme', 'acme')")
-    insert = """
-        INSERT INTO jobs (id, tenant, kind, priority, state, subject, request, document, document_file, finished_at)
-        VALUES ($1, 'acme', 'evaluation', 1, $2, '', '{}', $3, $4, $5)
-    """
-    ended = dt.datetime.now(dt.UTC)
-    await connection.execute(insert, "row", "cancelled", PDF, None, ended)
-    await connection.execute(insert, "file", "cancelled", None, "ab/ab", ended)
-    await connection.execute(insert, "waits", "queued", None, "cd/cd", None)
-    await connection.execute("INSERT INTO document_files (file, job) VALUES ('ab/ab', 'file'), ('cd/cd', 'waits')")
-
-    await tables_of("0033", empty_database_url, back=True)
-
-    held = await connection.fetch("SELECT id FROM jobs WHERE document IS NOT NULL OR document_file IS NOT NULL")
-    released = await connection.fetch("SELECT job FROM document_files WHERE released_at IS NOT NULL")
-    await connection.close()
-    assert [row["id"] for row in held] == ["waits"]
-    assert [row["job"] for row in released] == ["file"]

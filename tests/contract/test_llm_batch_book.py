@@ -1,4 +1,4 @@
-"""What every book of waiting calls must do: the in-memory twin and PostgreSQL alike."""
+"""Contract tests of batch books, for the in-memory twin and PostgreSQL alike."""
 
 import datetime as dt
 
@@ -7,7 +7,8 @@ import pytest
 from assayer.models.llm_batches import BatchCall, CollectedCall, GatherRules, LineResult
 from cluster.clock import SystemClock
 from orchestrator.store.llm_batches import PgBatchBook
-from workers.llm.batches.batch_book import BatchBook, InMemoryBatchBook
+from tests.contract.in_memory_batch_book import InMemoryBatchBook
+from workers.llm.batches.batch_book import BatchBook
 
 AT_ONCE = GatherRules(0.0, 60.0, 100, 10_000)
 PATIENT = GatherRules(3_600.0, 3_600.0, 100, 10_000)
@@ -38,7 +39,7 @@ async def test_calls_of_one_model_leave_together_and_are_collected_once_closed(b
     assert batch.until == calls[0].until
     assert await book.collect("a") is None
     await book.mark_sent(batch.id, "batch_7")
-    assert [one.remote_id for one in await book.open_batches()] == ["batch_7"]
+    assert [open_batch.remote_id for open_batch in await book.open_batches()] == ["batch_7"]
     await book.close(batch.id, [LineResult("a", '{"said": "ü\\u0000"}'), LineResult("b", None, "too late")])
     assert await book.open_batches() == []
     assert sorted(await book.ended(["a", "b", "c"])) == ["a", "b"]
@@ -116,11 +117,11 @@ async def test_a_batch_tells_when_it_was_cancelled(book: BatchBook) -> None:
     batch = await book.gather(AT_ONCE)
     assert batch is not None
     await book.mark_cancelled(batch.id)
-    assert [one.cancelled_at is not None for one in await book.open_batches()] == [True]
+    assert [open_batch.cancelled_at is not None for open_batch in await book.open_batches()] == [True]
 
 
 async def test_a_call_settled_a_moment_ago_is_not_asked_again(request: pytest.FixtureRequest, book: BatchBook) -> None:
-    """Who looked for the answer just before it was stored finds it here."""
+    """A caller that looked for the answer just before it was stored finds it here."""
     if isinstance(book, InMemoryBatchBook):
         book.settled_seconds = 60.0
     else:

@@ -10,17 +10,17 @@ import pytest
 
 from assayer.errors import StorageError
 from assayer.models.llm_batches import BatchCall
-from benchmarks.simulator.process import Simulator
 from cluster.clock import SystemClock
 from orchestrator.store import Database, PgAnswerCache, PgClaims, PgLedger
 from orchestrator.store.llm_batches import PgBatchBook
+from simulator.process import Simulator
 from tests.contract.batch_tier_stand import ask_all, open_stand, overnight_run, the_statement
+from tests.contract.in_memory_batch_book import InMemoryBatchBook
 from tests.contract.simulated import fresh
 from tests.contract.weighing import WEIGHING, a_question, a_run
 from tests.polling import wait_until_async
-from workers.llm.answer_store import InMemoryAnswerStore
-from workers.llm.batches.batch_book import InMemoryBatchBook
 from workers.llm.batches.remote_batches import written_lines
+from workers.outbound.store import InMemoryAnswerStore
 
 
 @pytest.fixture(scope="module")
@@ -131,8 +131,8 @@ async def test_who_goes_away_between_an_answer_and_its_repair_pays_once(simulate
         await ask_all(stand.gateway, [overnight_run("two")], 12)
         assert isinstance(stand.answers, InMemoryAnswerStore)
         records = [row.record for row in stand.answers.ledger]
-    stats, paid = simulated.stats(), sum(one.cost_usd or 0.0 for one in records if not one.cached)
-    assert max(one.attempts for one in records) > 1
+    stats, paid = simulated.stats(), sum(record.cost_usd or 0.0 for record in records if not record.cached)
+    assert max(record.attempts for record in records) > 1
     assert paid == pytest.approx((2.0 * stats.billed_prompt_tokens + 10.0 * stats.billed_completion_tokens) / 1e6)
 
 
@@ -175,7 +175,7 @@ async def test_a_batch_that_was_made_and_not_written_down_is_found_at_the_endpoi
 _CHILD = """
 import asyncio, sys
 from pydantic import SecretStr
-from benchmarks.simulator.process import Simulator
+from simulator.process import Simulator
 from orchestrator.store import Database, DatabaseSettings, PgAnswerCache, PgClaims
 from orchestrator.store.llm_batches import PgBatchBook
 from tests.contract.batch_tier_stand import ask_all, open_stand, overnight_run

@@ -1,19 +1,37 @@
-"""One request to an endpoint: who it says it is, and how much of an answer it takes."""
+"""One request to an endpoint: who it says it is, which way it goes, and how much of an answer it takes."""
 
 import base64
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from cluster.clock import SystemClock
 from tests.contract.llm_gateways import the_settings
 from tests.contract.scripted_llm import Reply, ScriptedLlm, say
 from workers.llm import endpoint
-from workers.llm.endpoint import EndpointClient
-from workers.llm.errors import TransientLlmFailure
+from workers.llm.chat_completion import ChatMessage, ChatRequest, Requester
+from workers.llm.endpoint import LlmEndpoint
+from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure
 
-BODY: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "Ist 1 < 2? \u2713"}]}
+REQUEST = ChatRequest("m", "t", (ChatMessage("user", "Ist 1 < 2? \u2713"),), (), "{}", 100, None, None)
 BASIC = f"Basic {base64.b64encode(b'name:word').decode()}"
+
+
+@asynccontextmanager
+async def opened(llm: ScriptedLlm, **changes: Any) -> AsyncIterator[LlmEndpoint]:
+    client = LlmEndpoint(the_settings(llm, **changes), SystemClock())
+    try:
+        yield client
+    finally:
+        await client.aclose()
+
+
+async def asked(client: LlmEndpoint) -> str:
+    return (await client.complete(REQUEST, Requester("run"))).completion.text
 
 
 @pytest.mark.parametrize(
@@ -28,23 +46,72 @@ BASIC = f"Basic {base64.b64encode(b'name:word').decode()}"
 async def test_a_key_comes_before_a_password_in_the_address(user: str, key: str, said: str) -> None:
     async with ScriptedLlm(say("yes")) as llm:
         url = llm.base_url.replace("http://", f"http://{user}")
-        client = EndpointClient(the_settings(llm, base_url=url, api_key=key), SystemClock())
-        try:
-            assert (await client.send(BODY)).text == "yes"
-        finally:
-            await client.aclose()
+        async with opened(llm, base_url=url, api_key=key) as client:
+            assert await asked(client) == "yes"
+            assert "word" not in client.address
         assert llm.authorizations == [said]
-        assert llm.requests == [BODY]
-        assert "word" not in client.address
+        assert llm.requests[0]["messages"][0]["content"] == "Ist 1 < 2? \u2713"
+
+
+@pytest.mark.parametrize("line", ["default", "machine 127.0.0.1"])
+async def test_netrc_is_not_read(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    netrc = tmp_path / "netrc"
+    netrc.write_text(f"{line} login me password word\n")
+    netrc.chmod(0o600)
+    monkeypatch.setenv("NETRC", str(netrc))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    async with ScriptedLlm(say("yes")) as llm, opened(llm, api_key="sk-1") as client:
+        assert await asked(client) == "yes"
+        assert llm.authorizations == ["Bearer sk-1"]
+
+
+async def test_proxy_of_the_environment_is_used_except_where_it_says_not_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    proxied: list[str] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        proxied.append(str(request.url))
+        return web.json_response({"choices": [{"message": {"content": "proxied"}}]})
+
+    application = web.Application()
+    application.router.add_route("*", "/{path:.*}", answer)
+    runner = web.AppRunner(application)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{runner.addresses[0][1]}")
+    try:
+        async with ScriptedLlm(say("direct")) as llm:
+            monkeypatch.setenv("no_proxy", "")
+            async with opened(llm, base_url="http://llm.example.org/v1") as client:
+                assert await asked(client) == "proxied"
+            monkeypatch.setenv("no_proxy", "127.0.0.1")
+            async with opened(llm) as client:
+                assert await asked(client) == "direct"
+    finally:
+        await runner.cleanup()
+    assert proxied == ["http://llm.example.org/v1/chat/completions"]
 
 
 async def test_an_answer_without_an_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpoint, "MOST_BYTES", 1_000)
-    async with ScriptedLlm(Reply(200, " " * 5_000), say("yes")) as llm:
-        client = EndpointClient(the_settings(llm), SystemClock())
-        try:
-            with pytest.raises(TransientLlmFailure, match="no connection: ClientPayloadError"):
-                await client.send(BODY)
-            assert (await client.send(BODY)).text == "yes"
-        finally:
-            await client.aclose()
+    async with ScriptedLlm(Reply(200, " " * 5_000), say("yes")) as llm, opened(llm) as client:
+        with pytest.raises(TransientLlmFailure, match="longer than 1,000 bytes"):
+            await asked(client)
+        assert await asked(client) == "yes"
+
+
+DEEP = ("[" * 200_000, '{"error":' * 900 + "1" + "}" * 900, '{"detail":' + "[" * 900 + "]" * 900 + "}")
+
+
+@pytest.mark.parametrize("body", DEEP)
+async def test_error_that_is_nested_too_deeply_is_a_refusal_like_any_other(body: str) -> None:
+    async with ScriptedLlm(otherwise=lambda _: Reply(400, body)) as llm, opened(llm) as client:
+        with pytest.raises(PermanentLlmFailure):
+            await asked(client)
+
+
+async def test_retry_after_in_a_year_that_there_is_not_is_ignored() -> None:
+    headers = {"Retry-After": "Mon, 01 Jan 99999999999999 00:00:00 GMT"}
+    async with ScriptedLlm(Reply(429, "{}", headers)) as llm, opened(llm) as client:
+        with pytest.raises(TransientLlmFailure) as caught:
+            await asked(client)
+        assert caught.value.retry_after is None

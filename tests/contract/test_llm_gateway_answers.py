@@ -1,13 +1,15 @@
 """Every kind of malformed answer ends in a valid object or a typed error, and every fault is on record."""
 
+import dataclasses
+
 import pytest
 
-from assayer.errors import AnswerRefused, LlmRejected, MalformedAnswer
+from assayer.errors import AnswerRefused, LlmRejected, MalformedAnswer, RequestRefused
 from assayer.models import FaultKind
 from tests.contract.llm_gateways import SECRET, a_gateway
 from tests.contract.scripted_llm import Reply, ScriptedLlm, refuse, say
-from tests.contract.weighing import WEIGHING, a_question, a_run, an_answer
-from workers.llm.answer_store import InMemoryAnswerStore
+from tests.contract.weighing import WEIGHING, Weighing, a_question, a_run, an_answer
+from workers.outbound.store import InMemoryAnswerStore
 
 GOOD = an_answer()
 
@@ -57,7 +59,7 @@ async def test_whole_answer_in_wrong_form_is_taken_at_once_and_recorded(faulty: 
         (say(""), "empty", "the answer is empty"),
         (say(None), "empty", "the answer is empty"),
         (say(None, refusal="I will not."), "refusal", "declined"),
-        (say(None, "content_filter"), "refusal", "content filter"),
+        (say(None, "content_filter"), "refused_request", "content filter"),
         (say("I'm sorry, I cannot assist with that."), "refusal", "declined"),
     ],
 )
@@ -112,9 +114,9 @@ async def test_question_that_the_endpoint_will_not_take_concerns_that_question_a
 ) -> None:
     answers = InMemoryAnswerStore()
     async with ScriptedLlm(failure) as llm, a_gateway(llm, answers) as gateway:
-        with pytest.raises(AnswerRefused, match=words) as caught:
+        with pytest.raises(RequestRefused, match=words) as caught:
             await gateway.run(WEIGHING, a_question(), a_run())
-    assert [fault.kind for fault in caught.value.faults] == ["refusal"]
+    assert [fault.kind for fault in caught.value.faults] == ["refused_request"]
     assert answers.ledger[0].record.faults == caught.value.faults
 
 
@@ -125,7 +127,7 @@ async def test_unrecognised_refusal_concerns_one_question_once_the_model_has_ans
         with pytest.raises(LlmRejected, match="stars are not right"):
             await gateway.run(WEIGHING, a_question("One."), a_run())
         await gateway.run(WEIGHING, a_question("Two."), a_run())
-        with pytest.raises(AnswerRefused, match=r"has answered others.*stars are not right"):
+        with pytest.raises(RequestRefused, match=r"has answered others.*stars are not right"):
             await gateway.run(WEIGHING, a_question("Three."), a_run())
         await gateway.run(WEIGHING, a_question("Four."), a_run())
 
@@ -163,3 +165,25 @@ async def test_usage_that_the_endpoint_does_not_report_is_estimated() -> None:
 async def test_unknown_price_leaves_the_cost_absent() -> None:
     async with ScriptedLlm(say(GOOD)) as llm, a_gateway(llm, prices={}) as gateway:
         assert (await gateway.run(WEIGHING, a_question(), a_run())).record.cost_usd is None
+
+
+ADVISED = dataclasses.replace(WEIGHING, advice=lambda question, answer: [TOO_HEAVY] if _is_heavy(answer) else [])
+TOO_HEAVY = "A weight of 5 is rarely right."
+HEAVY = an_answer(weight=5)
+
+
+def _is_heavy(answer: Weighing) -> bool:
+    return any(item.weight == 5 for item in answer.weights)
+
+
+@pytest.mark.parametrize(
+    ("second", "weight"),
+    [(say(GOOD), 3), (say(HEAVY), 5), (say("It is sound."), 5), (refuse(400, "no"), 5)],
+    ids=["better", "no-better", "malformed", "rejected"],
+)
+async def test_valid_answer_is_sent_back_once_for_advice_and_never_lost_to_it(second: Reply, weight: int) -> None:
+    async with ScriptedLlm(say(HEAVY), second) as llm, a_gateway(llm) as gateway:
+        answer = await gateway.run(ADVISED, a_question(), a_run())
+        assert answer.value.weights[-1].weight == weight
+        assert TOO_HEAVY in llm.requests[1]["messages"][-1]["content"]
+        assert len(llm.requests) == 2

@@ -1,15 +1,15 @@
-"""A citation of what was not given is complained about; what stays after all attempts is struck and counted, in an
+"""A citation of what was not given is complained about; what stays after all attempts is redacted and counted, in an
 answer that is not lost for it."""
 
 import pytest
 
-from assayer.citing.answer_texts import STRUCK_REASON
+from assayer.citing.answer_texts import REDACTED_REASON
 from assayer.errors import LlmRejected, MalformedAnswer
 from assayer.llm import ask
 from tests.contract.llm_gateways import a_gateway
 from tests.contract.scripted_llm import ScriptedLlm, refuse, say
 from tests.contract.weighing import WEIGHING, a_question, a_run, an_answer
-from workers.llm.answer_store import InMemoryAnswerStore
+from workers.outbound.store import InMemoryAnswerStore
 
 SOUND = "All {good}."
 
@@ -27,10 +27,10 @@ async def test_a_foreign_citation_goes_back_to_the_model_in_words() -> None:
         told = llm.requests[1]["messages"][-1]["content"]
     assert "'Smith et al. (2021)' is an author and a year" in told
     assert answer.value.remark == SOUND
-    assert ([fault.kind for fault in answer.record.faults], answer.record.struck) == (["failed_check"], 0)
+    assert ([fault.kind for fault in answer.record.faults], answer.record.redacted) == (["failed_check"], 0)
 
 
-async def test_what_stays_is_struck_and_counted_and_the_rest_is_kept() -> None:
+async def test_what_stays_is_redacted_and_counted_and_the_rest_is_kept() -> None:
     answers, runs = InMemoryAnswerStore(), [a_run(), a_run("again")]
     async with ScriptedLlm(otherwise=lambda _: FOREIGN) as llm, a_gateway(llm, answers) as gateway:
         values = [await ask(gateway, WEIGHING, a_question(), run) for run in runs]
@@ -38,7 +38,7 @@ async def test_what_stays_is_struck_and_counted_and_the_rest_is_kept() -> None:
     assert [value.remark for value in values] == ["It holds.", "It holds."]
     for run in runs:
         (dropped,) = run.journal.dropped()
-        assert (dropped.what, dropped.count, dropped.reason) == ("sentence", 1, STRUCK_REASON)
+        assert (dropped.what, dropped.count, dropped.reason) == ("sentence", 1, REDACTED_REASON)
     assert [call.cached for run in runs for call in run.journal.calls] == [False, True]
 
 
@@ -46,14 +46,14 @@ async def test_an_answer_that_is_worse_when_asked_again_does_not_take_a_good_one
     worse = (say("No."), say(an_answer(["P1"])))
     async with ScriptedLlm(FOREIGN, *worse) as llm, a_gateway(llm) as gateway:
         answer = await gateway.run(WEIGHING, a_question(), a_run())
-    assert (answer.value.remark, answer.record.struck) == ("It holds.", 1)
+    assert (answer.value.remark, answer.record.redacted) == ("It holds.", 1)
     assert len(answer.record.faults) == 3
 
 
 async def test_what_was_answered_is_not_lost_to_an_error_while_it_is_asked_for_again() -> None:
     async with ScriptedLlm(FOREIGN, refuse(401, "No key.")) as llm, a_gateway(llm) as gateway:
         answer = await gateway.run(WEIGHING, a_question(), a_run())
-        assert (answer.value.remark, answer.record.struck) == ("It holds.", 1)
+        assert (answer.value.remark, answer.record.redacted) == ("It holds.", 1)
         llm.script.append(refuse(401, "No key."))
         with pytest.raises(LlmRejected):
             await gateway.run(WEIGHING, a_question("Another."), a_run())
@@ -77,6 +77,6 @@ async def test_an_answer_kept_from_before_is_read_as_a_new_one_would_be() -> Non
     async with ScriptedLlm(say(_answer(SOUND)), say(_answer("New."))) as llm, a_gateway(llm, answers) as gateway:
         await gateway.run(WEIGHING, a_question(), a_run())
         (kept,) = answers.answers.values()
-        answers.answers[kept.key] = kept.model_copy(update={"value": _answer("As [1] says.")})
+        answers.answers[kept.key] = kept.model_copy(update={"value": _answer("As Lee et al. say.")})
         answer = await gateway.run(WEIGHING, a_question(), a_run())
     assert answer.value.remark == "New."

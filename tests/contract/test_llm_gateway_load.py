@@ -18,10 +18,8 @@ from tests.contract.llm_gateways import a_gateway, the_settings
 from tests.contract.scripted_llm import Dropped, Script, ScriptedLlm, refuse, say
 from tests.contract.weighing import WEIGHING, a_question, a_run, an_answer
 from tests.polling import wait_until_async
-from workers.llm.answer_store import InMemoryAnswerStore
-from workers.llm.client import EndpointTransport, own_admission
-from workers.llm.shared_admission import shared_transport
-from workers.remote.rate_limit import InMemoryRateLimitStore
+from workers.llm.endpoint import LlmEndpoint
+from workers.outbound.store import InMemoryAnswerStore, InMemorySharedState
 
 GOOD = say(an_answer())
 CALLS = 400
@@ -31,26 +29,13 @@ async def test_calls_in_flight_grow_from_the_start_to_the_maximum() -> None:
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
         llm.seconds = 0.3
         settings = the_settings(llm, concurrency={"start": 8, "max": 32})
-        admission = own_admission(settings, SystemClock())
-        transport = EndpointTransport(settings, SystemClock(), admission)
+        transport = LlmEndpoint(settings, SystemClock())
         async with a_gateway(llm, transport=transport) as gateway:
             run = a_run()
             await asyncio.gather(*(gateway.run(WEIGHING, a_question(f"{n}"), run) for n in range(200)))
-        assert admission.peak == 32
+        assert transport.admission.peak == 32
         assert llm.peak <= 32
         assert len(llm.connections) <= 32
-
-
-async def test_small_maximum_is_kept_from_the_start() -> None:
-    async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
-        llm.seconds = 0.02
-        settings = the_settings(llm, concurrency={"max": 2})
-        admission = own_admission(settings, SystemClock())
-        transport = EndpointTransport(settings, SystemClock(), admission)
-        async with a_gateway(llm, transport=transport) as gateway:
-            run = a_run()
-            await asyncio.gather(*(gateway.run(WEIGHING, a_question(f"{n}"), run) for n in range(20)))
-        assert (llm.peak, admission.peak) == (2, 2)
 
 
 @pytest.mark.parametrize("shared", [False, True])
@@ -58,11 +43,7 @@ async def test_a_person_who_asks_what_waits_for_a_batch_takes_it_to_the_front(sh
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
         llm.seconds = 0.05
         settings, clock = the_settings(llm, concurrency={"max": 1}), SystemClock()
-        transport = (
-            shared_transport(settings, InMemoryRateLimitStore(clock), clock)
-            if shared
-            else EndpointTransport(settings, clock, own_admission(settings, clock))
-        )
+        transport = LlmEndpoint(settings, clock, InMemorySharedState(clock) if shared else None)
         async with a_gateway(llm, transport=transport) as gateway:
             batch = [asyncio.create_task(gateway.run(WEIGHING, a_question(f"{n}"), a_run("batch"))) for n in range(40)]
 
@@ -76,38 +57,6 @@ async def test_a_person_who_asks_what_waits_for_a_batch_takes_it_to_the_front(sh
             assert len(llm.requests) < 20
             await asyncio.gather(*batch)
     assert len(llm.requests) == 40
-
-
-async def test_waiting_until_a_model_may_be_asked_is_recorded_for_the_timeline_and_answering_is_not() -> None:
-    async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
-        llm.seconds = 0.3
-        settings = the_settings(llm, concurrency={"max": 1})
-        transport = EndpointTransport(settings, SystemClock(), own_admission(settings, SystemClock()))
-        async with a_gateway(llm, transport=transport) as gateway:
-            alone, crowded = a_run(), a_run()
-            await gateway.run(WEIGHING, a_question("first"), alone)
-            await asyncio.gather(*(gateway.run(WEIGHING, a_question(f"{n}"), crowded) for n in range(3)))
-    assert [one for one in alone.activities.spans() if (one.end - one.start).total_seconds() > 0.25] == []
-    waited = crowded.activities.spans()
-    assert {one.what for one in waited} == {"permits"}
-    assert sum((one.end - one.start).total_seconds() for one in waited) >= 0.5
-
-
-async def test_endpoint_with_a_cap_is_not_driven_against_it_and_everything_is_answered() -> None:
-    answers = InMemoryAnswerStore()
-
-    def capped(_: dict[str, Any]) -> Script:
-        return refuse(429, "Too many.", None, retry_after="0.05") if llm.in_flight > 24 else GOOD
-
-    llm = ScriptedLlm(otherwise=capped)
-    llm.seconds = 0.02
-    async with llm, a_gateway(llm, answers, max_attempts=50) as gateway:
-        run = a_run()
-        await asyncio.gather(*(gateway.run(WEIGHING, a_question(f"{n}"), run) for n in range(CALLS)))
-    rejected = len(llm.requests) - CALLS
-    recorded = sum(len(row.record.faults) for row in answers.ledger)
-    assert recorded == rejected
-    assert rejected < CALLS
 
 
 async def test_every_injected_fault_is_recorded_exactly_once() -> None:
@@ -159,6 +108,22 @@ async def test_budget_is_kept_with_many_calls_in_flight() -> None:
     # Each call costs 0.0032 and reserves about 0.0053: 31 fit when nothing is left unused.
     assert 29 <= paid <= 31
     assert budget.spent_usd == pytest.approx(paid * 0.0032)
+
+
+async def test_last_part_of_a_budget_can_be_spent_once_it_is_known_how_long_answers_are() -> None:
+    """Each call costs 0.0004, and would cost about 0.0053 if its answer were as long as its task allows."""
+    budget = Budget(max_usd=0.02)
+    async with ScriptedLlm(otherwise=lambda _: GOOD) as llm, a_gateway(llm) as gateway:
+        run = a_run("run", budget)
+
+        async def ask_until_refused() -> None:
+            for number in range(100):
+                await gateway.run(WEIGHING, a_question(f"{number}"), run)
+
+        with pytest.raises(BudgetExhausted):
+            await ask_until_refused()
+        assert 47 <= len(llm.requests) <= 50
+    assert budget.spent_usd <= 0.02
 
 
 async def test_token_budget_needs_no_price() -> None:

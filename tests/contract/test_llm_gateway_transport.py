@@ -1,4 +1,4 @@
-"""What goes wrong between here and the endpoint: retried, or refused at once in plain words."""
+"""Transport errors between the gateway and the endpoint: retried, or refused immediately with a clear message."""
 
 import datetime as dt
 from email.utils import format_datetime
@@ -11,7 +11,7 @@ from assayer.run.budget import Budget
 from tests.contract.llm_gateways import SECRET, a_gateway
 from tests.contract.scripted_llm import Dropped, Reply, Script, ScriptedLlm, refuse, say
 from tests.contract.weighing import WEIGHING, a_question, a_run, an_answer
-from workers.llm.answer_store import InMemoryAnswerStore
+from workers.outbound.store import InMemoryAnswerStore
 
 GOOD = say(an_answer())
 

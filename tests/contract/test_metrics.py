@@ -9,7 +9,7 @@ import pytest
 from assayer.errors import ConfigurationError
 from cluster.settings import MetricsSettings
 from cluster.telemetry import metrics_server
-from workers.remote.metrics import REQUESTS
+from workers.outbound.metrics import REQUESTS
 
 
 def _free_port() -> int:
@@ -21,9 +21,12 @@ def _free_port() -> int:
 
 def test_metrics_of_sources_are_served_while_the_program_runs_and_no_longer() -> None:
     port = _free_port()
-    REQUESTS.labels("a_source_of_this_test", "200").inc(3)
+    REQUESTS.labels("source", "a_source_of_this_test", "200").inc(3)
     with metrics_server(MetricsSettings(port=port)), urlopen(f"http://127.0.0.1:{port}/metrics") as page:
-        assert 'assayer_source_requests_total{source="a_source_of_this_test",status="200"} 3.0' in page.read().decode()
+        assert (
+            'assayer_outbound_requests_total{kind="source",status="200",target="a_source_of_this_test"} 3.0'
+            in page.read().decode()
+        )
     with pytest.raises(URLError):
         urlopen(f"http://127.0.0.1:{port}/metrics")
 

@@ -39,11 +39,11 @@ def test_what_is_written_is_read_and_listed(storage: ObjectStorage, tmp_path: Pa
     assert (storage.read("lists/1"), storage.read("lists/2")) == (b"one", b"two")
     assert storage.read_range("files/ab/abc", 5, 15) == b"5678901234"
     found = storage.objects("files")
-    assert [(one.name, one.bytes) for one in found] == [("files/ab/abc", 10_000), ("files/cd/cde", 0)]
-    assert all(one.modified and abs(one.modified - dt.datetime.now(dt.UTC)) < dt.timedelta(hours=1) for one in found)
+    assert [(item.name, item.bytes) for item in found] == [("files/ab/abc", 10_000), ("files/cd/cde", 0)]
+    assert all(item.modified and abs(item.modified - dt.datetime.now(dt.UTC)) < dt.timedelta(hours=1) for item in found)
     storage.remove("files/ab/abc")
     storage.remove("files/ab/abc")
-    assert [one.name for one in storage.objects("files")] == ["files/cd/cde"]
+    assert [item.name for item in storage.objects("files")] == ["files/cd/cde"]
 
 
 def test_of_many_who_create_one_object_one_succeeds(storage: ObjectStorage) -> None:

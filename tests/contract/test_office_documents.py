@@ -117,7 +117,7 @@ async def test_notes_and_text_boxes_are_read_once() -> None:
         f"<text:p>{LONG}<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>A note.</text:p>"
         "</text:note-body></text:note></text:p>"
     )
-    assert (await read_document_idea(odt(note), "plan.odt")).text.endswith("month.\n\nA note.")
+    assert (await read_document_idea(odt(note), "plan.odt")).text.endswith("month.[^1]\n\n[^1]: A note.")
 
 
 async def test_the_rows_of_a_workbook_are_ideas(tmp_path: Path) -> None:

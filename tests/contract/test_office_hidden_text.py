@@ -206,7 +206,7 @@ async def test_cells_of_a_workbook_that_nobody_sees_are_left_out_and_flagged(tmp
     sheet.row_dimensions[3].hidden = True
     book.save(tmp_path / "call.xlsx")
     ideas, rejected = await read_ideas([tmp_path / "call.xlsx"])
-    assert [one.message for one in rejected] == [
+    assert [item.message for item in rejected] == [
         f"{tmp_path}/call.xlsx has 1 hidden row, left out: show in the sheet whatever is a proposal."
     ]
     (idea,) = ideas

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import aiohttp
 import pytest
 
-from benchmarks.simulator.outside.library import Library
-from benchmarks.simulator.outside.process import OutsideWorld
-from benchmarks.simulator.outside.sample import SAMPLE
+from simulator.outside.library import Library
+from simulator.outside.process import OutsideWorld
+from simulator.outside.sample import SAMPLE
 
 LIBRARY = Library(SAMPLE)
 MAIL = "mailto=somebody@example.org"
@@ -43,7 +43,7 @@ def world() -> Iterator[OutsideWorld]:
 
 @pytest.fixture
 async def ask(world: OutsideWorld) -> AsyncIterator[Asker]:
-    """With the limits of the real services, except for the rate."""
+    """Asker with the limits of the real services, except the rate."""
     for service in ("openalex", "crossref", "unpaywall"):
         world.configure(service, per_second=None)
     world.configure("openalex", per_day=10_000, api_key=None)
@@ -52,24 +52,11 @@ async def ask(world: OutsideWorld) -> AsyncIterator[Asker]:
         yield Asker(world, session)
 
 
-async def test_openalex_pages_by_number_and_by_cursor_to_the_same_works(ask: Asker) -> None:
-    numbered, cursor, by_cursor = list[str](), "*", list[str]()
-    for page in range(1, 5):
-        answer = await ask("openalex/works", per_page="20", page=str(page), select="id")
-        numbered += [work["id"] for work in answer.json["results"]]
-        assert answer.json["meta"]["count"] == len(LIBRARY.entries)
-    while cursor:
-        answer = await ask("openalex/works", per_page="20", cursor=cursor, select="id")
-        by_cursor += [work["id"] for work in answer.json["results"]]
-        cursor = answer.json["meta"]["next_cursor"] or ""
-    assert numbered == by_cursor == [f"https://openalex.org/{entry.openalex}" for entry in LIBRARY.entries]
-
-
 async def test_openalex_tells_what_each_request_costs_and_what_is_left(ask: Asker) -> None:
     costs = []
     for path, params in (
         (f"openalex/works/{LIBRARY.entries[0].openalex}", {}),
-        ("openalex/works", {"filter": "is_retracted:true"}),
+        ("openalex/works", {"filter": "to_publication_date:2020-01-01"}),
         ("openalex/works", {"search": "graph"}),
     ):
         answer = await ask(path, api_key="mine", **params)
@@ -105,7 +92,6 @@ async def test_openalex_allows_a_tenth_without_a_key_and_then_says_so(ask: Asker
         ({"select": "id,open_access.is_oa"}, "open_access.is_oa is not a valid select field"),
         ({"per_page": "201"}, "per_page parameter must be between"),
         ({"page": "101", "per_page": "100"}, "Maximum results size of 10,000 records is exceeded"),
-        ({"sort": "relevance_score:desc"}, "Must include a search query"),
         ({"limit": "3"}, "limit is not a valid parameter"),
     ],
 )
@@ -124,29 +110,6 @@ async def test_openalex_answers_for_keys_urls_and_names_it_does_not_know(ask: As
     entry = LIBRARY.entries[3]
     merged = await ask(f"openalex/works/W2{entry.openalex[2:]}", select="id")
     assert (merged.status, merged.headers["location"]) == (301, f"/openalex/works/{entry.openalex}?select=id")
-
-
-async def test_openalex_reads_and_or_not_phrases_and_brackets(ask: Asker) -> None:
-    async def count(search: str) -> int:
-        answer = await ask("openalex/works", search=search, per_page="1", select="id")
-        return int(answer.json["meta"]["count"])
-
-    assert await count("graph networks") == 8
-    assert await count('"neural networks"') == await count("neural AND networks") == 8
-    assert await count("(graph OR diffusion) NOT translation") == 14
-    assert await count("the graph of the networks") == 8
-
-
-async def test_crossref_lists_page_by_offset_and_by_cursor(ask: Asker) -> None:
-    whole = await ask("crossref/works", rows="200", select="DOI", mailto="a@b.org")
-    offset = await ask("crossref/works", rows="5", offset="5", select="DOI", mailto="a@b.org")
-    first = await ask("crossref/works", rows="5", cursor="*", select="DOI", mailto="a@b.org")
-    cursor = first.json["message"]["next-cursor"]
-    second = await ask("crossref/works", rows="5", cursor=cursor, select="DOI", mailto="a@b.org")
-    items = whole.json["message"]["items"]
-    assert len(items) == whole.json["message"]["total-results"]
-    assert offset.json["message"]["items"] == second.json["message"]["items"] == items[5:10]
-    assert all(set(item) == {"DOI"} for item in items)
 
 
 async def test_crossref_tells_the_limits_of_each_pool(ask: Asker) -> None:

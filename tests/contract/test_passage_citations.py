@@ -10,9 +10,7 @@ from pydantic import ValidationError
 from assayer.models import OPEN, PaperId, Window
 from index import BuildOptions, Corpus, Delta, VersionStore, build_corpus, build_shards, read_manifest, update_corpus
 from index.records.paper_record import PaperRecord
-from index.search.version_reader import VersionReader
 from index.segments.paper_store import record_digest
-from index.segments.row_filter import NO_FILTERS
 from tests.corpus_papers import RECORDS, record, write_jsonl
 from workers.embedding.hashing_embedder import HashingEmbedder
 
@@ -45,9 +43,9 @@ async def built(folder: Path, papers: list[dict[str, Any]], papers_per_segment: 
 
 
 async def cites(corpus: Corpus, query: str, window: Window = OPEN) -> set[tuple[PaperId, ...]]:
-    """Of the passages of the citing paper that answer."""
+    """Return the citations of the citing paper's matching passages."""
     (found,) = await corpus.snippets([query], 40, window)
-    return {one.cites for one in found if one.paper.id == "bee-40" and one.section != "abstract"}
+    return {item.cites for item in found if item.paper.id == "bee-40" and item.section != "abstract"}
 
 
 @pytest.mark.parametrize("papers_per_segment", [1_000, 4])
@@ -59,13 +57,13 @@ async def test_passages_carry_what_they_cite_by_doi_and_by_title_and_year(
 
 
 def cites_of(found: set[tuple[PaperId, ...]]) -> set[tuple[str, ...]]:
-    return {tuple(map(str, one)) for one in found}
+    return {tuple(map(str, item)) for item in found}
 
 
 async def test_abstracts_and_other_papers_cite_nothing(tmp_path: Path) -> None:
     corpus = await built(tmp_path, [*PAPERS, record(41, sections=SECTIONS)])
     (found,) = await corpus.snippets(["walk each transect at noon"], 40, OPEN)
-    assert {one.cites for one in found if one.paper.id != "bee-40" or one.section == "abstract"} == {()}
+    assert {item.cites for item in found if item.paper.id != "bee-40" or item.section == "abstract"} == {()}
 
 
 async def test_a_paper_that_comes_later_is_cited_from_then_on(tmp_path: Path) -> None:
@@ -101,13 +99,6 @@ async def test_what_texts_cite_stays_when_segments_are_written_again(tmp_path: P
     assert await cites(again, "walk each transect at noon") == await cites(corpus, "walk each transect at noon")
 
 
-async def test_shards_answer_as_one_corpus_does(tmp_path: Path) -> None:
-    whole = await built(tmp_path, PAPERS)
-    await build_shards([tmp_path / "papers.jsonl"], 3, tmp_path / "sharded", EMBEDDER)
-    sharded = Corpus.open(tmp_path / "sharded", EMBEDDER)
-    assert await cites(sharded, "walk each transect at noon") == await cites(whole, "walk each transect at noon")
-
-
 async def test_works_that_a_text_cites_are_references_where_no_source_gave_a_list(tmp_path: Path) -> None:
     listed = record(43, sections=SECTIONS, cited_in_text=CITED, references=["bee-01"])
     whole = await built(tmp_path, [*PAPERS, listed])
@@ -115,27 +106,12 @@ async def test_works_that_a_text_cites_are_references_where_no_source_gave_a_lis
     asked = [PaperId("bee-40"), PaperId("bee-43"), PaperId("bee-01")]
     for corpus in (whole, Corpus.open(tmp_path / "sharded", EMBEDDER)):
         found = await corpus.references(asked, 9, OPEN)
-        assert {one: [paper.id for paper in some] for one, some in found.items()} == {
+        assert {item: [paper.id for paper in some] for item, some in found.items()} == {
             "bee-40": ["bee-05", "bee-06", "bee-40"],
             "bee-43": ["bee-01"],
         }
         early = await corpus.references(asked, 9, Window.until(dt.date(2015, 12, 31)))
         assert [paper.id for paper in early[asked[0]]] == ["bee-05", "bee-40"]
-
-
-async def test_a_segment_of_an_earlier_release_is_read_as_it_is(tmp_path: Path) -> None:
-    """It has no file of keys: what it cites and who cites its papers is found without."""
-    corpus = await built(tmp_path, PAPERS)
-    versions = VersionStore(tmp_path / "corpus")
-    manifest = read_manifest(versions.current_path())
-    folder = versions.segment_path(manifest.segments[0].name)
-    expected = await cites(corpus, "walk each transect at noon")
-    for one in folder.glob("paper-key*.npy"):
-        one.unlink()
-    reader = VersionReader.open(versions, manifest)
-    query = ["walk each transect at noon"]
-    (found,) = reader.snippets(query, await EMBEDDER.embed(query, "query"), 40, NO_FILTERS)
-    assert {one.cites for one in found if one.paper.id == "bee-40" and one.section != "abstract"} == expected
 
 
 async def test_the_same_records_make_the_same_bytes(tmp_path: Path) -> None:
@@ -146,7 +122,7 @@ async def test_the_same_records_make_the_same_bytes(tmp_path: Path) -> None:
         (segment,) = read_manifest(VersionStore(tmp_path / name / "corpus").current_path()).segments
         files.append(segment.files)
     assert files[0] == files[1]
-    assert {"cited-in-text.arrow", "paper-keys.npy", "passages/cited-keys.npy"} <= {one.path for one in files[0]}
+    assert {"cited-in-text.arrow", "paper-keys.npy", "passages/cited-keys.npy"} <= {file.path for file in files[0]}
 
 
 def test_a_record_that_cites_nothing_in_its_text_is_what_it_was() -> None:

@@ -106,13 +106,14 @@ async def test_answers_are_claimed_and_kept_by_many_at_once(pooled: Database) ->
     caches = [PgAnswerCache(pooled) for _ in range(12)]
     keys = [f"key {number}" for number in range(20)]
 
-    async def ask(cache: PgAnswerCache) -> int:
-        claimed = [key for key in keys if await cache.find_or_claim(key, 60.0) == "claimed"]
+    async def ask(cache: PgAnswerCache, name: str) -> int:
+        claimed = [key for key in keys if await cache.find_or_claim(key, name, 60.0) == "claimed"]
         for key in claimed:
-            await cache.record(answered(key), answer(key))
+            await cache.record(answered(key), answer(key), claimant=name)
         return len(claimed)
 
-    assert sum(await asyncio.gather(*(ask(cache) for cache in caches))) == len(keys)
+    asking = (ask(cache, f"process {number}") for number, cache in enumerate(caches))
+    assert sum(await asyncio.gather(*asking)) == len(keys)
 
 
 async def test_chore_is_done_by_one_at_a_time_and_can_be_done_again(pooled: Database) -> None:
@@ -122,14 +123,15 @@ async def test_chore_is_done_by_one_at_a_time_and_can_be_done_again(pooled: Data
         begun.set()
         await go_on.wait()
 
-    lock = PgChoreLock(pooled)
-    first = asyncio.create_task(lock.run_alone("sweep", chore))
-    await begun.wait()
-    assert not any(await asyncio.gather(*(lock.run_alone("sweep", chore) for _ in range(6))))
-    go_on.set()
-    assert await first
-    for _ in range(6):
-        assert await lock.run_alone("sweep", chore)
+    async with PgChoreLock(pooled) as lock, PgChoreLock(pooled) as other:
+        first = asyncio.create_task(lock.run_alone("sweep", chore))
+        await begun.wait()
+        for item in (lock, other):
+            assert not any(await asyncio.gather(*(item.run_alone("sweep", chore) for _ in range(3))))
+        go_on.set()
+        assert await first
+        for item in (lock, other, lock, other):
+            assert await item.run_alone("sweep", chore)
 
 
 async def test_notifications_arrive_past_the_pooler(pooled: Database) -> None:

@@ -17,8 +17,8 @@ from benchmarks.quality.papers import idea_of
 from benchmarks.quality.scripted import ScriptedJudge, Way
 from cluster.clock import SystemClock
 from workers.llm import LlmSettings
-from workers.llm.answer_store import InMemoryAnswerStore
 from workers.llm.gateway import LlmGateway
+from workers.outbound.store import InMemoryAnswerStore
 
 _TEXT = "Paper {n}\n\nWe study problem {n} with plots drawn by lot, a plan written down before the first count, and a "
 _TEXT += "report of every outcome that was measured."
@@ -59,7 +59,11 @@ def _judge(way: Way, tmp_path: Path) -> ScriptedJudge:
 
 @pytest.mark.parametrize(
     ("way", "pairs", "best", "within"),
-    [("first", 0.5, CHANCE.best, 0.375), ("nothing", 0.0, 0.0, 0.0), ("truth", 1.0, 1.0, 0.0)],
+    [
+        pytest.param("first", 0.5, CHANCE.best, 0.375, marks=pytest.mark.slow),
+        pytest.param("nothing", 0.0, 0.0, 0.0, marks=pytest.mark.slow),
+        ("truth", 1.0, 1.0, 0.0),
+    ],
 )
 async def test_pairs_in_both_orders_and_groups_score_what_the_script_must(
     way: Way, pairs: float, best: float, within: float, tmp_path: Path
@@ -70,10 +74,10 @@ async def test_pairs_in_both_orders_and_groups_score_what_the_script_must(
     shown = shown_pairs(_data(), 0)
     with _judge(way, tmp_path) as judge:
         async with _gateway(judge) as gateway:
-            await ask_pairs(gateway, RankingOptions(), shown, 0, True, of_pairs)
+            await ask_pairs(gateway, RankingOptions(), shown, 0, of_pairs)
             await ask_groups(gateway, RankingOptions(), _groups(), 0, of_groups)
-    assert [worth(of_pairs.of(one.name, 0), one.pair) for one in shown] == [pairs] * _GROUPS
+    assert [worth(of_pairs.of(item.name, 0), item.pair) for item in shown] == [pairs] * _GROUPS
     assert len(of_groups.outcomes) == _GROUPS
-    assert np.mean([measured(one.grades).best for one in of_groups.outcomes]) == pytest.approx(best, abs=within)
-    failed = {bool(one.failure) for one in [*of_pairs.outcomes, *of_groups.outcomes]}
+    assert np.mean([measured(outcome.grades).best for outcome in of_groups.outcomes]) == pytest.approx(best, abs=within)
+    failed = {bool(outcome.failure) for outcome in [*of_pairs.outcomes, *of_groups.outcomes]}
     assert failed == {way == "nothing"}

@@ -11,11 +11,11 @@ from benchmarks.quality.judged_sets.judged import JudgedItem, JudgedSet
 from benchmarks.quality.judged_sets.page import page
 from benchmarks.quality.judged_sets.part import set_figures
 from benchmarks.quality.kept import Kept
-from benchmarks.simulator.process import Simulator
 from cluster.clock import SystemClock
+from simulator.process import Simulator
 from workers.llm import LlmSettings
-from workers.llm.answer_store import InMemoryAnswerStore
 from workers.llm.gateway import LlmGateway
+from workers.outbound.store import InMemoryAnswerStore
 
 ITEMS = [JudgedItem(f"i{n}", f"Plan {n}: we map towns by hand and count them.", float(n % 2)) for n in range(4)]
 
@@ -32,13 +32,14 @@ async def test_a_few_items_by_the_simulator_make_a_page_that_says_so(scorer: str
             again = Kept(path, OpinionOutcome, {})
             await ask_opinions(gateway, "Good?", ITEMS, task, Budget(), again)
         asked = simulator.stats()
-    values = np.array([again.of(one.id, 0).value for one in ITEMS], np.float64)
+    values = np.array([again.of(item.id, 0).value for item in ITEMS], np.float64)
     assert not np.isnan(values).any()
     assert ((values >= 0) & (values <= 100)).all()
     assert asked.answered == len(ITEMS), "what was kept is not asked again"
     judged = JudgedSet("iclr_years", "2022", "Good?", ITEMS, decided=True, proposals=True)
     figures = [
-        one.model_copy(update={"simulated": True}) for one in set_figures(judged, {(scorer, "prompt"): values}, [], 10)
+        set_figure.model_copy(update={"simulated": True})
+        for set_figure in set_figures(judged, {(scorer, "prompt"): values}, [], 10)
     ]
     rows = [line for line in page(figures, {}, {}, "a test") if line.startswith("| 2022")]
     assert rows

@@ -12,11 +12,11 @@ from benchmarks.quality.claim_support.items import known_claims
 from benchmarks.quality.claim_support.with_model import SupportOutcomes, ask_support, in_calls
 from benchmarks.quality.grapheval.data import DATA
 from benchmarks.quality.kept import Kept
-from benchmarks.simulator.process import Simulator
 from cluster.clock import SystemClock
+from simulator.process import Simulator
 from workers.llm import LlmSettings
-from workers.llm.answer_store import InMemoryAnswerStore
 from workers.llm.gateway import LlmGateway
+from workers.outbound.store import InMemoryAnswerStore
 
 pytestmark = pytest.mark.skipif(not (DATA / "claims").is_dir(), reason="the data folder is not beside the clone")
 
@@ -35,7 +35,7 @@ async def test_every_claim_is_asked_about_once_and_kept(tmp_path: Path) -> None:
         assert simulated.stats().requests == asked
         await gateway.aclose()
     assert len(kept.outcomes) == len(calls) == math.ceil(len(claims) / CLAIMS_PER_CALL)
-    found = [outcome for one in kept.outcomes for outcome in one.outcomes.values()]
+    found = [outcome for item in kept.outcomes for outcome in item.outcomes.values()]
     assert {"supports", "partly", "not", "contradicts"} >= set(found)
     assert len(found) > len(claims) / 3
-    assert all(one.failure or one.outcomes for one in kept.outcomes)
+    assert all(item.failure or item.outcomes for item in kept.outcomes)

@@ -1,16 +1,8 @@
-"""What the queue holds that could begin now, as the number of evaluators follows it."""
-
-import pytest
+"""Queue depth as seen by evaluator scaling: the jobs that could start now."""
 
 from orchestrator.store import Database
 from orchestrator.store.queue_depth import PgQueueDepth, QueueDepth
 from tests.contract.store_jobs import ACME, OTHER, Queue, job, tenant
-
-
-@pytest.fixture
-async def queue(database: Database) -> Queue:
-    await tenant(database)
-    return Queue(database)
 
 
 async def test_empty_queue_holds_nothing(queue: Queue) -> None:

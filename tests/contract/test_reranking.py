@@ -1,4 +1,4 @@
-"""What every Reranker promises, asked of a real cross-encoder that is as small as can be."""
+"""Contract tests of Reranker, for a very small real cross-encoder."""
 
 import asyncio
 import subprocess
@@ -74,7 +74,7 @@ async def test_score_of_a_pair_does_not_depend_on_its_company(reranker: LocalRer
 async def test_many_ideas_at_once_get_each_their_own_scores(reranker: LocalReranker) -> None:
     queries = [f"question {number} of reviewers" for number in range(20)]
     answers = await asyncio.gather(*(reranker.score(query, TEXTS[:2]) for query in queries))
-    assert [list(one) for one in answers] == [list(await reranker.score(query, TEXTS[:2])) for query in queries]
+    assert [list(answer) for answer in answers] == [list(await reranker.score(query, TEXTS[:2])) for query in queries]
 
 
 async def test_a_caller_who_is_cancelled_leaves_room_for_the_others(folder: Path) -> None:

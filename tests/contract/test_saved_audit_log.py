@@ -29,7 +29,7 @@ def page(next_: str | None) -> bytes:
         "previous": "0" * 64,
         "hash": "0" * 64,
     }
-    return answer({"items": [entry], "next": next_})
+    return answer({"items": [entry], "next": next_, "reader": "owner"})
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_refused_key_leaves_the_log_that_was_saved(
         said = error_sentence(command_line("audit-log", "export", saved))
     assert said.startswith("Error: ")
     assert saved.read_text() == LAST_WEEKS
-    assert [one.name for one in saved.parent.iterdir()] == ["log.jsonl"]
+    assert [path.name for path in saved.parent.iterdir()] == ["log.jsonl"]
 
 
 def test_service_that_refuses_half_way_leaves_the_log_that_was_saved(
@@ -69,7 +69,8 @@ def test_whole_log_takes_the_place_of_the_old_one(
         monkeypatch.setenv("ASSAYER_API_KEY", "ak_x")
         ended = command_line("audit-log", "export", saved)
     assert (ended.code, ended.out) == (0, f"1:{'0' * 64}\n")
-    assert json.loads(saved.read_text())["number"] == 1
+    head, entry = map(json.loads, saved.read_text().splitlines())
+    assert (head["reader"], entry["number"]) == ("owner", 1)
 
 
 def test_export_into_a_folder_that_is_not_there_is_refused_in_a_sentence(

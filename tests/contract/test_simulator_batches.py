@@ -7,7 +7,7 @@ from typing import Any
 import openai
 import pytest
 
-from benchmarks.simulator.process import Simulator
+from simulator.process import Simulator
 from tests.contract.simulated import fresh, opened
 from tests.polling import wait_until
 
@@ -120,23 +120,14 @@ def test_a_batch_that_is_cancelled_keeps_what_it_has_done(client: openai.OpenAI,
         (the_lines(1, url="/v1/embeddings"), "mismatched_endpoint"),
         (b"not json", "invalid_json_line"),
         (b"", "empty_file"),
-        (the_lines(6), "too_many_tasks"),
     ],
 )
 def test_a_file_that_is_no_batch_fails_in_words(
     client: openai.OpenAI, simulated: Simulator, content: bytes, code: str
 ) -> None:
-    simulated.configure(batch_most_requests=5)
     batch = ended(client, submitted(client, content))
     assert batch.status == "failed"
     assert [error.code for error in batch.errors.data] == [code]
-
-
-def test_a_file_beyond_the_limit_is_refused(client: openai.OpenAI, simulated: Simulator) -> None:
-    simulated.configure(batch_most_bytes=1_000)
-    with pytest.raises(openai.APIStatusError) as refused:
-        uploaded(client, the_lines(50))
-    assert refused.value.status_code == 413
 
 
 def test_a_reply_that_is_lost_leaves_a_batch_that_the_list_tells(client: openai.OpenAI, simulated: Simulator) -> None:
@@ -149,7 +140,7 @@ def test_a_reply_that_is_lost_leaves_a_batch_that_the_list_tells(client: openai.
     assert [batch.input_file_id for batch in client.batches.list(limit=100) if batch.metadata == {"mine": "7"}] == [
         file
     ]
-    assert "mine.jsonl" in {one.filename for one in client.files.list(purpose="batch")}
+    assert "mine.jsonl" in {item.filename for item in client.files.list(purpose="batch")}
 
 
 def test_a_deleted_file_is_gone(client: openai.OpenAI) -> None:

@@ -32,7 +32,7 @@ async def test_mails_go_over_one_connection_in_the_open_where_nothing_is_said() 
         assert await server.reach() == f"127.0.0.1:{post.port} answers, not encrypted."
         said = [await server.send(letter()), await server.send(letter("bob@example.org"))]
     assert said[0].endswith("took it: queued as 7")
-    assert [one.recipients for one in post.letters] == [("ada@example.org",), ("bob@example.org",)]
+    assert [item.recipients for item in post.letters] == [("ada@example.org",), ("bob@example.org",)]
     assert post.letters[0].message["Subject"] == "Fertig: Förderrunde"
     assert post.letters[0].text == "56 in full\n"
     assert post.connections == 1

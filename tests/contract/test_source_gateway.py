@@ -5,7 +5,7 @@ import datetime as dt
 import gc
 import json
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
@@ -13,16 +13,13 @@ from aiohttp import web
 from pydantic import SecretStr
 
 from assayer.errors import SourceRefused, SourceUnavailable, StorageError
-from assayer.models.remote import VersionedText
-from orchestrator.store import Database, PgRateLimits, PgResponseCache
+from orchestrator.store import Database, PgResponseCache, PgSharedState
 from tests.contract.small_source import Asked, SmallSource, answers
 from tests.contract.small_source_gateway import CLOCK, QUICK, Held, call, fetch, source_gateway
-from workers.remote import SourceSettings
-from workers.remote.gateway import SourceGateway
-from workers.remote.rate_limit import InMemoryRateLimitStore
-from workers.remote.request import RequestContext, SourceResponse
-from workers.remote.response_cache import InMemoryResponseCache
-from workers.remote.settings import OpenAlexSettings, SemanticScholarSettings
+from workers.outbound.source_requests import RequestContext, SourceResponse
+from workers.outbound.source_settings import OpenAlexSettings, SemanticScholarSettings, SourceSettings
+from workers.outbound.sources import SourceGateway
+from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
 
 
 @pytest.fixture
@@ -154,7 +151,7 @@ async def test_source_that_is_not_there_is_unavailable(source: SmallSource) -> N
 
 async def test_source_that_is_off_is_unavailable() -> None:
     async with SourceGateway(
-        {"small": SourceSettings()}, InMemoryResponseCache(CLOCK), InMemoryRateLimitStore(CLOCK), CLOCK
+        {"small": SourceSettings()}, InMemoryResponseCache(CLOCK), InMemorySharedState(CLOCK), CLOCK
     ) as gateway:
         with pytest.raises(SourceUnavailable, match="small is off"):
             await fetch(gateway)
@@ -212,6 +209,22 @@ async def test_redirect_without_end_is_refused(source: SmallSource) -> None:
     assert len(source.paths) == 4
 
 
+async def test_failures_behind_a_redirect_count_for_the_circuit_breaker(source: SmallSource) -> None:
+    async def behave(asked: Asked) -> web.StreamResponse:
+        if asked.path == "behind":
+            return web.Response(status=500)
+        return web.Response(status=302, headers={"Location": "/api/behind"})
+
+    source.behaviour = behave
+    async with source_gateway(source, attempts=1, breaker_failures=2) as gateway:
+        for number in range(2):
+            with pytest.raises(SourceUnavailable, match="no answer"):
+                await fetch(gateway, f"papers/{number}")
+        with pytest.raises(SourceUnavailable, match="left alone"):
+            await fetch(gateway, "papers/3")
+    assert len(source.paths) == 4
+
+
 async def test_answer_that_is_too_large_is_refused(source: SmallSource) -> None:
     async def behave(_: Asked) -> web.StreamResponse:
         response = web.Response(body=b"0" * 3_000_000)
@@ -252,9 +265,9 @@ async def test_key_and_address_are_sent_and_shown_to_nobody_else(
 
 
 async def test_store_that_is_gone_fails_with_its_own_error(source: SmallSource) -> None:
-    class Gone(InMemoryRateLimitStore):
-        async def read(self, bucket: str) -> VersionedText:
-            raise StorageError(f"No {bucket}.")
+    class Gone(InMemorySharedState):
+        async def change(self, key: str, work: Callable[[str, float], tuple[str, Any]]) -> Any:
+            raise StorageError(f"No {key}.")
 
     settings = SourceSettings(base_url=source.url)
     async with SourceGateway({"small": settings}, InMemoryResponseCache(CLOCK), Gone(CLOCK), CLOCK) as gateway:
@@ -287,7 +300,7 @@ async def test_bodies_are_not_kept_after_delivery(source: SmallSource, database:
 
     source.behaviour = behave
     settings = SourceSettings(base_url=source.url, **QUICK)
-    async with SourceGateway({"small": settings}, PgResponseCache(database), PgRateLimits(database), CLOCK) as gateway:
+    async with SourceGateway({"small": settings}, PgResponseCache(database), PgSharedState(database), CLOCK) as gateway:
 
         async def length(number: int) -> int:
             return len((await fetch(gateway, f"p{number % 4}", owner=f"e{number}", patience=900)).body)
@@ -295,6 +308,6 @@ async def test_bodies_are_not_kept_after_delivery(source: SmallSource, database:
         assert await asyncio.gather(*(length(number) for number in range(20))) == [20_000] * 20
         gc.collect()
         # Asking some of the others for more than their type makes them load what they stand for.
-        kept = [one for one in gc.get_objects() if type(one) is SourceResponse and len(one.body) == 20_000]
+        kept = [item for item in gc.get_objects() if type(item) is SourceResponse and len(item.body) == 20_000]
 
     assert kept == []

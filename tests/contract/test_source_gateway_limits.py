@@ -1,11 +1,11 @@
-"""How the source gateway keeps a source's limits: pauses it asks for, turns and patience, its budget, the breaker."""
+"""Limits of a source kept by the source gateway: requested pauses, turns and patience, daily budget, circuit
+breaker."""
 
 import asyncio
 import datetime as dt
 from collections.abc import AsyncIterator
 from email.utils import format_datetime
-from itertools import pairwise
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
 from aiohttp import web
@@ -15,11 +15,9 @@ from assayer.models.remote import CachedResponse
 from cluster.clock import SystemClock
 from tests.contract.small_source import Asked, SmallSource, answers
 from tests.contract.small_source_gateway import CLOCK, QUICK, Held, fetch, source_gateway
-from workers.remote import SourceSettings
-from workers.remote.gateway import SourceGateway
-from workers.remote.rate_limit import InMemoryRateLimitStore
-from workers.remote.response_cache import InMemoryResponseCache
-from workers.remote.settings import OpenAlexSettings
+from workers.outbound.source_settings import OpenAlexSettings, SourceSettings
+from workers.outbound.sources import SourceGateway
+from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
 
 
 @pytest.fixture
@@ -131,7 +129,7 @@ class CountedResponses(InMemoryResponseCache):
 async def test_turns_go_round_between_askers(source: SmallSource) -> None:
     held = source.behaviour = Held()
     settings, replies = SourceSettings(base_url=source.url, connections=1, **QUICK), CountedResponses(9)
-    async with SourceGateway({"small": settings}, replies, InMemoryRateLimitStore(CLOCK), CLOCK) as gateway:
+    async with SourceGateway({"small": settings}, replies, InMemorySharedState(CLOCK), CLOCK) as gateway:
         first = asyncio.create_task(fetch(gateway, "first"))
         await source.has_been_asked(1)
         many = [asyncio.create_task(fetch(gateway, f"a{n}", owner="a")) for n in range(6)]
@@ -143,18 +141,6 @@ async def test_turns_go_round_between_askers(source: SmallSource) -> None:
     order = source.paths[1:]
     assert order.index("b1") <= 4
     assert [path for path in order if path.startswith("a")] == [f"a{n}" for n in range(6)]
-
-
-@pytest.mark.parametrize(("connections", "spacing", "transit"), [(1, 0.1, 0.0), (4, 0.1, 10.0)])
-async def test_spacing_and_connections_are_kept_by_the_sources_own_clock(
-    source: SmallSource, connections: int, spacing: float, transit: float
-) -> None:
-    fields: dict[str, Any] = {"connections": connections, "spacing_seconds": spacing, "transit_seconds": transit}
-    async with source_gateway(source, **fields) as gateway:
-        await asyncio.gather(*(fetch(gateway, f"papers/{number}") for number in range(12)))
-
-    assert all(later - sooner >= spacing for sooner, later in pairwise(source.arrivals))
-    assert source.peak <= connections
 
 
 async def test_source_that_keeps_failing_is_left_alone_and_later_tried_by_one(source: SmallSource) -> None:

@@ -14,6 +14,7 @@ from orchestrator.store import Database, DatabaseSettings
 from orchestrator.store.database import Connection
 from orchestrator.store.database_errors import safe_address
 from orchestrator.store.migrator import MIGRATION_LOCK, latest_revision
+from tests.contract.postgres_proxy import PostgresProxy
 from tests.polling import wait_until_async
 
 TABLES = {
@@ -24,7 +25,6 @@ TABLES = {
     "audit_contents",
     "audit_log",
     "audit_tips",
-    "batch_counts",
     "batches",
     "call_reviewers",
     "conflicts",
@@ -36,35 +36,32 @@ TABLES = {
     "idempotency",
     "item_outcomes",
     "jobs",
-    "key_rates",
     "ledger",
     "llm_batch_calls",
     "llm_batches",
     "mails",
     "members",
     "opinions",
-    "pair_verdicts",
-    "papers",
     "point_judgements",
     "queue_clock",
-    "ranked_ideas",
     "ranking_calls",
+    "ranking_ideas",
+    "ranking_pairs",
     "rankings",
     "remarks",
     "replies",
     "reply_claims",
     "report_figures",
+    "request_rates",
     "reward_group_members",
     "reward_groups",
     "runs",
     "saved_views",
     "score_overrides",
     "sessions",
-    "sign_in_attempts",
     "sign_offs",
     "signed_names",
     "spending",
-    "tenant_rates",
     "tenants",
     "tombstones",
     "turns",
@@ -84,8 +81,7 @@ async def tables(url: str) -> set[str]:
     connection = await asyncpg.connect(url)
     try:
         rows = await connection.fetch("""
-            SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
-                AND NOT relispartition
+            SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
         """)
     finally:
         await connection.close()
@@ -111,7 +107,7 @@ async def test_migrate_many_at_once_all_succeed(empty_database_url: str) -> None
 
 
 async def test_migrate_may_take_longer_than_any_other_statement(empty_database_url: str) -> None:
-    """As it does with millions of rows."""
+    """Simulates a migration of millions of rows."""
     impatient = settings(empty_database_url, 5.0).model_copy(update={"command_seconds": 1.0, "patience_seconds": 1.0})
     holder = await asyncpg.connect(empty_database_url)
     await holder.fetch("SELECT pg_advisory_lock($1)", MIGRATION_LOCK)
@@ -271,6 +267,46 @@ async def test_run_connection_lost_in_the_middle_is_done_again_on_another(databa
 
     assert backends[1:] == [done_by]
     assert backends[0] != done_by
+
+
+async def test_slow_statement_is_not_repeated_and_is_named_in_the_log(
+    empty_database_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    slow = DatabaseSettings(url=SecretStr(empty_database_url), command_seconds=0.3, patience_seconds=20)
+    attempts = 0
+
+    async def work(connection: Connection) -> None:
+        nonlocal attempts
+        attempts += 1
+        await connection.fetch("SELECT pg_sleep(30), 'the slow one'")
+
+    async with Database(slow) as database:
+        with pytest.raises(StorageError, match="took too long"):
+            await database.run(work)
+        assert await database.fetch("SELECT 1")
+        rows = await database.fetch(
+            "SELECT FROM pg_stat_activity WHERE query LIKE '%slow one%' AND state = 'active' "
+            "AND pid <> pg_backend_pid()"
+        )
+
+    assert attempts == 1
+    assert rows == []
+    (message,) = [record.message for record in caplog.records if "timed out" in record.message]
+    assert "the slow one" in message
+
+
+async def test_server_that_falls_silent_in_the_middle_is_asked_again_on_another_connection(database_url: str) -> None:
+    async with PostgresProxy.before(database_url) as proxy:
+        impatient = DatabaseSettings(
+            url=SecretStr(proxy.url), command_seconds=0.3, connect_seconds=0.3, patience_seconds=20
+        )
+        async with Database(impatient) as database:
+            await database.fetch("SELECT 1")
+            proxy.hold()
+            asking = asyncio.create_task(database.fetch("SELECT 1 AS one"))
+            await asyncio.sleep(1)  # longer than a statement may take
+            proxy.let_go()
+            assert [row["one"] for row in await asking] == [1]
 
 
 async def test_run_more_work_than_connections_waits_its_turn(empty_database_url: str) -> None:

@@ -13,7 +13,7 @@ from cluster.cli.main import app
 from cluster.corpora.tei_records import record_of_tei, tei_files, write_tei_records
 from index import Corpus, build_corpus
 from tests.corpus_papers import write_jsonl
-from tests.unit.test_full_texts_grobid_tei import REAL, real, tei
+from tests.unit.tei_files import REAL_TEI, needs_real_tei, tei_document
 from workers.embedding.hashing_embedder import HashingEmbedder
 from workers.full_texts.cited_places import read_citing_paper
 from workers.full_texts.grobid_tei import parse_tei
@@ -36,7 +36,7 @@ BACK = (
     "along lit roads</title></analytic><monogr><imprint><date when='2011'/></imprint></monogr></biblStruct>"
     "</listBibl></div>"
 )
-PAPER = tei(BODY, BACK, HEAD)
+PAPER = tei_document(BODY, BACK, HEAD)
 
 
 def test_every_mark_stands_where_its_text_is() -> None:
@@ -54,13 +54,13 @@ def test_every_mark_stands_where_its_text_is() -> None:
 def test_marks_change_nothing_of_the_text() -> None:
     hostile = PAPER.replace(b"We walked", "We \ue0000\ue001\ue00099999\ue001walked".encode())
     assert read_citing_paper(PAPER).paper == parse_tei(PAPER)
-    (methods,) = (one.text for one in read_citing_paper(hostile).paper.sections if one.title == "Methods")
+    (methods,) = (section.text for section in read_citing_paper(hostile).paper.sections if section.title == "Methods")
     assert methods.startswith("We 099999walked as in [1]")
 
 
-@real
+@needs_real_tei
 def test_every_mark_of_the_real_paper_is_placed() -> None:
-    tei_bytes = REAL.read_bytes()
+    tei_bytes = REAL_TEI.read_bytes()
     citing = read_citing_paper(tei_bytes)
     places = [place for work in citing.cited for place in work.at]
     assert citing.paper.sections == parse_tei(tei_bytes).sections
@@ -73,10 +73,10 @@ async def test_passages_of_a_corpus_made_from_tei_carry_what_they_cite(tmp_path:
     (tmp_path / "teis").mkdir()
     (tmp_path / "teis" / "moth-1.grobid.tei.xml").write_bytes(PAPER)
     (tmp_path / "teis" / "broken.tei.xml").write_bytes(PAPER[:-10])
-    (tmp_path / "teis" / "bare.tei.xml").write_bytes(tei(BODY, BACK))
+    (tmp_path / "teis" / "bare.tei.xml").write_bytes(tei_document(BODY, BACK))
     made = write_tei_records(tei_files(tmp_path / "teis"), tmp_path / "full.jsonl")
     assert (made.written, made.works, made.places) == (1, 2, 2)
-    assert [one.partition(":")[0] for one in made.refused] == ["bare.tei.xml", "broken.tei.xml"]
+    assert [item.partition(":")[0] for item in made.refused] == ["bare.tei.xml", "broken.tei.xml"]
     cited: list[dict[str, Any]] = [
         {"id": "walks", "title": "Walks", "abstract": "How to walk.", "doi": "10.1234/walks"},
         {"id": "counts", "title": "Counts of Moths along Lit Roads", "abstract": "Few.", "year": 2012},
@@ -84,7 +84,7 @@ async def test_passages_of_a_corpus_made_from_tei_carry_what_they_cite(tmp_path:
     others = write_jsonl(tmp_path / "cited.jsonl", cited)
     await build_corpus([tmp_path / "full.jsonl", others], tmp_path / "corpus", HashingEmbedder())
     (found,) = await Corpus.open(tmp_path / "corpus", HashingEmbedder()).snippets(["moths walked"], 20, OPEN)
-    assert {one.section: one.cites for one in found if one.paper.id == "moth-1"} == {
+    assert {item.section: item.cites for item in found if item.paper.id == "moth-1"} == {
         "abstract": (),
         "Methods": ("walks",),
         "Results": ("counts",),

@@ -15,18 +15,12 @@ from orchestrator.store import Database, PgAnswerCache, PgEvents
 from orchestrator.store.finished_jobs import PgFinishedJobs
 from orchestrator.tracing import TraceExporter
 from tests.contract.otlp_collector import Collector, attributes, collector
-from tests.contract.store_jobs import ACME, DONE, Queue, job, tenant
+from tests.contract.store_jobs import ACME, DONE, Queue, job
 from tests.contract.store_records import answer, answered, call, failed
 
 PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 UNSAMPLED = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"
 NOBODY = "http://127.0.0.1:9"
-
-
-@pytest.fixture
-async def queue(database: Database) -> Queue:
-    await tenant(database)
-    return Queue(database)
 
 
 @pytest.fixture
@@ -64,7 +58,7 @@ def traced(name: str, parent: str | None) -> NewJob:
 
 
 def length(span: Span) -> float:
-    """In seconds."""
+    """Return the length of a span in seconds."""
     return (span.end_time_unix_nano - span.start_time_unix_nano) / 1e9
 
 
@@ -77,11 +71,11 @@ async def test_job_is_one_trace_below_the_request_that_asked_for_it(queue: Queue
     assert whole.parent_span_id.hex() == PARENT.split("-")[2]
     assert attributes(whole) == {
         "assayer.job.id": "ev_1",
-        "assayer.job.state": "done",
+        "assayer.job.state": "succeeded",
         "assayer.job.priority": "batch",
         "assayer.job.attempts": 1,
         "assayer.tenant.id": ACME,
-        "assayer.run.run.id": run,
+        "assayer.run.id": run,
         "assayer.cost_usd": 0.5,
     }
     others = [span for span in there.spans if span is not whole]
@@ -169,4 +163,4 @@ async def test_collector_that_refuses_or_cannot_be_reached_loses_spans_and_nothi
     with traces(queue.database, there.url) as told:
         await told.send()
     assert there.requests == before, "what was lost is not told again"
-    assert {one.state for one in await queue.jobs.list(ACME)} == {"done"}
+    assert {item.state for item in await queue.jobs.list(ACME)} == {"succeeded"}

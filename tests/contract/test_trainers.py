@@ -35,7 +35,7 @@ class KnownWords:
 
     async def rewards(self, items: Sequence[RewardQuery], judge: str | None = None) -> list[float | None]:
         self.asked.append(list(items))
-        return [float(one.abstract.split()[0] in one.idea.split()) if one.idea else None for one in items]
+        return [float(item.abstract.split()[0] in item.idea.split()) if item.idea else None for item in items]
 
 
 def _service(url: str, attempts: int = 3) -> ServiceRewards:
@@ -49,7 +49,7 @@ def _outcome(item: int, value: Any) -> dict[str, Any]:
     return {"item": item, "reward": {"value": value, "reason": "", "judge": "pair"}}
 
 
-LINKS = dict.fromkeys(("rewards", "items", "events"), "/")
+LINKS = dict.fromkeys(("job", "items", "events"), "/")
 
 
 def _accepted(asked: int) -> bytes:
@@ -73,14 +73,14 @@ ABSENT = {"reason": "The model was out of reach."}
 
 def test_rewards_come_in_order_and_are_none_where_the_judge_failed() -> None:
     refused = {"item": 1, "problem": {"type": "budget-exhausted", "title": "Spent", "detail": "Nothing is left."}}
-    with serving(_job("done", 3, _outcome(2, 1), refused, _outcome(0, ABSENT))) as scripted:
+    with serving(_job("succeeded", 3, _outcome(2, 1), refused, _outcome(0, ABSENT))) as scripted:
         assert asyncio.run(_service(scripted.url).rewards(ITEMS, "pair")) == [None, None, 1.0]
     asked = json.loads(scripted.received[0].body)
     assert asked["judge"] == "pair"
     assert asked["items"][1] == {"question": "Why?", "idea": "idea 1", "abstract": "Because."}
 
 
-@pytest.mark.parametrize("state", ["failed", "dead", "cancelled"])
+@pytest.mark.parametrize("state", ["failed", "cancelled"])
 def test_job_that_ends_without_a_result_keeps_the_rewards_it_has(state: str) -> None:
     with serving(_job(state, 3, _outcome(1, 1))) as scripted:
         assert asyncio.run(_service(scripted.url).rewards(ITEMS)) == [None, 1.0, None]
@@ -91,13 +91,13 @@ def test_group_that_takes_too_long_is_cancelled_and_keeps_the_rewards_it_has() -
     with serving([ended[0], _page("running"), ended[-1]]) as scripted:
         service = ServiceRewards(scripted.url, KEY, seconds=0)
         assert asyncio.run(service.rewards(ITEMS)) == [0.0, None, None]
-    assert [one.method for one in scripted.received] == ["POST", "GET", "DELETE"]
+    assert [item.method for item in scripted.received] == ["POST", "GET", "DELETE"]
 
 
 def test_request_that_was_lost_is_sent_again_as_the_same() -> None:
-    with serving([b"", problem("busy", 503), *_job("done", 3, *(_outcome(n, 1) for n in range(3)))]) as scripted:
+    with serving([b"", problem("busy", 503), *_job("succeeded", 3, *(_outcome(n, 1) for n in range(3)))]) as scripted:
         assert asyncio.run(_service(scripted.url).rewards(ITEMS)) == [1.0, 1.0, 1.0]
-    assert len({one.headers["idempotency-key"] for one in scripted.received[:3]}) == 1
+    assert len({item.headers["idempotency-key"] for item in scripted.received[:3]}) == 1
 
 
 def test_service_that_stays_away_or_refuses_stops_the_trainer() -> None:
@@ -115,10 +115,10 @@ def test_missing_key_is_told_before_the_first_step(monkeypatch: pytest.MonkeyPat
 
 def test_more_than_a_thousand_items_are_several_requests_in_order() -> None:
     items = [RewardQuery("Why?", str(number), "Because.") for number in range(1_001)]
-    first = _job("done", 1_000, *(_outcome(number, number % 2) for number in range(1_000)))
-    with serving([*first, *_job("done", 1, _outcome(0, 1))]) as scripted:
+    first = _job("succeeded", 1_000, *(_outcome(number, number % 2) for number in range(1_000)))
+    with serving([*first, *_job("succeeded", 1, _outcome(0, 1))]) as scripted:
         found = asyncio.run(_service(scripted.url).rewards(items))
-    assert [len(json.loads(one.body)["items"]) for one in scripted.received if one.method == "POST"] == [1_000, 1]
+    assert [len(json.loads(item.body)["items"]) for item in scripted.received if item.method == "POST"] == [1_000, 1]
     assert found == [*[float(number % 2) for number in range(1_000)], 1.0]
 
 
@@ -173,12 +173,13 @@ async def test_verl_score_of_a_judge_that_failed_is_the_callers_and_says_so() ->
         await compute_score("ideas", "red", "red", {}, unjudged=0.0, source=KnownWords())
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of TRL and transformers about each other
 def test_trl_goes_on_where_the_judge_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_TELEMETRY", True)
     trl = pytest.importorskip("trl")
     datasets = pytest.importorskip("datasets")
-    from benchmarks.policy_training.tiny_policy import tiny_policy
+    from tests.tiny_policy import tiny_policy
 
     policy = tiny_policy(("red", "blue", "which"), seed=0)
     rows = [{"prompt": "which", "question": "which", "abstract": "red"}] * 8
@@ -208,7 +209,7 @@ def test_trl_goes_on_where_the_judge_failed(tmp_path: Path, monkeypatch: pytest.
     )
     trainer.train()
     assert [len(asked) for asked in judge.asked] == [8, 8]
-    assert any(not one.idea for asked in judge.asked for one in asked)
+    assert any(not item.idea for asked in judge.asked for item in asked)
     logged = [row for row in trainer.state.log_history if "judged" in row]
     assert len(logged) == 2
     assert all(0 < row["judged"] <= 1 for row in logged)
@@ -248,7 +249,7 @@ async def test_verifiers_finds_the_reward_by_its_path_and_has_none_where_the_jud
     task = vf.Task(data(idx=0, prompt="Why?", question="Why?", abstract="red"), vf.TaskConfig(rewards=plugged))
     traces = [vf.Trace.model_construct(root_reply="red", rewards={}, metrics={}) for _ in range(2)]
     rewards_of_environment.cache_clear()
-    with serving([*_job("done", 1, _outcome(0, 1)), *_job("done", 1, _outcome(0, ABSENT))]) as scripted:
+    with serving([*_job("succeeded", 1, _outcome(0, 1)), *_job("succeeded", 1, _outcome(0, ABSENT))]) as scripted:
         monkeypatch.setenv("ASSAYER_API_URL", scripted.url)
         monkeypatch.setenv("ASSAYER_API_KEY", KEY)
         await task.score(traces[0])

@@ -11,7 +11,6 @@ from pydantic import SecretStr
 
 from assayer.errors import ConfigurationError, InputError
 from assayer.methods.grapheval.graph.arrays import UNKNOWN
-from assayer.methods.grapheval.graph.in_memory import InMemoryViewpointGraph
 from assayer.methods.grapheval.graph.records import Viewpoints
 from assayer.methods.grapheval.ports import NearestViewpoints, NeighbourIndex, ViewpointGraph
 from assayer.ports import Vectors
@@ -20,6 +19,7 @@ from index.viewpoint_neighbours import FaissNeighbours
 from orchestrator.store import Database, DatabaseSettings
 from orchestrator.store.viewpoint_graph import PgViewpointGraph
 from tests.grapheval_graphs import CLASSES, PLAN, known, new_idea, unit_rows
+from tests.viewpoint_graph import InMemoryViewpointGraph
 
 
 @pytest.fixture(params=["memory", "postgresql"])
@@ -38,11 +38,11 @@ async def test_ideas_come_back_as_they_were_added_with_the_edges_that_their_vect
     contents = await graph.load()
     assert contents.plan == PLAN == await graph.plan()
     assert contents.version == await graph.version()
-    assert [one.id for one in contents.ideas] == [one.idea.id for one in ideas] == list(contents.arrays.ideas)
-    assert [one.url for one in contents.ideas] == [one.idea.url for one in ideas]
-    expected = [viewpoint for one in ideas for viewpoint in one.viewpoints.viewpoints]
+    assert [idea.id for idea in contents.ideas] == [idea.idea.id for idea in ideas] == list(contents.arrays.ideas)
+    assert [idea.url for idea in contents.ideas] == [idea.idea.url for idea in ideas]
+    expected = [viewpoint for idea in ideas for viewpoint in idea.viewpoints.viewpoints]
     assert list(contents.viewpoints) == expected
-    vectors = np.concatenate([one.vectors for one in ideas])
+    vectors = np.concatenate([idea.vectors for idea in ideas])
     np.testing.assert_array_equal(contents.arrays.vectors, vectors)
     np.testing.assert_array_equal(contents.arrays.labels, [number % 2 for number in range(12)])
     assert contents.arrays.classes == CLASSES
@@ -175,7 +175,7 @@ async def test_another_process_finds_what_the_first_one_added(database: Database
     for number in (4, 5, 6):
         await one_by_one.add([new_idea(number)])
     expected, found = (await one_by_one.load()).arrays, (await first.load()).arrays
-    pairs = [set(zip(one.sources.tolist(), one.targets.tolist(), strict=True)) for one in (expected, found)]
+    pairs = [set(zip(item.sources.tolist(), item.targets.tolist(), strict=True)) for item in (expected, found)]
     assert pairs[0] == pairs[1]
 
 
@@ -186,7 +186,7 @@ async def test_two_graphs_in_one_database_do_not_meet(database: Database) -> Non
     await other.create(PLAN.model_copy(update={"name": "other"}))
     await first.add([new_idea(1)])
     await other.add([new_idea(2), new_idea(3)])
-    assert [len((await one.load()).ideas) for one in (first, other)] == [1, 2]
+    assert [len((await item.load()).ideas) for item in (first, other)] == [1, 2]
 
 
 async def test_an_index_that_holds_more_than_the_graph_is_filled_again(database: Database) -> None:

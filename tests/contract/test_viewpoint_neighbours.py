@@ -5,15 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assayer.methods.grapheval.graph.in_memory import ExactNeighbourIndex
 from assayer.methods.grapheval.ports import NeighbourIndex
 from index.viewpoint_neighbours import FaissNeighbours
 from tests.grapheval_graphs import unit_rows
+from tests.viewpoint_graph import ExactNeighbourIndex
 
 KINDS = pytest.mark.parametrize("kind", ["exact", "flat", "small world"])
 
 TOLERANCE = {"exact": 1e-5, "flat": 1e-5, "small world": 1e-3}
-"""Of cosines; the small world keeps 16 bits of each number."""
+"""Tolerance of cosines, by kind; the small world keeps 16 bits per number."""
 
 
 def made(kind: str) -> NeighbourIndex:

@@ -10,21 +10,20 @@ from aiohttp.test_utils import TestServer
 
 from assayer.errors import AddressRefused, DownloadRefused, SourceMalformed, SourceRefused, Unreadable
 from assayer.models import OPEN, Absent, WebPage, Window
-from benchmarks.simulator.outside.library import Library
-from benchmarks.simulator.outside.pages import HIDDEN_ORDER
-from benchmarks.simulator.outside.process import OutsideWorld
-from benchmarks.simulator.outside.sample import SAMPLE
 from cluster.clock import SystemClock
+from simulator.outside.library import Library
+from simulator.outside.pages import HIDDEN_ORDER
+from simulator.outside.process import OutsideWorld
+from simulator.outside.sample import SAMPLE
 from tests.loopback import loopback_only
 from workers.fetching import DownloadLimits, FetchingSettings
 from workers.fetching.downloader import Downloader
 from workers.file_cache import FileCache
 from workers.file_storage import FileStorage
-from workers.remote.gateway import SourceGateway
-from workers.remote.rate_limit import InMemoryRateLimitStore
-from workers.remote.request import RequestContext
-from workers.remote.response_cache import InMemoryResponseCache
-from workers.remote.settings import WebSettings
+from workers.outbound.source_requests import RequestContext
+from workers.outbound.source_settings import WebSettings
+from workers.outbound.sources import SourceGateway
+from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
 from workers.web import PageSettings
 from workers.web.adapter import WebAdapter
 from workers.web.page_reader import PageReader
@@ -57,7 +56,7 @@ def world(outside: OutsideWorld) -> Iterator[OutsideWorld]:
 async def search(world: OutsideWorld) -> AsyncIterator[WebSearch]:
     settings = WebSettings.model_validate({"base_url": world.url("serper"), "spacing_seconds": 0.0, "api_key": "right"})
     async with SourceGateway(
-        {"web": settings}, InMemoryResponseCache(CLOCK), InMemoryRateLimitStore(CLOCK), CLOCK
+        {"web": settings}, InMemoryResponseCache(CLOCK), InMemorySharedState(CLOCK), CLOCK
     ) as gateway:
         yield WebSearch(gateway)
 
@@ -87,7 +86,7 @@ async def test_search_keeps_to_its_window(search: WebSearch) -> None:
     window = Window(after=dt.date(2015, 1, 1), before=dt.date(2018, 12, 31))
     results = await search.search("learning", 40, window, ASK)
     assert results
-    assert all(one.published is None or window.after <= one.published <= window.before for one in results)  # type: ignore[operator]
+    assert all(result.published is None or window.after <= result.published <= window.before for result in results)  # type: ignore[operator]
 
 
 async def test_search_without_results_or_with_few_stops_asking(world: OutsideWorld, search: WebSearch) -> None:

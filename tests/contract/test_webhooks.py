@@ -5,10 +5,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-import asyncpg
 import pytest
 from cryptography.fernet import Fernet
-from pydantic import SecretStr
 from standardwebhooks import Webhook as Signer
 
 from assayer.errors import AddressRefused, DownloadFailed
@@ -16,13 +14,14 @@ from cluster.clock import SystemClock
 from cluster.settings import WebhookSettings
 from cluster.webhooks import address_policy, open_deliverer, re_encrypt_secrets
 from orchestrator.jobs.models import TenantId
+from orchestrator.mail.models import ClaimedMail
 from orchestrator.outbox import Delivered, DeliveryOutcome, GivenUp, RetryLater
-from orchestrator.store import Database, DatabaseSettings
+from orchestrator.store import Database
 from orchestrator.store.database import Connection
+from orchestrator.store.job_sql import finish_statement
 from orchestrator.store.webhooks import PgWebhooks
 from orchestrator.webhooks.models import EVENTS, ClaimedDelivery, Delivery, Webhook, WebhookId
 from orchestrator.webhooks.secrets import SecretCipher, generate_secret
-from tests.contract.tables_of import tables_of
 from tests.contract.webhook_receiver import Receiver, receiver
 from workers.fetching.guarded_post import GuardedPoster
 from workers.fetching.ssrf_guard import AddressPolicy
@@ -47,9 +46,9 @@ class Watched(PgWebhooks):
         super().__init__(database)
         self.settled = asyncio.Condition()
 
-    async def settle(self, dispatch: ClaimedDelivery, step: DeliveryOutcome) -> bool:
+    async def settle(self, claimed: ClaimedMail | ClaimedDelivery, outcome: DeliveryOutcome) -> bool:
         async with self.settled:
-            kept = await super().settle(dispatch, step)
+            kept = await super().settle(claimed, outcome)
             self.settled.notify_all()
         return kept
 
@@ -99,18 +98,20 @@ async def batch(database: Database, name: str, size: int) -> list[str]:
         "INSERT INTO batches (id, tenant, name, rows) VALUES ($1, $2, 'Call 7', $3)", name, OURS, size
     )
     names = [f"{name}_{number}" for number in range(size)]
-    for one in names:
-        await job(database, one, batch=name)
+    for item in names:
+        await job(database, item, batch=name)
     return names
 
 
-async def end(database: Database, name: str, state: str = "done") -> None:
-    query = """
-        UPDATE jobs SET state = $2, finished_at = now(), cost_usd = 0.5,
-            problem = CASE WHEN $2 = 'failed' THEN '{"type": "budget-exhausted"}'::jsonb END
-        WHERE id = $1 AND state IN ('queued', 'running')
-    """
-    await database.execute(query, name, state)
+async def end(database: Database, name: str, state: str = "succeeded") -> None:
+    await database.execute(END, name, state)
+
+
+END = finish_statement(
+    """state = $2, cost_usd = 0.5, problem = CASE
+        WHEN $2 = 'failed' THEN '{"type": "budget-exhausted"}'::jsonb END""",
+    "id = $1 AND state IN ('queued', 'running')",
+)
 
 
 async def owed(store: PgWebhooks, tenant: TenantId = OURS, name: str = "wh_1") -> list[Delivery]:
@@ -178,16 +179,17 @@ async def test_what_is_suspicious_in_a_text_is_told_with_the_end_of_its_job(
     assert message.payload["data"]["flags"] == ["hidden_text", "suspected_injection"]
 
 
-@pytest.mark.parametrize(("kind", "state"), [("comparison", "dead"), ("ranking", "cancelled"), ("evaluation", "done")])
+@pytest.mark.parametrize(
+    ("kind", "state"), [("comparison", "failed"), ("ranking", "cancelled"), ("evaluation", "succeeded")]
+)
 async def test_every_kind_of_job_and_every_end_is_told(
     database: Database, store: PgWebhooks, kind: str, state: str
 ) -> None:
     await hook(store, "https://example.org")
     await job(database, "one", kind=kind)
-    query = "UPDATE jobs SET state = $1, finished_at = now(), problem = '{}' WHERE id = 'one'"
-    await database.execute(query, state)
+    await end(database, "one", state)
     await database.execute("UPDATE jobs SET cost_usd = 1 WHERE id = 'one'")
-    assert [one.type for one in await owed(store)] == [f"{kind}.finished"]
+    assert [item.type for item in await owed(store)] == [f"{kind}.finished"]
 
 
 async def test_webhook_hears_only_what_it_asked_for(database: Database, store: PgWebhooks) -> None:
@@ -197,14 +199,14 @@ async def test_webhook_hears_only_what_it_asked_for(database: Database, store: P
         await end(database, name)
     assert await owed(store) == []
     assert await store.add_finished_batches() == 1
-    assert [one.type for one in await owed(store)] == ["batch.finished"]
+    assert [item.type for item in await owed(store)] == ["batch.finished"]
 
 
 async def test_batch_whose_jobs_end_all_at_once_is_told_once(database: Database, store: PgWebhooks) -> None:
     await hook(store, "https://example.org", events=("batch.finished",))
     names = await batch(database, "bt_1", 40)
     await asyncio.gather(
-        *(end(database, name, "done" if number % 3 else "failed") for number, name in enumerate(names))
+        *(end(database, name, "succeeded" if number % 3 else "failed") for number, name in enumerate(names))
     )
     await asyncio.gather(*(store.add_finished_batches() for _ in range(4)))
     assert len(await owed(store)) == 1
@@ -212,7 +214,7 @@ async def test_batch_whose_jobs_end_all_at_once_is_told_once(database: Database,
     assert dispatch.payload["data"] == {
         "id": "bt_1",
         "name": "Call 7",
-        "states": {"done": 26, "failed": 14},
+        "states": {"succeeded": 26, "failed": 14},
         "cost_usd": 20,
     }
 
@@ -243,7 +245,7 @@ async def test_verdict_that_is_rolled_back_owes_nothing(database: Database, stor
 
     async def half(connection: Connection) -> None:
         async with connection.transaction():
-            await connection.execute("UPDATE jobs SET state = 'done', finished_at = now() WHERE id = 'ev_1'")
+            await connection.execute(END, "ev_1", "succeeded")
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -276,7 +278,7 @@ async def test_receiver_that_never_accepts_makes_a_delivery_dead_with_the_reason
     there.status = 302
     async with delivering(store):
         await end(database, "ev_1")
-        dead = await until(store, "dead")
+        dead = await until(store, "failed")
     assert dead.attempt == 3
     assert dead.said == "It answered 302. That was try 3 of 3."
     assert len(there.messages) == 3
@@ -288,7 +290,7 @@ async def test_private_address_is_not_visited_and_not_described(database: Databa
     closed = HASTY.model_copy(update={"allow": (), "tries": 1})
     async with delivering(store, closed):
         await end(database, "ev_1")
-        dead = await until(store, "dead")
+        dead = await until(store, "failed")
     assert dead.said == "https://localhost/hook is no address that may be visited. That was try 1 of 1."
 
 
@@ -336,7 +338,7 @@ async def test_claims_are_shared_by_place_and_skip_busy_webhooks(database: Datab
         await end(database, f"ev_{number}")
     assert await store.claim(10, 3, (WebhookId("wh_1"), WebhookId("wh_2")), 60) == []
     claimed = await store.claim(10, 3, (WebhookId("wh_2"),), 60)
-    assert [one.webhook for one in claimed] == ["wh_1"] * 3
+    assert [item.webhook for item in claimed] == ["wh_1"] * 3
     assert len(await store.claim(1, 3, (), 60)) == 1
 
 
@@ -374,41 +376,10 @@ async def test_message_whose_key_is_lost_is_not_sent_and_says_why(
     await re_encrypt_secrets(store, SecretCipher([LATER_KEY]))
     async with delivering(store, keys=(LATER_KEY,)):
         await end(database, "ev_1")
-        dead = await until(store, "dead")
+        dead = await until(store, "failed")
     assert "encrypted with a key that the service does not have. That was try 3 of 3." in dead.said
     assert "ASSAYER_WEBHOOKS__KEYS" in caplog.text
     assert there.messages == []
-
-
-async def test_plain_secrets_of_an_earlier_version_are_sealed_and_go_on_signing(
-    empty_database_url: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    await tables_of("0006", empty_database_url)
-    connection, secret = await asyncpg.connect(empty_database_url), generate_secret()
-    await connection.execute("INSERT INTO tenants (id, name) VALUES ('ours', 'ours')")
-    await connection.execute(
-        "INSERT INTO webhooks (id, tenant, url, secret) VALUES ('wh_1', 'ours', 'https://example.org', $1)", secret
-    )
-    remembered = """
-        INSERT INTO idempotency (tenant, key, request, status, body, location)
-        VALUES ('ours', $1, '', 201, convert_to($2, 'UTF8'), $3)
-    """
-    await connection.execute(remembered, "of a webhook", secret, "/v1/webhooks/wh_1")
-    await connection.execute(remembered, "of a batch", "{}", "/v1/batches/bt_1")
-    await connection.close()
-
-    async with Database(DatabaseSettings(url=SecretStr(empty_database_url))) as database:
-        await database.migrate()
-        store = PgWebhooks(database)
-        await re_encrypt_secrets(store, SecretCipher([]))
-        assert await store.encrypted_secrets() == [("wh_1", secret)], "without a key they stay as they were"
-        assert "ASSAYER_WEBHOOKS__KEYS" in caplog.text
-        await re_encrypt_secrets(store, SecretCipher([KEY]))
-        ((_, sealed),) = await store.encrypted_secrets()
-        kept = await database.fetch("SELECT key FROM idempotency")
-    assert secret not in sealed + caplog.text
-    assert SecretCipher([KEY]).decrypt(sealed) == secret
-    assert [row["key"] for row in kept] == ["of a batch"]
 
 
 async def test_poster_does_not_wait_longer_than_it_was_told(there: Receiver) -> None:

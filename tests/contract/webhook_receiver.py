@@ -1,4 +1,4 @@
-"""Somebody who is told how jobs ended: answers what the test wants, and remembers what came."""
+"""Webhook receiver: answers as the test wants, and records the requests received."""
 
 import asyncio
 import json

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from assayer.llm import Task
 from assayer.models import EvaluationId, Frozen
-from assayer.ports import Embedder, ProgressEvent
+from assayer.ports import ProgressEvent
 from assayer.prompts import Prompts
 from assayer.run.budget import Budget
 from assayer.run.run import Run
@@ -42,14 +42,6 @@ def _check(question: Question, answer: Weighing) -> Sequence[str]:
     return complaints + [f"{label} was not given." for label in counts if label not in question.labels]
 
 
-async def _fallback(question: Question, embedder: Embedder) -> Weighing:
-    """As many weights as the statement has commas, so that a test can make it break the rules."""
-    labels = question.labels[: len(question.statement.split(","))]
-    vectors = await embedder.embed([question.statement], "query")
-    remark = f"{len(vectors)} vector of {embedder.name}"
-    return Weighing(weights=[Weight(label=label, stance="for", weight=1) for label in labels], remark=remark)
-
-
 WEIGHING: Task[Question, Weighing] = Task(
     name="tests.weighing",
     prompts=Prompts("tests.contract"),
@@ -57,7 +49,6 @@ WEIGHING: Task[Question, Weighing] = Task(
     output=Weighing,
     max_tokens=500,
     check=_check,
-    fallback=_fallback,
 )
 
 

@@ -3,15 +3,17 @@
 import datetime as dt
 import os
 import signal
-import subprocess
 from collections.abc import Mapping
 from typing import NamedTuple, TypeVar
 
-from benchmarks.simulator.counters import Stats
-from benchmarks.simulator.outside.counters import Stats as OutsideStats
-from benchmarks.simulator.outside.process import OutsideWorld
-from benchmarks.simulator.process import Simulator
+import pytest
+
+from simulator.counters import Stats
+from simulator.outside.counters import Stats as OutsideStats
+from simulator.outside.process import OutsideWorld
+from simulator.process import Simulator
 from tests.e2e.program import CORPUS, IDEAS, Ended, Homes, Program, addresses, reading
+from tests.fork_server import Piped
 from tests.polling import LONGEST_SECONDS, wait_until
 
 __all__ = ["OWN_REFERENCES", "Bare", "Boarded", "Evaluated", "Kill", "Killed", "Refused", "ToppedUp"]
@@ -22,7 +24,7 @@ OWN_REFERENCES = """[1] Ada Abara. Graph neural networks for protein folding. 20
 [2] Ada Abara. Graph neural networks for protein folding. 1999.
 [3] Ann Nobody. Sparse curriculum of molecule segmentation for road puzzles. NeurIPS, 2019.
 """
-"""Of the first idea, where sources are on: as a source has it, in another year, and invented."""
+"""References of the first idea when sources are enabled: one as in a source, one with another year, one invented."""
 BEYOND_THE_CORPUS = """# Sparse attention for protein folding
 
 Progress in protein folding is held back by residue contacts. We study sparse attention, that is attention over a few
@@ -32,6 +34,10 @@ contacts are rare, and ask whether diffusion models for molecule design carry ov
 pretraining out.
 """
 """An idea whose literature the services have and the corpus has not."""
+SOUND_SEED = 2
+"""A seed with which no answer of the simulator fails a check, so that calls and answers are equal in number."""
+SCHOLAREVAL = ("--method", "scholareval")
+"""The method with the most kinds of requests: what is lost, bounded or killed shows in it."""
 TWO_IDEAS = (IDEAS / "quote-then-abstain.md", IDEAS / "pairwise-idea-ranking.json")
 
 
@@ -39,7 +45,7 @@ class Evaluated(NamedTuple):
     ended: Ended
     program: Program
     stats: Stats
-    """What the simulator counted."""
+    """Counts of the simulator."""
 
 
 class Bare(NamedTuple):
@@ -48,7 +54,7 @@ class Bare(NamedTuple):
     program: Program
     first: Ended
     again: Ended
-    """With unusable files among the ideas; its reports lie in `again`."""
+    """Second run, with unusable files among the ideas; its reports are in `again`."""
 
 
 class Refused(NamedTuple):
@@ -59,13 +65,13 @@ class Refused(NamedTuple):
 
 
 class ToppedUp(NamedTuple):
-    """With remote sources; the second run's reports lie in `second`."""
+    """Runs with remote sources; the second run's reports are in `second`."""
 
     first: Ended
     second: Ended
     program: Program
     stats: Mapping[str, OutsideStats]
-    """What the services counted in the first run."""
+    """Counts of the services during the first run."""
 
 
 class Kill(NamedTuple):
@@ -103,35 +109,41 @@ class Boarded(NamedTuple):
     """And in both."""
 
 
+@pytest.fixture(scope="session")
 def undisturbed(homes: Homes) -> Evaluated:
     """Two ideas and a model that answers soundly."""
     program = homes.fresh("undisturbed")
-    with Simulator(latency_mean=0.05) as simulated:
-        ended = program.asking(simulated).run("evaluate", *TWO_IDEAS)
+    with Simulator(seed=SOUND_SEED, latency_mean=0.05) as simulated:
+        ended = program.asking(simulated).run("evaluate", *TWO_IDEAS, *SCHOLAREVAL)
         return Evaluated(ended, program, simulated.stats())
 
 
+@pytest.fixture(scope="session")
 def dated(homes: Homes) -> Evaluated:
     """The same up to a day."""
     program = homes.fresh("dated")
     with Simulator(latency_mean=0.05) as simulated:
-        ended = program.asking(simulated).run("evaluate", *TWO_IDEAS, "--cutoff", "2022-12-31", "--format", "json")
+        ended = program.asking(simulated).run(
+            "evaluate", *TWO_IDEAS, *SCHOLAREVAL, "--cutoff", "2022-12-31", "--format", "json"
+        )
         return Evaluated(ended, program, simulated.stats())
 
 
+@pytest.fixture(scope="session")
 def budgeted(homes: Homes) -> Evaluated:
     """One of them within half of the tokens that it takes."""
     program = homes.fresh("budgeted").having(EVALUATION__MAX_PROMPT_TOKENS=60_000)
     with Simulator(latency_mean=0.05) as simulated:
-        ended = program.asking(simulated).run("evaluate", TWO_IDEAS[0], "--format", "json")
+        ended = program.asking(simulated).run("evaluate", TWO_IDEAS[0], *SCHOLAREVAL, "--format", "json")
         return Evaluated(ended, program, simulated.stats())
 
 
+@pytest.fixture(scope="session")
 def faulty(homes: Homes) -> Evaluated:
     """Every third answer is bad, and one repair is tried instead of two, so that some calls are lost for good."""
     program = homes.fresh("faulty").having(LLM__REPAIR_ATTEMPTS=1, LLM__BACKOFF_INITIAL_SECONDS=0.05)
     with Simulator(
-        seed=1,
+        seed=3,
         latency_mean=0.05,
         answer_fault_rate=0.3,
         rate_limit_rate=0.05,
@@ -139,22 +151,25 @@ def faulty(homes: Homes) -> Evaluated:
         server_error_rate=0.03,
         drop_rate=0.02,
     ) as simulated:
-        ended = program.asking(simulated).run("evaluate", *TWO_IDEAS, "--format", "json")
+        ended = program.asking(simulated).run("evaluate", *TWO_IDEAS, *SCHOLAREVAL, "--format", "json")
         return Evaluated(ended, program, simulated.stats())
 
 
+@pytest.fixture(scope="session")
 def bare(homes: Homes) -> Bare:
-    program = homes.fresh("bare").without_extras()
+    whole = homes.fresh("bare")
+    program = whole.without_extras()
     (program.home / "empty.txt").touch()
     (program.home / "binary.md").write_bytes(bytes(range(256)) * 40)
-    mixed = ("empty.txt", IDEAS, "binary.md", "nowhere.txt")
+    mixed = ("empty.txt", TWO_IDEAS[0], "binary.md", "nowhere.txt")
     return Bare(
         program=program,
         first=program.run("evaluate", IDEAS),
-        again=program.run("evaluate", *mixed, "--out", "again", "--format", "json"),
+        again=whole.run("evaluate", *mixed, "--out", "again", "--format", "json"),
     )
 
 
+@pytest.fixture(scope="session")
 def refused(homes: Homes) -> Refused:
     """Either has to load the embedding model before it has something to ask."""
     program = homes.fresh("refused")
@@ -166,20 +181,22 @@ def refused(homes: Homes) -> Refused:
         return Refused(wrong_key, guarded.base_url, program.asking(other).run("evaluate", IDEAS), other.base_url)
 
 
+@pytest.fixture(scope="session")
 def revoked(homes: Homes) -> Evaluated:
     """The key stops working when one of two ideas has its report."""
     program = homes.fresh("revoked").having(EVALUATION__CONCURRENCY=1)
     with Simulator(latency_mean=0.1) as simulated:
-        process = program.asking(simulated).start("evaluate", *TWO_IDEAS, "--format", "json")
+        process = program.asking(simulated).start("evaluate", *TWO_IDEAS, *SCHOLAREVAL, "--format", "json")
         wait_until(lambda: process.poll() is not None or any(program.out.glob("*.json")))
         simulated.configure(api_key="sk-another")
         with process:
             out, err = process.communicate(timeout=LONGEST_SECONDS)
-        return Evaluated(Ended(process.returncode, out, err), program, simulated.stats())
+        return Evaluated(Ended(process.wait(), out, err), program, simulated.stats())
 
 
+@pytest.fixture(scope="session")
 def topped_up(homes: Homes) -> ToppedUp:
-    """With every remote source on; for the second run, of another idea, two of them are gone."""
+    """Run with every remote source enabled; two are unavailable in the second run, which uses another idea."""
     program = homes.fresh("topped_up")
     with OutsideWorld(limits=False) as world, Simulator(latency_mean=0.05) as simulated:
         quick = {f"{source}__SPACING_SECONDS": 0.02 for source in ("S2", "ARXIV", "OPENALEX", "CROSSREF", "UNPAYWALL")}
@@ -189,18 +206,20 @@ def topped_up(homes: Homes) -> ToppedUp:
         cited.write_text(f"{TWO_IDEAS[0].read_text('utf-8')}\n\n## References\n\n{OWN_REFERENCES}", "utf-8")
         beyond = program.home / "protein-folding.md"
         beyond.write_text(BEYOND_THE_CORPUS, "utf-8")
-        first = program.run("evaluate", cited, TWO_IDEAS[1], beyond)
+        first = program.run("evaluate", cited, TWO_IDEAS[1], beyond, *SCHOLAREVAL)
         stats = {name: world.stats(name) for name in ("semantic_scholar", "arxiv", "openalex", "crossref", "files")}
         world.configure("arxiv", down=True)
         world.configure("openalex", malformed_rate=1.0)
-        second = program.run("evaluate", IDEAS / "coral-acoustics.txt", "--format", "json", "--out", "second")
+        unread = IDEAS / "coral-acoustics.txt"
+        second = program.run("evaluate", unread, *SCHOLAREVAL, "--format", "json", "--out", "second")
         return ToppedUp(first, second, program, stats)
 
 
+@pytest.fixture(scope="session")
 def killed(homes: Homes) -> Killed:
     program = homes.fresh("killed")
-    command = ("evaluate", *TWO_IDEAS, "--format", "json")
-    with Simulator(latency_mean=0.3) as simulated:
+    command = ("evaluate", *TWO_IDEAS, *SCHOLAREVAL, "--format", "json")
+    with Simulator(seed=SOUND_SEED, latency_mean=0.1) as simulated:
         asking = program.asking(simulated)
 
         process = asking.start(*command)
@@ -220,16 +239,17 @@ def killed(homes: Homes) -> Killed:
         os.kill(last, signal.SIGKILL)
         with process:
             out, err = process.communicate(timeout=LONGEST_SECONDS)
-        ended = Ended(process.returncode, out, err)
+        ended = Ended(process.wait(), out, err)
         return Killed(ended, program, simulated.stats(), alone, left_behind, with_database, used)
 
 
+@pytest.fixture(scope="session")
 def boarded(homes: Homes) -> Boarded:
     """One idea before a board of reviewers up to a day, with papers, the web and code; then again."""
     program = homes.fresh("boarded")
     command = ("evaluate", TWO_IDEAS[0], "--method", "innoeval", "--cutoff", "2022-06-30")
     with OutsideWorld(CORPUS, limits=False) as world, Simulator(latency_mean=0.05) as simulated:
-        outside = {name: one for name, one in addresses(world).items() if name.startswith(("WEB", "GITHUB"))}
+        outside = {name: address for name, address in addresses(world).items() if name.startswith(("WEB", "GITHUB"))}
         quick = {"WEB__SPACING_SECONDS": 0, "GITHUB__SPACING_SECONDS": 0, "CODE__CLONE_URL": world.url("github/git")}
         # What a page or a repository may take is no subject here: on a busy machine none may run out of time.
         patient = {
@@ -248,7 +268,7 @@ def boarded(homes: Homes) -> Boarded:
         return Boarded(first, again, program, stats, simulated.stats(), outside_first, outside_again)
 
 
-def _await_answers(process: "subprocess.Popen[str]", simulated: Simulator, answers: int) -> None:
+def _await_answers(process: Piped, simulated: Simulator, answers: int) -> None:
     """Returns in the middle of an evaluation, with questions in flight."""
 
     def reached() -> bool:
@@ -259,7 +279,7 @@ def _await_answers(process: "subprocess.Popen[str]", simulated: Simulator, answe
     assert process.poll() is None, process.communicate()
 
 
-def _kill(process: "subprocess.Popen[str]", simulated: Simulator, database: int | None = None) -> Kill:
+def _kill(process: Piped, simulated: Simulator, database: int | None = None) -> Kill:
     for pid in filter(None, (database, process.pid)):
         os.kill(pid, signal.SIGKILL)
     at = dt.datetime.now(dt.UTC)

@@ -1,4 +1,7 @@
-"""The installed program as its users run it: a process with an environment, files, and nothing of ours in memory."""
+"""The installed program as its users run it: a process with an environment and files.
+
+`Program.start` and `Program.run` fork it from a server where that makes no difference; `Program.run_for_real` does not.
+"""
 
 import asyncio
 import json
@@ -10,13 +13,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import asyncpg
 
-from benchmarks.simulator.outside.process import OutsideWorld
-from benchmarks.simulator.process import Simulator
 from cluster.postgres import EmbeddedPostgres, postmaster
+from simulator.outside.process import OutsideWorld
+from simulator.process import Simulator
+from tests.fork_server import PROGRAM, Ended, Piped, can_fork, run_forked
 from tests.polling import LONGEST_SECONDS, wait_until
 
 __all__ = [
@@ -39,14 +43,9 @@ Report = dict[str, Any]
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "examples" / "corpus.jsonl"
 IDEAS = ROOT / "examples" / "ideas"
+_EMBEDDED_TOKENS = 32
+"""Embedding whole abstracts takes most of the processor time of an evaluation."""
 _NUMBERS = count()
-_PROGRAM = Path(sys.executable).with_name("assayer")
-
-
-class Ended(NamedTuple):
-    code: int
-    out: str
-    err: str
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ class Program:
     """Environment variables beyond the machine's own."""
 
     def having(self, **settings: object) -> "Program":
-        """With more settings; `LLM__MODEL` is ASSAYER_LLM__MODEL."""
+        """Return a copy with more settings; `LLM__MODEL` sets ASSAYER_LLM__MODEL."""
         more = {f"ASSAYER_{name}": str(value) for name, value in settings.items()}
         return replace(self, settings={**self.settings, **more})
 
@@ -70,32 +69,37 @@ class Program:
         return self.having(LLM__MODEL="simulated", LLM__API_KEY="sk-test", **endpoint, **chance)
 
     def without_extras(self) -> "Program":
-        """As `make evaluate` installs it: what extras besides `local` bring cannot be imported."""
+        """Return a copy installed as by `make evaluate`: extras other than `local` cannot be imported."""
         return replace(self, settings={**self.settings, "PYTHONPATH": str(Path(__file__).parent / "default_install")})
 
-    def start(self, *arguments: object) -> "subprocess.Popen[str]":
-        own = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAYER_", "OPENAI_"))}
-        return subprocess.Popen(
-            [str(_PROGRAM), *map(str, arguments)],
-            cwd=self.home,
-            env={**own, "ASSAYER_HOME": str(self.home), **self.settings},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+    def start(self, *arguments: object) -> Piped:
+        return Piped(arguments, self.home, self._environment())
 
     def run(self, *arguments: object) -> Ended:
-        with self.start(*arguments) as process:
-            try:
-                out, err = process.communicate(timeout=LONGEST_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                raise
-        return Ended(process.returncode, out, err)
+        """Run a command to its end, forked where a real start would behave the same."""
+        if can_fork(self.settings):
+            return run_forked(arguments, self.home, self._environment(), LONGEST_SECONDS)
+        return self.run_for_real(*arguments)
+
+    def run_for_real(self, *arguments: object) -> Ended:
+        ended = subprocess.run(
+            [str(PROGRAM), *map(str, arguments)],
+            cwd=self.home,
+            env=self._environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=LONGEST_SECONDS,
+        )
+        return Ended(ended.returncode, ended.stdout, ended.stderr)
+
+    def _environment(self) -> dict[str, str]:
+        own = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAYER_", "OPENAI_"))}
+        return {**own, "ASSAYER_HOME": str(self.home), **self.settings}
 
     def rows(self, query: str) -> list[asyncpg.Record]:
-        """What its database answers."""
+        """Return the rows that a query yields in its database."""
         return asyncio.run(self._rows(query))
 
     async def _rows(self, query: str) -> list[asyncpg.Record]:
@@ -167,10 +171,12 @@ class Homes:
     corpus: Path
 
     def fresh(self, name: str) -> Program:
-        """With the corpus and an empty database. Another place every time: a fixture may be made once more."""
+        """Return a program with the corpus and an empty database.
+
+        The place is new every time, because a fixture may be created again."""
         home = self.folder / f"{name}-{next(_NUMBERS)}"
         home.mkdir()
-        return Program(home).having(CORPUS__PATH=self.corpus)
+        return Program(home).having(CORPUS__PATH=self.corpus, EMBEDDER__MAX_TOKENS=_EMBEDDED_TOKENS)
 
     def stop_servers(self) -> None:
         for home in self.folder.iterdir():
@@ -178,7 +184,7 @@ class Homes:
 
 
 def reports(folder: Path) -> dict[str, Report]:
-    """By the name of the idea's file."""
+    """Return the reports in a folder, by the name of the idea's file."""
     return {file.stem: json.loads(file.read_text("utf-8")) for file in sorted(folder.glob("*.json"))}
 
 
@@ -191,7 +197,7 @@ def compared(folder: Path) -> dict[str, Report]:
 
 
 def violations(folder: Path, expected: int) -> str:
-    """What the independent checker finds in a folder of reports made from the example corpus."""
+    """Return the violations the independent checker reports for a folder of reports made from the example corpus."""
     checker = ROOT / "benchmarks" / "quality" / "check_reports.py"
     command = [sys.executable, str(checker), str(folder), "--corpus", str(CORPUS), "--expect", str(expected)]
     ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LONGEST_SECONDS)

@@ -1,4 +1,4 @@
-"""What cannot be used is refused at once, in one sentence that says what is wrong and what to do."""
+"""Unusable input is refused immediately, in a single sentence that says what is wrong and what to do."""
 
 import datetime as dt
 import socket
@@ -50,14 +50,14 @@ def test_unusable_files_are_each_named_with_what_is_wrong(program: Program) -> N
     assert ended.err.splitlines() == [
         "No report: ideas/binary.txt is not text: it holds binary data. Give plain text, Markdown, JSON or PDF.",
         "No report: ideas/empty.txt is empty. An idea needs a problem, a method and a way to test it, in words.",
-        "No report: ideas/false.pdf is not a PDF: the mark %PDF- is missing at its start. Export it again.",
+        "No report: ideas/false.pdf is not a PDF: the mark %PDF- is missing at its start. Export it as PDF.",
         "No report: ideas/long.txt has more than 10 MB. Shorten it, or give one file per idea.",
         "No report: ideas/short[bold].md has 2 words; that is too short to be judged as an idea. Describe problem, "
         "method and experiments in at least 20 words; a page is better.",
         "No report: ideas/torn.json is not valid JSON: Expecting ',' delimiter at line 1, column 20. "
         "Check quotes and commas.",
         "No report: slides.pptx is of no kind that assayer reads. "
-        "It reads .txt, .md, .json, .jsonl, .pdf, .docx, .odt, .xlsx.",
+        "It reads .txt, .md, .tex, .html, .htm, .rtf, .pdf, .docx, .odt, .json, .jsonl, .ndjson, .csv, .tsv, .xlsx.",
         "No report: nowhere/idea.txt does not exist.",
     ]
     assert not (program.home / "out").exists()
@@ -77,7 +77,7 @@ def test_idea_that_says_nothing_but_whose_it_is_is_named_and_others_are_judged(p
 
 
 def test_unknown_method_is_refused_with_those_there_are(program: Program) -> None:
-    said = "There is no method 'tarot'. Methods: scholareval, grapheval, innoeval, scicompanion."
+    said = "There is no method 'tarot'. Methods: review, scholareval, grapheval, innoeval, scicompanion, check."
     assert _refused(program, GOOD, "--method", "tarot") == said
 
 
@@ -114,15 +114,16 @@ def test_missing_corpus_is_refused_with_the_command_that_builds_one(program: Pro
 @pytest.mark.parametrize(
     ("setting", "value", "name"),
     [
-        ("EMBEDDER__QUERY_PREFIX", "query: ", "all-MiniLM-L6-v2 query='query: '"),
-        ("EMBEDDER__MODEL", "BAAI/bge-base-en-v1.5", "BAAI/bge-base-en-v1.5"),
+        ("EMBEDDER__QUERY_PREFIX", "query: ", "all-MiniLM-L6-v2 query='query: ' tokens=32"),
+        ("EMBEDDER__MODEL", "BAAI/bge-base-en-v1.5", "BAAI/bge-base-en-v1.5 tokens=32"),
     ],
 )
 def test_corpus_built_with_another_embedding_model_is_refused_with_both_names(
     program: Program, setting: str, value: str, name: str
 ) -> None:
     said = _refused(program.having(**{setting: value}))
-    assert f"was built with the embedding model all-MiniLM-L6-v2 (384 dimensions), not with the present {name}." in said
+    built = "was built with the embedding model all-MiniLM-L6-v2 tokens=32 (384 dimensions)"
+    assert f"{built}, not with the present {name}." in said
     assert "ASSAYER_EMBEDDER__MODEL" in said
     assert "assayer corpus build" in said
 
@@ -148,6 +149,24 @@ def test_endpoint_without_a_model_is_refused(program: Program) -> None:
     assert said.startswith("An LLM endpoint is set but no model: set ASSAYER_LLM__MODEL to one that it serves.")
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--model", "anthropic/m"], "ANTHROPIC_API_KEY is not set, which models of anthropic need."),
+        (["--model", "azure/m"], "AZURE_OPENAI_ENDPOINT is not set, and models of azure have no address without it."),
+        (["--model", "nobody/m"], "There is no provider 'nobody', as in the model 'nobody/m'. Providers: openai,"),
+        (["--local-model", "nothing.gguf"], "'nothing.gguf' is neither a model file nor an installed package."),
+        (["--model", "vllm/m", "--local-model", "nothing.gguf"], "--model and --local-model were both given."),
+    ],
+)
+def test_model_that_cannot_be_reached_is_refused_with_what_is_missing(
+    program: Program, options: list[str], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("ANTHROPIC_API_KEY", "AZURE_OPENAI_ENDPOINT"):
+        monkeypatch.delenv(name, raising=False)
+    assert _refused(program, GOOD, *options).startswith(words)
+
+
 @pytest.mark.parametrize(("misspelt", "meant"), [("HOEM", "HOME"), ("LLM__MODLE", "LLM__MODEL")])
 def test_misspelt_variable_is_refused_with_the_one_that_was_meant(program: Program, misspelt: str, meant: str) -> None:
     said = _refused(program.having(**{misspelt: "m"}))
@@ -155,7 +174,7 @@ def test_misspelt_variable_is_refused_with_the_one_that_was_meant(program: Progr
 
 
 def test_dollar_budget_without_a_price_is_refused(program: Program) -> None:
-    said = _refused(program.having(LLM__MODEL="m", EVALUATION__MAX_USD=1))
+    said = _refused(program.having(LLM__MODEL="m", LLM__API_KEY="k", EVALUATION__MAX_USD=1))
     assert said.startswith("The budget is in US dollars, but the price of model 'm' is not known.")
     assert "ASSAYER_LLM__PRICES='{\"m\": [2.0, 8.0]}'" in said
 
@@ -169,7 +188,8 @@ def test_wrong_key_stops_everything_with_one_sentence(refused: Refused) -> None:
 
 def test_unknown_model_stops_everything_with_one_sentence(refused: Refused) -> None:
     assert _said(refused.unknown_model) == (
-        f"The LLM endpoint {refused.other_url} does not know the model 'simulated' (404). "
+        f"The LLM endpoint {refused.other_url} does not know the model 'simulated' "
+        "(404: The model `simulated` does not exist or you do not have access to it.). "
         "Check ASSAYER_LLM__MODEL and ASSAYER_LLM__FAST_MODEL."
     )
 

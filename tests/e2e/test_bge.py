@@ -14,6 +14,8 @@ from tests.contract.bge_models import small_bge_m3, small_llm_reranker
 from tests.corpus_papers import record, write_jsonl
 from tests.e2e.program import Ended, Homes, Program
 
+pytestmark = pytest.mark.slow
+
 
 class Weighed(NamedTuple):
     program: Program
@@ -34,7 +36,10 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def weighed(homes: Homes, model: Path, request: pytest.FixtureRequest) -> Weighed:
     program = homes.fresh(f"bge-{request.param}")
     program = program.having(
-        CORPUS__PATH=program.home / "corpus", EMBEDDER__LIBRARY="FlagEmbedding", EMBEDDER__MODEL=model
+        CORPUS__PATH=program.home / "corpus",
+        EMBEDDER__LIBRARY="FlagEmbedding",
+        EMBEDDER__MODEL=model,
+        EMBEDDER__MAX_TOKENS=512,
     )
     source = write_jsonl(program.home / "papers.jsonl", [record(number) for number in range(24)])
     shards = ("--shards", 2) if request.param == "shards" else ()

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from benchmarks.simulator.process import Simulator
+from simulator.process import Simulator
 from tests.e2e.program import Ended, Program
 
 _PAPERS = 8
@@ -69,11 +69,11 @@ def test_every_paper_has_a_line_and_what_cannot_be_read_is_named(made: Curated) 
     assert made.curated.code == 1
     assert "papers.jsonl:9 is not valid JSON" in made.curated.err
     lines = _lines(made.program.home / "curated.jsonl")
-    assert [one["id"] for one in lines] == [f"p{n}" for n in range(_PAPERS)]
-    for one in lines:
-        assert isinstance(one["question"], str) == (one["leakage"] is not None and not one["leakage"]["leaks"])
-        assert isinstance(one["question"], str) or one["question"]["reason"]
-    assert any(isinstance(one["question"], str) for one in lines)
+    assert [line["id"] for line in lines] == [f"p{n}" for n in range(_PAPERS)]
+    for line in lines:
+        assert isinstance(line["question"], str) == (line["leakage"] is not None and not line["leakage"]["leaks"])
+        assert isinstance(line["question"], str) or line["question"]["reason"]
+    assert any(isinstance(line["question"], str) for line in lines)
     assert "cost unknown: No price is configured for simulated" in made.curated.out
 
 
@@ -87,26 +87,26 @@ def test_the_same_again_pays_nothing_and_gives_the_same_file(made: Curated) -> N
 def test_candidates_differ_and_are_placed(made: Curated) -> None:
     assert made.proposed.code == 0, made.proposed.err
     lines = _lines(made.program.home / "candidates.jsonl")
-    assert len({one["text"] for one in lines}) == 3
-    assert [one["place"] for one in lines] == [1, 2, 3]
+    assert len({line["text"] for line in lines}) == 3
+    assert [line["place"] for line in lines] == [1, 2, 3]
 
 
 def test_candidates_are_scored_as_any_ideas_are(made: Curated) -> None:
     assert made.scored.code in (0, 1), made.scored.err
     lines = _lines(made.program.home / "scores.jsonl")
     assert len(lines) == 3
-    for one in lines:
-        assert [score["dimension"] for score in one["scores"]] == ["novelty", "feasibility", "effectiveness"]
-        given = [score["score"] for score in one["scores"]]
+    for line in lines:
+        assert [score["dimension"] for score in line["scores"]] == ["novelty", "feasibility", "effectiveness"]
+        given = [score["score"] for score in line["scores"]]
         assert all(score in (1, 2, 3, 4, 5) if isinstance(score, float) else score["reason"] for score in given)
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("curate", "papers.jsonl"), "need a language model"),
-        (("propose", "Why?"), "need a language model"),
-        (("score", "candidates.jsonl"), "need a language model"),
+        (("curate", "papers.jsonl"), "needs a language model"),
+        (("propose", "Why?"), "needs a language model"),
+        (("score", "candidates.jsonl"), "needs a language model"),
         (("curate", "papers.jsonl", "--kind", "novel"), "There is no kind of paper 'novel'"),
         (("propose", "Why?", "--temperature", "0"), "temperature"),
     ],

@@ -1,12 +1,13 @@
 """`assayer doctor`: what is configured, what answers and what is missing, in plain words."""
 
 import asyncio
+import re
 from importlib.metadata import version
 
 import pytest
 
-from benchmarks.simulator.outside.process import OutsideWorld
-from benchmarks.simulator.process import Simulator
+from simulator.outside.process import OutsideWorld
+from simulator.process import Simulator
 from tests.contract.mail_server import mail_post
 from tests.e2e.program import Ended, Program, addresses
 
@@ -39,6 +40,7 @@ def _findings(ended: Ended) -> dict[str, tuple[str, str]]:
         "corpus",
         "FAISS",
         "language model",
+        *(["structured answers"] if "structured answers" in found else []),
         "webhooks",
         "mail",
         *SERVICES,
@@ -82,6 +84,12 @@ def test_endpoint_that_answers_is_named_with_its_model(program: Program) -> None
     assert ended.code == 0
     assert found["FAISS"] == ("ok", f"faiss-cpu {version('faiss-cpu')}, searches on the CPU.")
     assert found["language model"] == ("ok", f"simulated at {simulated.base_url} answers.")
+    assert found["structured answers"][0] == "ok"
+    assert re.fullmatch(
+        r"JSON by schema; the answer to a question with the largest schema fits it; [\d,]+ tokens in [\d.]+ s, "
+        r"[\d,]+ a second\. Context window: not stated\.",
+        found["structured answers"][1],
+    )
     assert found["corpus"][0] == "ok"
     assert "84 papers" in found["corpus"][1]
 

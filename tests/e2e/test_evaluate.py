@@ -8,7 +8,7 @@ from typing import Any
 
 import jsonschema
 
-from tests.e2e.evaluations import Bare, Evaluated
+from tests.e2e.evaluations import TWO_IDEAS, Bare, Evaluated
 from tests.e2e.program import ROOT, compared, reports, violations
 
 """Both files look at the evaluation of that name."""
@@ -36,8 +36,11 @@ def test_ideas_without_llm_get_reports_in_every_format(bare: Bare) -> None:
     assert violations(bare.program.out, expected=3) == ""
 
 
-def test_reports_without_llm_say_so_at_their_top(bare: Bare) -> None:
+def test_reports_without_llm_say_so_at_their_top_and_show_the_closest_papers(bare: Bare) -> None:
     assert "Made without a language model" in bare.first.out
+    assert "Closest paper, not judged: [P1]" in bare.first.out
+    assert "Limitations quoted" in bare.first.out
+    assert "Release" not in bare.first.out
     for name, report in reports(bare.program.out).items():
         assert _kinds(report)[0] == "no_llm"
         assert report["provenance"]["models"] == []
@@ -53,22 +56,23 @@ def test_ideas_of_the_corpus_field_get_evidence_without_llm(bare: Bare) -> None:
         assert report["coverage"]["corpus_fit"]["level"] == "good"
         assert len(report["references"]) >= 10
         assert report["coverage"]["quotes_verified"] >= 10
-        assert all("value" in part["score"] for part in report["parts"])
-        assert report["summary"]["strengths"]
-        assert report["summary"]["weaknesses"]
+        assert (report["parts"], report["verdict"]) == ([], None)
+        assert report["evidence"]["closest"]
+        assert report["evidence"]["limitations"]
+        assert report["evidence"]["not_stated"] is None
 
 
 def test_idea_off_the_corpus_field_gets_no_verdict_and_no_far_off_papers(bare: Bare) -> None:
     report = reports(bare.program.out)["coral-acoustics"]
     assert report["coverage"]["corpus_fit"]["level"] == "poor"
-    assert _kinds(report) == ["no_llm", "corpus_fit", "absent_part", "absent_part"]
+    assert _kinds(report) == ["no_llm", "corpus_fit"]
     assert report["references"] == []
-    for holder in [one for part in report["parts"] for one in (part, *part["assessments"])]:
-        assert holder["score"]["reason"]
+    assert report["evidence"]["closest"] == []
 
 
 def test_second_run_gives_the_same_reports_but_for_usage(bare: Bare) -> None:
-    assert compared(bare.program.home / "again") == compared(bare.program.out)
+    again = compared(bare.program.home / "again")
+    assert again == {name: report for name, report in compared(bare.program.out).items() if name in again}
 
 
 def test_unusable_files_among_good_ones_cost_nothing_but_themselves(bare: Bare) -> None:
@@ -78,7 +82,7 @@ def test_unusable_files_among_good_ones_cost_nothing_but_themselves(bare: Bare) 
         "No report: binary.md is not text: it holds binary data. Give plain text, Markdown, JSON or PDF.",
         "No report: nowhere.txt does not exist.",
     ]
-    assert sorted(file.name for file in (bare.program.home / "again").iterdir()) == [f"{name}.json" for name in NAMES]
+    assert [file.name for file in (bare.program.home / "again").iterdir()] == [f"{TWO_IDEAS[0].stem}.json"]
 
 
 def test_ideas_with_llm_get_cited_reports_that_pass_every_check(undisturbed: Evaluated) -> None:
@@ -93,45 +97,38 @@ def test_ideas_with_llm_get_cited_reports_that_pass_every_check(undisturbed: Eva
         assert all("value" in part["score"] for part in report["parts"])
 
 
-def test_modules_wait_for_five_and_six_llm_answers_at_most(undisturbed: Evaluated) -> None:
-    for report in reports(undisturbed.program.out).values():
-        depth = {one["module"]: one["levels"] for one in report["coverage"]["depth"]}
-        assert depth == {"soundness": 5, "contribution": 6, "plan": 1, "claims": 1}
-
-
 def test_every_answer_that_was_paid_is_accounted_for_once(undisturbed: Evaluated) -> None:
     stats, found = undisturbed.stats, list(reports(undisturbed.program.out).values())
     assert stats.repeated_answers == 0
-    assert sum(one["coverage"]["llm_calls"] for one in found) == stats.answered == stats.requests
-    assert sum(one["usage"]["llm_calls_paid"] for one in found) == stats.answered
-    assert sum(one["provenance"]["prompt_tokens"] for one in found) == stats.prompt_tokens
-    assert sum(one["provenance"]["completion_tokens"] for one in found) == stats.completion_tokens
-    assert all(one["coverage"]["faults"] == [] for one in found)
+    assert sum(item["coverage"]["llm_calls"] for item in found) == stats.answered == stats.requests
+    assert sum(item["usage"]["llm_calls_paid"] for item in found) == stats.answered
+    assert sum(item["provenance"]["prompt_tokens"] for item in found) == stats.prompt_tokens
+    assert sum(item["provenance"]["completion_tokens"] for item in found) == stats.completion_tokens
+    assert all(item["coverage"]["faults"] == [] for item in found)
 
 
 def _with_further_quotes(value: Any) -> list[dict[str, Any]]:
     """Every citation below the value that has a quote beside its first."""
     if isinstance(value, list):
-        return [found for one in value for found in _with_further_quotes(one)]
+        return [found for item in value for found in _with_further_quotes(item)]
     if not isinstance(value, dict):
         return []
-    below = [found for one in value.values() for found in _with_further_quotes(one)]
+    below = [found for item in value.values() for found in _with_further_quotes(item)]
     return [value, *below] if value.get("further") else below
 
 
-def test_claims_keep_further_quotes_that_pages_show_and_the_checker_looks_up(
+def test_claims_keep_further_quotes_that_the_page_shows_and_the_checker_looks_up(
     undisturbed: Evaluated, tmp_path: Path
 ) -> None:
-    kept = {name: _with_further_quotes(one) for name, one in reports(undisturbed.program.out).items()}
-    name = max(kept, key=lambda one: len(kept[one]))
+    kept = {name: _with_further_quotes(item) for name, item in reports(undisturbed.program.out).items()}
+    name = max(kept, key=lambda item: len(kept[item]))
     assert kept[name]
-    pages = [(undisturbed.program.out / f"{name}.{kind}").read_text("utf-8") for kind in ("html", "md")]
+    page = (undisturbed.program.out / f"{name}.html").read_text("utf-8")
     for cited in kept[name]:
         assert cited["quote_state"] == "verified"
-        assert cited["support"]["judged_by"] == "model"
-        for one in cited["further"]:
-            shown = re.findall(r"\w+", one["quote"])
-            assert all(" ".join(shown) in " ".join(re.findall(r"\w+", unescape(page))) for page in pages)
+        for item in cited["further"]:
+            shown = re.findall(r"\w+", item["quote"])
+            assert " ".join(shown) in " ".join(re.findall(r"\w+", unescape(page)))
     report = reports(undisturbed.program.out)[name]
     (tmp_path / "report.json").write_text(json.dumps(report), "utf-8")
     assert violations(tmp_path, expected=1) == ""
@@ -147,7 +144,8 @@ def test_pages_name_every_reference(undisturbed: Evaluated) -> None:
     for name, report in reports(undisturbed.program.out).items():
         for kind in ("html", "md"):
             text = (undisturbed.program.out / f"{name}.{kind}").read_text("utf-8")
-            assert [one["url"] for one in report["references"] if one["url"] not in text] == []
+            assert [item["url"] for item in report["references"] if item["url"] not in text] == []
+            assert kind == "html" or len(text.split()) <= 5_000
 
 
 def test_cutoff_keeps_newer_papers_out_of_every_report(dated: Evaluated, undisturbed: Evaluated) -> None:
@@ -158,8 +156,8 @@ def test_cutoff_keeps_newer_papers_out_of_every_report(dated: Evaluated, undistu
         # One of the two has a later cutoff of its own.
         assert report["cutoff"] == "2022-12-31"
         assert len(report["references"]) >= 5
-        assert max(one["publication_date"] for one in report["references"]) <= "2022-12-31"
-        assert max(one["publication_date"] for one in free[name]["references"]) > "2022-12-31"
+        assert max(item["publication_date"] for item in report["references"]) <= "2022-12-31"
+        assert max(item["publication_date"] for item in free[name]["references"]) > "2022-12-31"
 
 
 def test_idea_keeps_its_own_cutoff(undisturbed: Evaluated) -> None:
@@ -180,5 +178,5 @@ def test_spent_budget_ends_in_a_report_of_what_was_answered(budgeted: Evaluated)
     assert 40_000 <= stats.prompt_tokens <= 60_000
     assert report["provenance"]["prompt_tokens"] == stats.prompt_tokens
     assert report["references"]
-    lost = [one for one in report["coverage"]["dropped"] if one["reason"] == "the budget was spent"]
-    assert sum(one["count"] for one in lost) >= 1
+    lost = [item for item in report["coverage"]["dropped"] if item["reason"] == "the budget was spent"]
+    assert sum(item["count"] for item in lost) >= 1

@@ -2,29 +2,32 @@
 
 import os
 import signal
-import subprocess
 
 import psutil
+import pytest
 
-from benchmarks.simulator.process import Simulator
+from simulator.process import Simulator
 from tests.e2e.program import IDEAS, Homes, Program, compared, reports
+from tests.fork_server import Piped
 from tests.polling import LONGEST_SECONDS, wait_until
+
+pytestmark = pytest.mark.slow
 
 NAMES = ["coral-acoustics", "pairwise-idea-ranking", "quote-then-abstain"]
 
 
-def evaluators(process: "subprocess.Popen[str]") -> list[psutil.Process]:
+def evaluators(process: Piped) -> list[psutil.Process]:
     try:
         found = psutil.Process(process.pid).children()
-        return [one for one in found if any("spawn_main" in word for word in one.cmdline())]
+        return [item for item in found if any("spawn_main" in word for word in item.cmdline())]
     except psutil.Error:
         return []
 
 
-def ended(process: "subprocess.Popen[str]") -> tuple[int, str]:
+def ended(process: Piped) -> tuple[int, str]:
     with process:
         _, err = process.communicate(timeout=LONGEST_SECONDS)
-    return process.returncode, err
+    return process.wait(), err
 
 
 def in_two(program: Program) -> Program:
@@ -39,7 +42,7 @@ def test_two_processes_write_what_one_writes(homes: Homes) -> None:
         paid = simulated.stats().answered
         first = asking.run("evaluate", IDEAS, "--format", "json", "--out", "one")
         assert simulated.stats().answered == paid
-    assert [(one.code, one.err) for one in (first, second)] == [(0, "")] * 2
+    assert [(item.code, item.err) for item in (first, second)] == [(0, "")] * 2
     assert first.out.replace("one/", "two/") == second.out
     assert compared(program.home / "two") == compared(program.home / "one")
     assert sorted(reports(program.home / "two")) == NAMES
@@ -66,8 +69,10 @@ def test_killed_once_more_it_says_what_to_do(homes: Homes) -> None:
     with Simulator(latency_mean=0.5) as simulated:
         process = in_two(program.asking(simulated)).start("evaluate", IDEAS, "--format", "json")
         wait_until(lambda: simulated.stats().answered > 5)
-        for one in evaluators(process):
-            one.kill()
+        first = evaluators(process)
+        first[0].kill()
+        wait_until(lambda: len([evaluator for evaluator in evaluators(process) if evaluator not in first]) == 2)
+        evaluators(process)[0].kill()
         code, err = ended(process)
     assert code == 2
     assert len(err.splitlines()) == len(NAMES)
@@ -80,13 +85,13 @@ def test_ctrl_c_ends_all_of_them(homes: Homes) -> None:
         process = in_two(program.asking(simulated)).start("evaluate", IDEAS, "--format", "json")
         wait_until(lambda: simulated.stats().answered > 5)
         started = evaluators(process)
-        for pid in (*(one.pid for one in started), process.pid):  # as a terminal does
+        for pid in (*(item.pid for item in started), process.pid):  # as a terminal does
             os.kill(pid, signal.SIGINT)
         code, err = ended(process)
     assert len(started) == 2
     assert code == 130
     assert "run the same command to continue" in err
-    assert not any(one.is_running() for one in started)
+    assert not any(item.is_running() for item in started)
 
 
 def test_none_outlives_its_parent(homes: Homes) -> None:
@@ -98,7 +103,7 @@ def test_none_outlives_its_parent(homes: Homes) -> None:
         process.kill()
         ended(process)
         assert len(started) == 2
-        wait_until(lambda: not any(one.is_running() for one in started))
+        wait_until(lambda: not any(item.is_running() for item in started))
 
 
 def test_an_endpoint_that_refuses_the_key_stops_them_before_any_idea(homes: Homes) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from assayer.claim_support.checking import CLAIMS_PER_CALL
 from assayer.errors import AnswerRefused, LlmUnavailable, MalformedAnswer
-from benchmarks.simulator.counters import Stats
+from simulator.counters import Stats
 from tests.e2e.evaluations import Evaluated
 from tests.e2e.program import Report, reports, violations
 
@@ -23,11 +23,11 @@ DROPPED = {
     "plan.flaws": "review of the plan",
     "support.claims": "support check of a claim",
 }
-"""What a report misses when a call of a task is lost."""
+"""Item a report misses when a call of a task is lost, by task."""
 LARGEST_BATCH = max(10, CLAIMS_PER_CALL)
 """Papers or claims in one call."""
 HARMLESS = ("slow", "brackets_in_strings")
-"""Of what the simulator injects; what it counts beside is a fault, exactly one an answer."""
+"""Harmless kinds of injection by the simulator; every other kind is a fault, exactly 1 per answer."""
 CLASSES = {
     "fenced": "wrapped",
     "preamble": "wrapped",
@@ -71,11 +71,11 @@ def _by_class(kinds: Counter[str]) -> Counter[str]:
 
 
 def _dropped(report: Report) -> Counter[str]:
-    """What was lost to the model, by what it was."""
+    """Return the number of items lost because of the model, by kind."""
     dropped: Counter[str] = Counter()
-    for one in report["coverage"]["dropped"]:
-        if one["reason"] in LOST:
-            dropped[one["what"]] += one["count"]
+    for item in report["coverage"]["dropped"]:
+        if item["reason"] in LOST:
+            dropped[item["what"]] += item["count"]
     return dropped
 
 

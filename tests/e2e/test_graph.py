@@ -10,6 +10,8 @@ import pytest
 
 from tests.e2e.program import IDEAS, Program
 
+pytestmark = pytest.mark.slow
+
 _EACH = 15
 """Ideas of each outcome; a calibration needs 30 in all."""
 IDEA = IDEAS / "quote-then-abstain.md"
@@ -61,9 +63,9 @@ def test_an_idea_is_evaluated_without_a_language_model_and_without_a_corpus(grap
     verdict = report["verdict"]
     assert report["method"] == "grapheval"
     assert verdict["graph"]["labelled"] == 2 * _EACH
-    assert [one["name"] for one in verdict["probabilities"]] == ["Reject", "Poster"]
-    assert all(one["low"] <= one["probability"] <= one["high"] for one in verdict["probabilities"])
-    neighbours = [near for one in verdict["evidence"] for near in one["neighbours"]]
+    assert [item["name"] for item in verdict["probabilities"]] == ["Reject", "Poster"]
+    assert all(item["low"] <= item["probability"] <= item["high"] for item in verdict["probabilities"])
+    neighbours = [near for item in verdict["evidence"] for near in item["neighbours"]]
     assert {near["label"] for near in neighbours} <= {"Reject", "Poster"}
     assert len({near["text"] for near in neighbours}) > 3
     html = (graph.out / f"{IDEA.stem}.html").read_text("utf-8")
@@ -94,8 +96,8 @@ def test_a_copy_is_found_in_its_batch_and_in_the_graph(graph: Program) -> None:
     ended = graph.run("graph", "check", folder, "--out", "found.json")
     assert ended.code == 0, ended.err
     found = json.loads((graph.home / "found.json").read_text("utf-8"))
-    batch = {Path(one["idea"]).name for one in found["Within the batch"]}
-    against = {Path(one["idea"]).name: one["closest"] for one in found["Against graph default"]}
+    batch = {Path(item["idea"]).name for item in found["Within the batch"]}
+    against = {Path(item["idea"]).name: item["closest"] for item in found["Against graph default"]}
     assert batch == {"copied.txt", "copied_again.txt"}
     assert against["copied.txt"] == str(first["id"])
     assert "own.md" not in against

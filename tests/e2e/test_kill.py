@@ -50,6 +50,6 @@ def test_only_calls_in_flight_at_a_kill_are_asked_again(
 
 def test_last_execution_pays_for_what_was_missing_only(killed: Killed, undisturbed: Evaluated) -> None:
     usage = [report["usage"] for report in reports(killed.program.out).values()]
-    cached, new = (sum(one[name] for one in usage) for name in ("llm_calls_cached", "llm_calls_paid"))
+    cached, new = (sum(item[name] for item in usage) for name in ("llm_calls_cached", "llm_calls_paid"))
     assert cached + new == undisturbed.stats.answered
     assert new == killed.stats.answered - killed.with_database.answered

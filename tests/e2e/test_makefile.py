@@ -14,6 +14,8 @@ from tests.corpus_papers import RECORDS, write_jsonl
 from tests.e2e.program import CORPUS, ROOT, Homes, Program, reports
 from tests.polling import LONGEST_SECONDS
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def clone(homes: Homes) -> Iterator[Path]:

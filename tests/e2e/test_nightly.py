@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from benchmarks.simulator.datasets.process import SimulatedDatasets
-from benchmarks.simulator.datasets.server import KEY
 from index import VersionStore
 from index.records.paper_record import PaperRecord
 from index.records.parquet_records import RecordWriter
+from simulator.datasets.process import SimulatedDatasets
+from simulator.datasets.server import KEY
 from tests.contract.ingested import FIRST, SECOND
 from tests.corpus_papers import record
 from tests.e2e.program import Ended, Homes
@@ -94,7 +94,7 @@ def test_night_asks_where_the_papers_come_from_and_takes_what_has_changed_there(
         night = program.run("corpus", "nightly", ingest)
         again = program.run("corpus", "nightly", ingest)
     assert (night.code, night.err) == (0, "")
-    first, second = ({one.entry.corpus_id for one in edition.papers.values()} for edition in (FIRST, SECOND))
+    first, second = ({paper.entry.corpus_id for paper in edition.papers.values()} for edition in (FIRST, SECOND))
     assert f"{len(second - first)} new" in night.out
     assert f"{len(first - second)} removed" in night.out
     assert f"{len(second)} papers" in night.out

@@ -1,10 +1,10 @@
-"""With every remote source off nothing leaves the machine: no process that evaluates tries to reach another host."""
+"""No process that evaluates tries to reach another host when every remote source is off."""
 
 from pathlib import Path
 
 import pytest
 
-from benchmarks.simulator.process import Simulator
+from simulator.process import Simulator
 from tests.e2e.program import IDEAS, Ended, Homes, Program, reports
 
 IDEA = IDEAS / "quote-then-abstain.md"
@@ -28,12 +28,13 @@ def assert_nothing_left(program: Program, ended: Ended) -> None:
     assert {use["source"] for use in report["coverage"]["sources"]} == {"corpus"}
 
 
+@pytest.mark.slow
 def test_evaluation_without_a_model_reaches_no_other_host(homes: Homes) -> None:
     program = watched(homes.fresh("closed"))
     assert_nothing_left(program, program.run("evaluate", IDEA, "--format", "json"))
 
 
-@pytest.mark.parametrize("method", ["scholareval", "innoeval"])
+@pytest.mark.parametrize("method", [pytest.param("scholareval", marks=pytest.mark.slow), "innoeval"])
 def test_evaluation_with_a_model_of_this_machine_asks_it_and_nobody_else(homes: Homes, method: str) -> None:
     program = watched(homes.fresh(f"closed-{method}"))
     with Simulator(latency_mean=0.01) as simulated:
@@ -42,6 +43,7 @@ def test_evaluation_with_a_model_of_this_machine_asks_it_and_nobody_else(homes: 
     assert any(note.startswith("here socket.connect") for note in notes(program))
 
 
+@pytest.mark.slow
 def test_a_source_that_is_on_is_seen_by_the_watch_and_refused_before_anything_is_sent(homes: Homes) -> None:
     program = watched(homes.fresh("open")).having(
         S2__BASE_URL="http://192.0.2.1", S2__ATTEMPTS=1, S2__SPACING_SECONDS=0, LITERATURE__NEAR_ENOUGH=99

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from assayer.models.ranking import GroupAnalysis, NamedComparison, Ranking
-from benchmarks.simulator.process import Simulator
+from simulator.process import Simulator
 from tests.e2e.program import Ended, Program
 from tests.polling import LONGEST_SECONDS, wait_until
 
@@ -66,7 +66,7 @@ def ranked() -> Iterator[Ranked]:
         Path(folder).chmod(0o711)
         program = Program(Path(folder))
         try:
-            with Simulator(latency_mean=0.4) as simulated:
+            with Simulator(latency_mean=0.2) as simulated:
                 yield _ranked(program.asking(simulated), simulated)
         finally:
             program.stop_server()
@@ -79,7 +79,7 @@ def _ranked(program: Program, simulated: Simulator) -> Ranked:
     process.send_signal(signal.SIGINT)
     with process:
         out, err = process.communicate(timeout=LONGEST_SECONDS)
-    interrupted, answered = Ended(process.returncode, out, err), simulated.stats().answered
+    interrupted, answered = Ended(process.wait(), out, err), simulated.stats().answered
     resumed = program.run(*command)
     total, repeated = simulated.stats().answered, simulated.stats().repeated_prompts
     again = program.run(*command, "--out", "again")
@@ -144,7 +144,7 @@ def test_added_ideas_keep_the_comparisons_and_labelled_ones_give_baselines(ranke
     assert ranked.more_answered == (_ALL - _FIRST) * _CALLS + 1, "the last one tells of the group"
     assert isinstance(ranking.analysis, GroupAnalysis)
     assert isinstance(ranking.baselines, tuple)
-    assert [one.labelled for one in ranking.baselines] == [16, 16]
+    assert [baseline.labelled for baseline in ranking.baselines] == [16, 16]
     assert f"{_FIRST * _CALLS} of {_FIRST * _CALLS} known comparisons are between these ideas." in ranked.more.out
 
 
@@ -152,7 +152,9 @@ def test_comparisons_of_ideas_that_are_not_ranked_now_keep_their_names(ranked: R
     assert ranked.fewer.code == 0, ranked.fewer.err
     lines = (ranked.program.home / "fewer" / "comparisons.jsonl").read_text("utf-8").splitlines()
     named = [NamedComparison.model_validate_json(line) for line in lines]
-    names = {one.first: one.first_reference for one in named} | {one.second: one.second_reference for one in named}
+    names = {item.first: item.first_reference for item in named} | {
+        item.second: item.second_reference for item in named
+    }
     assert sorted(names.values()) == [f"A-{n}" for n in range(_ALL)]
 
 

@@ -20,10 +20,10 @@ def test_papers_that_an_idea_does_not_name_are_listed_with_how_they_were_found(p
 def test_lines_of_json_name_papers_of_the_corpus_before_the_cutoff(program: Program) -> None:
     ended = program.run("references", TWO_IDEAS[0], "--json", "--cutoff", "2022-06-30")
     lines = [json.loads(line) for line in ended.out.splitlines()]
-    assert [one["rank"] for one in lines] == list(range(1, len(lines) + 1))
+    assert [item["rank"] for item in lines] == list(range(1, len(lines) + 1))
     assert lines
-    assert all(one["publication_date"] <= "2022-06-30" for one in lines)
-    assert all(one["found"] for one in lines)
+    assert all(item["publication_date"] <= "2022-06-30" for item in lines)
+    assert all(item["found"] for item in lines)
 
 
 def test_a_file_that_is_no_idea_is_named(program: Program) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.simulator.process import Simulator
+from simulator.process import Simulator
 from tests.e2e.program import Program
 
 ITEM = {
@@ -45,7 +45,11 @@ def test_items_are_rewarded_and_equal_ones_paid_once(program: Program) -> None:
         again = program.asking(simulated).run("reward", file, "--out", "again.jsonl")
         assert simulated.stats().answered == answered
     found = [json.loads(line) for line in (program.home / "rewards.jsonl").read_text("utf-8").splitlines()]
-    assert [(one["item"], one["id"], one["same_as"]) for one in found] == [(0, "mine", None), (1, "", None), (2, "", 0)]
+    assert [(item["item"], item["id"], item["same_as"]) for item in found] == [
+        (0, "mine", None),
+        (1, "", None),
+        (2, "", 0),
+    ]
     assert (found[1]["reward"]["value"], found[1]["reward"]["guard"]) == (0, "empty")
     assert found[2]["reward"]["value"] == found[0]["reward"]["value"]
     assert "two-analysts-evaluator: " in ended.out
@@ -65,8 +69,8 @@ def test_pages_are_written_beside_their_lines_and_never_through_a_link(program: 
         ended = program.asking(simulated).run("reward", file, "--pages", "pages")
     lines = [json.loads(line) for line in (program.home / "rewards.jsonl").read_text("utf-8").splitlines()]
     names = ["step_7_mine.html", "STEP_7_mine-2.html", "3.html"]
-    assert [one["page"] for one in lines] == [f"pages/{name}" for name in names]
-    assert sorted(one.name for one in pages.iterdir()) == sorted(names)
+    assert [item["page"] for item in lines] == [f"pages/{name}" for name in names]
+    assert sorted(path.name for path in pages.iterdir()) == sorted(names)
     assert not (pages / "step_7_mine.html").is_symlink()
     assert secret.read_text("utf-8") == "kept"
     for name in names:

@@ -6,16 +6,18 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from benchmarks.simulator.counters import Stats
-from benchmarks.simulator.process import Simulator
+from simulator.counters import Stats
+from simulator.process import Simulator
 from tests.e2e.evaluations import TWO_IDEAS
 from tests.e2e.program import Homes, compared, reports
 from tests.polling import wait_until
 
+pytestmark = pytest.mark.slow
+
 
 class Resumed(NamedTuple):
     killed: Stats
-    """What the simulator had counted at the kill."""
+    """Counts of the simulator at the kill."""
     stats: Stats
     """And at the end."""
     report: dict[str, Any]
@@ -56,6 +58,5 @@ def test_only_the_call_in_flight_is_asked_again(resumed: Resumed) -> None:
     assert usage["llm_calls_cached"] >= resumed.killed.answered - 1 >= 2
 
 
-def test_depth_and_calls_are_what_they_should_be(resumed: Resumed) -> None:
-    assert sum(one["levels"] for one in resumed.report["coverage"]["depth"]) == 5
+def test_calls_are_as_many_as_they_should_be(resumed: Resumed) -> None:
     assert len(resumed.paid) <= 12

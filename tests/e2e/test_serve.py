@@ -2,25 +2,28 @@
 
 import json
 import signal
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from httpx2 import Client
 
-from benchmarks.simulator.counters import Stats
-from benchmarks.simulator.process import Simulator
+from simulator.counters import Stats
+from simulator.process import Simulator
 from tests.e2e.program import IDEAS, Homes, Program
+from tests.fork_server import Piped
 from tests.polling import LONGEST_SECONDS, wait_until
 
-_TERMINAL = {"done", "failed", "dead", "cancelled"}
+_TERMINAL = {"succeeded", "failed", "cancelled"}
 
 
 class Served(NamedTuple):
     """Two evaluations survive the kill of the service; a third is under way when it is told to stop."""
 
+    key: str
+    """Secret of the first key."""
     first_lines: list[str]
     lines_again: list[str]
     survivors: list[dict[str, Any]]
@@ -31,17 +34,17 @@ class Served(NamedTuple):
     """When both had ended."""
     at_the_kill: Stats
     code: int
-    """Of the process that was told to stop."""
+    """Exit code of the process that was asked to stop."""
     interrupted: tuple[str, int]
     """State of the third, and how many leases are left, after that."""
     ids: list[str]
     log: str
-    """Of both processes."""
+    """Log of both processes."""
     told_at_the_end: str
-    """On standard error, by the second one."""
+    """Standard error of the second process."""
 
 
-def _start(program: Program, lines: int) -> tuple["subprocess.Popen[str]", list[str]]:
+def _start(program: Program, lines: int) -> tuple[Piped, list[str]]:
     """The process and what it says until it listens."""
     process = program.start("serve", "--port", 0)
     assert process.stdout is not None
@@ -53,7 +56,7 @@ def _start(program: Program, lines: int) -> tuple["subprocess.Popen[str]", list[
 
 
 @contextmanager
-def _ended_after(process: "subprocess.Popen[str]") -> Iterator[None]:
+def _ended_after(process: Piped) -> Iterator[None]:
     """Killed if it still runs, also when a test fails: leaving the process alone would wait for its end."""
     with process:
         try:
@@ -74,7 +77,7 @@ def _submit(client: Client, text: str) -> str:
 
 def _ended(client: Client, id: str) -> dict[str, Any]:
     found: dict[str, Any] = wait_until(
-        lambda: client.get(f"/v1/evaluations/{id}").json(), lambda one: one["state"] in _TERMINAL, interval=0.2
+        lambda: client.get(f"/v1/evaluations/{id}").json(), lambda item: item["state"] in _TERMINAL, interval=0.2
     )
     return found
 
@@ -84,12 +87,14 @@ def served(homes: Homes) -> Served:
     program = homes.fresh("served")
     texts = [file.read_text("utf-8") for file in sorted(IDEAS.iterdir()) if file.suffix in {".txt", ".md"}]
     another = "\n\n".join(json.loads((IDEAS / "pairwise-idea-ranking.json").read_text("utf-8")).values())
-    with Simulator(latency_mean=0.4) as simulated:
-        program = program.asking(simulated).having(QUEUE__LEASE_SECONDS=6, WORK__DRAIN_SECONDS=0)
+    with Simulator(latency_mean=0.2) as simulated:
+        program = program.asking(simulated).having(QUEUE__LEASE_SECONDS=3, WORK__DRAIN_SECONDS=0)
         log = program.home / "log.jsonl"
         program = program.having(LOG__FILE=log)
         process, said = _start(program, 2)
-        key = said[0].rsplit(" ", 1)[1]
+        key_file = Path(said[0].rsplit(" ", 1)[1])
+        assert key_file.stat().st_mode & 0o777 == 0o600
+        key = key_file.read_text("utf-8").strip()
         with _ended_after(process):
             with _at(said[1], key) as client:
                 ids = [_submit(client, text) for text in texts[:2]]
@@ -108,12 +113,13 @@ def served(homes: Homes) -> Served:
         endings = {
             row["job"]: row["endings"]
             for row in program.rows(
-                "SELECT job, count(*) AS endings FROM events WHERE kind IN ('done', 'failed', 'dead', 'cancelled') "
+                "SELECT job, count(*) AS endings FROM events WHERE kind IN ('succeeded', 'failed', 'cancelled') "
                 "GROUP BY job"
             )
         }
         left = program.rows(f"SELECT state, lease FROM jobs WHERE id = '{third}'")  # noqa: S608 - our own id
     return Served(
+        key=key,
         first_lines=said,
         lines_again=again,
         survivors=survivors,
@@ -121,7 +127,7 @@ def served(homes: Homes) -> Served:
         verdicts=[endings.get(id, 0) for id in ids],
         stats=stats,
         at_the_kill=at_the_kill,
-        code=process.returncode,
+        code=process.wait(),
         told_at_the_end=told,
         interrupted=(left[0]["state"], sum(row["lease"] is not None for row in left)),
         ids=ids,
@@ -133,15 +139,15 @@ def test_a_stop_says_what_it_waits_for(served: Served) -> None:
     assert "Letting 1 that runs end" in " ".join(served.told_at_the_end.split())
 
 
-def test_the_first_start_tells_a_key_once_and_where_it_listens(served: Served) -> None:
+def test_first_start_writes_its_key_to_a_private_file_and_prints_where_it_listens(served: Served) -> None:
     assert "default" in served.first_lines[0]
-    assert "ak_" in served.first_lines[0]
+    assert "ak_" not in "".join(served.first_lines)
     assert served.first_lines[1].startswith("assayer listens at http://127.0.0.1:")
     assert served.lines_again[0].startswith("assayer listens at http://127.0.0.1:")
 
 
 def test_a_killed_service_started_again_ends_every_evaluation_in_one_verdict(served: Served) -> None:
-    assert [one["state"] for one in served.survivors] == ["done", "done"]
+    assert [survivor["state"] for survivor in served.survivors] == ["succeeded", "succeeded"]
     assert served.verdicts == [1, 1]
     assert all(report["parts"] for report in served.reports)
 
@@ -177,11 +183,11 @@ def test_the_log_names_every_evaluation_and_holds_no_words_of_ideas_and_no_keys(
     lines = [json.loads(line) for line in served.log.splitlines()]
     for id in served.ids:
         told = {line["message"] for line in lines if line.get("job") == id}
-        assert f"job {id} is done" in told
+        assert f"job {id}: succeeded" in told
     asked = [line for line in lines if line["logger"] == "assayer.access" and line.get("jobs")]
     assert {tuple(line["jobs"]) for line in asked} >= {(id,) for id in served.ids}
     assert all(line["tenant"] == "default" and line["request_id"] for line in asked)
     texts = [report["idea"]["text"] for report in served.reports]
     words = [text[start : start + 40] for text in texts for start in range(0, len(text) - 40, 40)]
     assert not [some for some in words if some in served.log]
-    assert served.first_lines[0].rsplit(" ", 1)[1] not in served.log
+    assert served.key[-20:] not in served.log  # the secret part; the id of the key is logged

@@ -10,11 +10,13 @@ import pytest
 from tests.corpus_papers import REAL_PAPERS
 from tests.polling import LONGEST_SECONDS, wait_until
 
+pytestmark = pytest.mark.slow
+
 _PROGRAM = Path(sys.executable).with_name("assayer")
 
 
 def _ignore_interrupts() -> None:
-    """As a shell does with what a script starts in the background."""
+    """Ignore interrupts, as a shell does for background processes of a script."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 

@@ -4,17 +4,20 @@ import json
 from typing import Any
 
 import jsonschema
+import pytest
 
-from benchmarks.simulator.outside.library import Library
-from benchmarks.simulator.outside.sample import SAMPLE
+from simulator.outside.library import Library
+from simulator.outside.sample import SAMPLE
 from tests.e2e.evaluations import TWO_IDEAS, ToppedUp
 from tests.e2e.program import ROOT, Report, reports
+
+pytestmark = pytest.mark.slow
 
 SOURCES = {"semantic_scholar", "arxiv", "openalex", "crossref"}
 
 
 def _asked(report: Report) -> set[str]:
-    return {one["source"] for one in report["coverage"]["sources"]}
+    return {item["source"] for item in report["coverage"]["sources"]}
 
 
 def _beyond(report: Report) -> list[dict[str, Any]]:
@@ -25,7 +28,7 @@ def test_every_source_is_used_and_papers_from_beyond_the_corpus_are_cited(topped
     assert (topped_up.first.code, topped_up.first.err) == (0, "")
     found = reports(topped_up.program.out)
     assert set.union(*map(_asked, found.values())) >= {*SOURCES, "corpus"}
-    assert all(one["coverage"]["troubles"] == [] for one in found.values())
+    assert all(item["coverage"]["troubles"] == [] for item in found.values())
     assert any(map(_beyond, found.values()))
     schema = json.loads((ROOT / "docs" / "report.schema.json").read_text("utf-8"))
     for report in found.values():
@@ -33,44 +36,44 @@ def test_every_source_is_used_and_papers_from_beyond_the_corpus_are_cited(topped
 
 
 def test_coverage_box_counts_the_requests_that_the_services_saw(topped_up: ToppedUp) -> None:
-    uses = [one for report in reports(topped_up.program.out).values() for one in report["coverage"]["sources"]]
+    uses = [item for report in reports(topped_up.program.out).values() for item in report["coverage"]["sources"]]
     for source in SOURCES:
-        sent = sum(one["requests"] - one["cached"] for one in uses if one["source"] == source)
+        sent = sum(use["requests"] - use["cached"] for use in uses if use["source"] == source)
         assert sent == topped_up.stats[source].requests
         assert topped_up.stats[source].repeated == 0
 
 
 def test_full_texts_from_beyond_the_corpus_are_read(topped_up: ToppedUp) -> None:
-    uses = [one for report in reports(topped_up.program.out).values() for one in report["coverage"]["sources"]]
-    fetched = [one for one in uses if one["operation"] == "full_texts" and one["source"] != "corpus"]
-    assert sum(one["results"] for one in fetched) >= 1
+    uses = [item for report in reports(topped_up.program.out).values() for item in report["coverage"]["sources"]]
+    fetched = [use for use in uses if use["operation"] == "full_texts" and use["source"] != "corpus"]
+    assert sum(item["results"] for item in fetched) >= 1
     assert topped_up.stats["files"].by_status["200"] >= 1
 
 
 def test_papers_from_beyond_the_corpus_keep_the_cutoff_too(topped_up: ToppedUp) -> None:
     for report in reports(topped_up.program.out).values():
         if report["cutoff"]:
-            assert all((one["publication_date"] or "9") <= report["cutoff"] for one in report["references"])
+            assert all((item["publication_date"] or "9") <= report["cutoff"] for item in report["references"])
 
 
 def test_cited_papers_are_marked_as_retracted_exactly_where_a_notice_exists(topped_up: ToppedUp) -> None:
     library = Library(SAMPLE)
-    cited = [one for report in reports(topped_up.program.out).values() for one in _beyond(report)]
-    known = [(one, library.by_s2.get(one["id"].removeprefix("s2:"))) for one in cited]
-    checked = [(one, entry) for one, entry in known if entry is not None and entry.doi]
+    cited = [item for report in reports(topped_up.program.out).values() for item in _beyond(report)]
+    known = [(item, library.by_s2.get(item["id"].removeprefix("s2:"))) for item in cited]
+    checked = [(item, entry) for item, entry in known if entry is not None and entry.doi]
     assert checked
-    for one, entry in checked:
-        assert (one["retraction"] is not None) == (entry.notice is not None)
+    for item, entry in checked:
+        assert (item["retraction"] is not None) == (entry.notice is not None)
     for name, report in reports(topped_up.program.out).items():
         page = (topped_up.program.out / f"{name}.html").read_text("utf-8")
-        marked = [one["label"] for one in report["references"] if one["retraction"]]
+        marked = [item["label"] for item in report["references"] if item["retraction"]]
         assert all(f'<a class="cite retracted" href="#ref-{label}"' in page for label in marked)
 
 
 def test_own_references_of_an_idea_are_looked_for_in_every_source(topped_up: ToppedUp) -> None:
     found = reports(topped_up.program.out)
-    (own,) = [one["own_references"] for one in found.values() if one["own_references"]]
-    assert [one["outcome"] for one in own["entries"]] == ["found", "differs", "not_found"]
+    (own,) = [item["own_references"] for item in found.values() if item["own_references"]]
+    assert [item["outcome"] for item in own["entries"]] == ["found", "differs", "not_found"]
     assert own["entries"][2]["asked"] == ["corpus", "crossref", "openalex", "semantic_scholar"]
     page = (topped_up.program.out / f"{TWO_IDEAS[0].stem}.html").read_text("utf-8")
     assert "not found in the corpus, Crossref, OpenAlex and Semantic Scholar" in page
@@ -80,10 +83,10 @@ def test_sources_that_are_gone_cost_their_own_papers_and_are_named(topped_up: To
     assert topped_up.second.code == 0
     assert all("is left alone" in line for line in topped_up.second.err.splitlines())
     (report,) = reports(topped_up.program.home / "second").values()
-    reasons = {(one["source"], one["reason"]) for one in report["coverage"]["troubles"]}
+    reasons = {(item["source"], item["reason"]) for item in report["coverage"]["troubles"]}
     assert reasons >= {
         ("arxiv", "a source was down"),
         ("openalex", "a source's answer could not be read"),
     }
     assert "semantic_scholar" in _asked(report)
-    assert not {"arxiv", "openalex"} & {one["source"] for one in report["references"]}
+    assert not {"arxiv", "openalex"} & {item["source"] for item in report["references"]}

@@ -16,7 +16,7 @@ BOUNDARY = "a-boundary"
 
 
 def words(number: int) -> str:
-    """Of an idea unlike every other number's."""
+    """Return the text of an idea that differs from that of every other number."""
     return f"{WORDS} This is plan number {number}."
 
 

@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from workers.remote.request import RequestContext, SourceRequest, SourceResponse
+from workers.outbound.source_requests import RequestContext, SourceRequest, SourceResponse
 
 __all__ = ["ASK", "CannedRemote", "said"]
 

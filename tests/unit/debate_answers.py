@@ -48,8 +48,9 @@ def scripted_answer(role: str, ballot: Ballot) -> dict[str, Any]:
 
 
 class ScriptedSeats:
-    """What each seat answers, a letter a round: `{("analyst", 2): "mn"}` votes match, then no match. A moderator goes
-    on with `g` and halts with `h`. Seats without a script vote for a match."""
+    """Scripted answers of each seat, a letter per round: `{("analyst", 2): "mn"}` votes match, then no match.
+
+    A moderator continues with `g` and halts with `h`. Seats without a script vote for a match."""
 
     models = ("judge",)
 

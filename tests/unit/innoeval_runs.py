@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from assayer.backends import Backends
 from assayer.errors import AssayerError
+from assayer.evaluation_context import EvaluationContext
 from assayer.methods.innoeval.evidence_pack import EvidencePack
 from assayer.methods.innoeval.options import InnoEvalOptions
 from assayer.methods.innoeval.pipeline import evaluate
@@ -48,13 +49,13 @@ async def evaluated(
     backends: Backends, options: InnoEvalOptions = OPTIONS, cutoff: dt.date | None = None, run: Run | None = None
 ) -> tuple[EvaluationResult, EvidencePack]:
     board = TwinBoard()
-    evaluation = await evaluate(IDEA, backends, run or a_run(cutoff), options, board)
+    evaluation = await evaluate(EvaluationContext.open(IDEA, backends, run or a_run(cutoff), options), board)
     return evaluation, board.packs[0]
 
 
 def dropped_counts(evaluation: EvaluationResult) -> dict[tuple[str, str], int]:
     dropped: Sequence[Dropped] = evaluation.report.coverage.dropped
-    return {(one.what, one.reason): one.count for one in dropped}
+    return {(item.what, item.reason): item.count for item in dropped}
 
 
 class LongTexts(NoFullTexts):
@@ -66,4 +67,4 @@ class LongTexts(NoFullTexts):
     async def get(self, papers: Sequence[Paper], window: Window) -> Mapping[PaperId, FullText | Absent]:
         self.windows.add(window)
         section = Section(title="Methods", text="Quoted sentences are compared with their sources, one by one. " * 9)
-        return {one.id: FullText(paper_id=one.id, sections=(section,), parser="corpus") for one in papers}
+        return {paper.id: FullText(paper_id=paper.id, sections=(section,), parser="corpus") for paper in papers}

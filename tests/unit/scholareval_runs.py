@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from assayer.backends import Backends
 from assayer.errors import AssayerError
+from assayer.evaluation_context import EvaluationContext
 from assayer.ideas.parsing import parse_idea
 from assayer.methods.scholareval import ScholarEvalOptions
 from assayer.methods.scholareval.pipeline import evaluate
@@ -30,6 +31,7 @@ __all__ = [
     "TOPICS",
     "ToppedUp",
     "backends_beyond_corpus",
+    "context_of",
     "corpus_papers",
     "evaluated",
     "twin_backends",
@@ -78,9 +80,15 @@ def twin_backends(
     return Backends(llm=llm, literature=corpus, full_texts=NoFullTexts(), embedder=embedder), llm
 
 
+def context_of(
+    backends: Backends, run: Run | None = None, options: ScholarEvalOptions = OPTIONS
+) -> EvaluationContext[ScholarEvalOptions]:
+    return EvaluationContext.open(parse_idea(IDEA, source="idea.md"), backends, run or a_run(), options)
+
+
 async def evaluated(backends: Backends, run: Run | None = None) -> Report:
     idea = parse_idea(IDEA, source="idea.md")
-    return (await evaluate(idea, backends, run or a_run(), OPTIONS)).report
+    return (await evaluate(EvaluationContext.open(idea, backends, run or a_run(), OPTIONS))).report
 
 
 class ToppedUp(MemoryCorpus):

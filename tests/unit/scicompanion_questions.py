@@ -33,7 +33,6 @@ EMPTY = StateQuestion(
     steps=3,
     limit=6,
     edits=24,
-    without=(),
     fit="good",
     day=None,
 )

@@ -7,7 +7,9 @@ from pydantic import BaseModel
 
 from assayer.backends import Backends
 from assayer.errors import AssayerError
+from assayer.evaluation_context import EvaluationContext
 from assayer.ideas.parsing import parse_idea
+from assayer.llm import NoLlm
 from assayer.methods.innoeval.schemas import Judgement, ReviewClaim, judgement_with_scores
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.methods.scicompanion.pipeline import evaluate
@@ -30,7 +32,6 @@ from assayer.run.run import Run
 from index.memory_corpus import MemoryCorpus
 from tests.unit.twins import Answerer, NoFullTexts, TwinLlm, a_run
 from workers.embedding.hashing_embedder import HashingEmbedder
-from workers.llm.fallback_llm import FallbackLlm
 
 IDEA = parse_idea(
     "# Checking quotes before reviews are read\n\nReviews quote papers wrongly. We build a checker that compares every "
@@ -72,7 +73,7 @@ def completion(question: BaseModel) -> GraphCompletion:
     """A claim of the idea in the first step; in each an edge with a quote, one to nowhere, and a deletion."""
     assert isinstance(question, StateQuestion)
     paper = question.papers[-1]
-    claims = [one.label for one in question.nodes if one.kind == "claim"]
+    claims = [node.label for node in question.nodes if node.kind == "claim"]
     quote = " ".join(paper.text.split()[:8])
     return GraphCompletion(
         nodes=[AddedNode(key="A1", kind="claim", name="Quotes in reviews are often wrong", note="")],
@@ -138,7 +139,7 @@ def twin_backends(
 def backends_without_llm(literature: Literature | None = None) -> Backends:
     embedder = HashingEmbedder()
     return Backends(
-        llm=FallbackLlm(embedder),
+        llm=NoLlm(),
         literature=corpus() if literature is None else literature,
         full_texts=NoFullTexts(),
         embedder=embedder,
@@ -148,7 +149,7 @@ def backends_without_llm(literature: Literature | None = None) -> Backends:
 async def evaluated(
     backends: Backends, options: SciCompanionOptions = OPTIONS, idea: Idea = IDEA, run: Run | None = None
 ) -> tuple[EvaluationResult, GraphRecord]:
-    evaluation = await evaluate(idea, backends, run or a_run(), options)
+    evaluation = await evaluate(EvaluationContext.open(idea, backends, run or a_run(), options))
     graph = evaluation.report.graph
     assert graph is not None
     return evaluation, graph

@@ -1,4 +1,4 @@
-"""No text of any answer of any method cites what was not given: complaint, repair, and what stays is struck."""
+"""No text of any answer of any method cites what was not given: complaint, repair, and what stays is redacted."""
 
 import importlib
 import pkgutil
@@ -10,11 +10,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
 import assayer
-from assayer.citing.answer_texts import STRUCK, Given, TextRole, text_fields, without_foreign_citations
-from assayer.claim_support.schemas import SupportItem, SupportQuestion
-from assayer.claim_support.task import SUPPORT
-from assayer.content_reading.schemas import ContentQuestion
-from assayer.content_reading.task import CONTENTS
+from assayer.citing.answer_texts import REDACTED, Given, TextRole, text_fields
 from assayer.llm import Task
 from assayer.methods.innoeval.schemas import Judgement, ReviewClaim
 from assayer.methods.scholareval import tasks as scholareval
@@ -29,57 +25,24 @@ from assayer.methods.scholareval.schemas import (
     Readings,
     ReviewQuestion,
 )
-from assayer.plan_review.task import FLAWS, DoubtedPlan
-from assayer.ranking.comparison import COMPARISON, PairQuestion, comparison_task
-from assayer.ranking.group_analysis import ANALYSIS, GroupQuestion, ShownIdea, ShownPair, ShownReason
-from assayer.ranking.options import RankingOptions
-from benchmarks.attacks.citation_forms import CitationForm, citation_forms
-from benchmarks.simulator.answers import compose, node_for
-from benchmarks.simulator.prompt import read
-from tests.unit.curation_questions import QUESTIONS as CURATION
-from tests.unit.innoeval_questions import QUESTIONS as SEARCH
+from assayer.ranking.comparison import COMPARISON, comparison_task
+from benchmarks.hostile.attacks.citation_forms import CitationForm, citation_forms
+from tests.unit.all_questions import ALL_QUESTIONS, PAIR, RESPECTS, simulated_answer
+from tests.unit.innoeval_board_questions import BOARD_QUESTIONS, JUDGING
 from tests.unit.scholareval_questions import IDEA, METHOD, NOTE
 from tests.unit.scholareval_questions import QUESTIONS as SCHOLAREVAL
-from tests.unit.scicompanion_questions import QUESTIONS as SCICOMPANION
-from tests.unit.test_grapheval_extraction import QUESTIONS as GRAPHEVAL
-from tests.unit.test_innoeval_board_prompts import JUDGING
-from tests.unit.test_innoeval_board_prompts import QUESTIONS as BOARD
-from workers.llm.structured_output import answer_schema
 
-RESPECTS = RankingOptions().dimensions
-PAIR = PairQuestion(dimensions=RESPECTS, first=IDEA, second="Count bees along a gradient of soil moisture.")
-GROUP = GroupQuestion(
-    dimensions=RESPECTS,
-    order_by="overall",
-    ideas=tuple(ShownIdea(name=f"#{n}", title=f"Bees {n}", text=IDEA, lowest=2, highest=1) for n in (1, 2)),
-    pairs=(
-        ShownPair(
-            open="O1",
-            higher="#1",
-            lower="#2",
-            reasons=(ShownReason(dimension="overall", first="#2", second="#1", better="#1", text="B names a test."),),
-        ),
-    ),
-)
-QUESTIONS: list[tuple[Task[Any, Any], BaseModel]] = [
-    *SCHOLAREVAL,
-    *GRAPHEVAL,
-    *SEARCH,
-    *BOARD,
-    *SCICOMPANION,
-    *CURATION,
-    (comparison_task(len(RESPECTS)), PAIR),
-    (ANALYSIS, GROUP),
-    (FLAWS, DoubtedPlan(idea=IDEA)),
-    (CONTENTS, ContentQuestion(title="Wild bees", abstract="We count wild bees. Hedges help them.")),
-    (SUPPORT, SupportQuestion(items=(SupportItem(label="C1", claim="It works.", passage="It works.", title="Works"),))),
-]
 FORMS = list(citation_forms())
 CHECKED = (TextRole.CITES, TextRole.RESTATES, TextRole.PROSE)
 EXEMPT = {
+    # Read by a model and printed nowhere.
+    "bias_test.persuasive": {"idea": TextRole.COPIED},
     # Held against the text they were copied from.
     "corpus.contents": {"names.name": TextRole.COPIED, "claims": TextRole.COPIED},
     "curation.classification": {"quote": TextRole.COPIED},
+    "debate.analyst": dict.fromkeys(["elements.abstract_words", "elements.idea_words"], TextRole.COPIED),
+    "debate.critic": dict.fromkeys(["objections.abstract_words", "objections.idea_words"], TextRole.COPIED),
+    "debate.evaluator": dict.fromkeys(["evidence.abstract_words", "evidence.idea_words"], TextRole.COPIED),
     "grapheval.viewpoints": {"viewpoints.words": TextRole.COPIED},
     "innoeval.grounding": {"finds.groundings.quote": TextRole.COPIED},
     "plan.flaws": {
@@ -89,6 +52,9 @@ EXEMPT = {
     },
     "innoeval.advice": {"steps.quote": TextRole.COPIED},
     "support.claims": {"verdicts.carried": TextRole.COPIED},
+    "review.reading": dict.fromkeys(
+        ["papers.notes.quote_done", "papers.notes.quote_found", "papers.notes.quote_under"], TextRole.COPIED
+    ),
     "scholareval.reading": {"readings.notes.quote": TextRole.COPIED},
     "scholareval.comparison": {"comparisons.verdicts.quote": TextRole.COPIED},
     # Sent to a search and printed nowhere.
@@ -99,6 +65,16 @@ EXEMPT = {
     "scicompanion.queries": {"queries": TextRole.QUERY},
     "scicompanion.step": {"queries": TextRole.QUERY, "edges.quote": TextRole.COPIED},
     "scicompanion.completion": {"edges.quote": TextRole.COPIED},
+    "review.referee": {
+        "points.quote": TextRole.COPIED,
+        "points.query": TextRole.QUERY,
+        "novelty.query": TextRole.QUERY,
+        # Looked up; printed only with a mark if not found.
+        "prior_work.title": TextRole.NAMED,
+        "prior_work.first_author": TextRole.NAMED,
+    },
+    "review.editor": dict.fromkeys(["strengths.quote", "major.quote"], TextRole.COPIED),
+    "review.editor_by_criteria": dict.fromkeys(["strengths.quote", "major.quote"], TextRole.COPIED),
     "scholareval.methods": {"methods.queries": TextRole.QUERY},
     "scholareval.dimensions": {"dimensions.queries": TextRole.QUERY},
 }
@@ -106,7 +82,7 @@ EXEMPT = {
 
 def _tasks() -> dict[str, Task[Any, Any]]:
     """All there are, wherever they are defined."""
-    found = {task.name: task for task, _ in QUESTIONS}
+    found = {task.name: task for task, _ in ALL_QUESTIONS}
     for module in pkgutil.walk_packages(assayer.__path__, "assayer."):
         values = vars(importlib.import_module(module.name)).values()
         found |= {task.name: task for task in values if isinstance(task, Task)}
@@ -122,28 +98,21 @@ def test_every_text_of_every_task_is_checked_or_exempt_by_name() -> None:
 
 
 def test_every_task_has_a_question_here() -> None:
-    assert set(_tasks()) == {task.name for task, _ in QUESTIONS}
-
-
-def _simulated(task: Task[Any, Any], question: BaseModel, seed: int) -> Any:
-    output: type[BaseModel] = task.output
-    node = node_for(answer_schema(output).schema, strict=True)
-    made = compose(node, read([message.content for message in task.messages(question)]), seed)
-    return task.output.model_validate_json(made.text)
+    assert set(_tasks()) == {task.name for task, _ in ALL_QUESTIONS}
 
 
 def _placed(value: Any, path: str, text: str) -> Any:
     """The answer as plain data with the text in a field, in each entry of its lists."""
     name, _, rest = path.partition(".")
     if isinstance(value, list):
-        return [_placed(one, path, text) if isinstance(one, dict) else text for one in value]
+        return [_placed(item, path, text) if isinstance(item, dict) else text for item in value]
     if not rest:
         return value | {name: [text for _ in value[name]] if isinstance(value[name], list) else text}
     return value | {name: _placed(value[name], rest, text)}
 
 
 def _with_text(task: Task[Any, Any], honest: BaseModel, path: str, text: str) -> Any:
-    """With more words after it where a field asks for so many."""
+    """Return the answer with the text at a path, lengthened where the field requires more words."""
     try:
         return task.output.model_validate(_placed(honest.model_dump(mode="json"), path, text))
     except ValidationError:
@@ -151,7 +120,7 @@ def _with_text(task: Task[Any, Any], honest: BaseModel, path: str, text: str) ->
         return task.output.model_validate(_placed(honest.model_dump(mode="json"), path, longer))
 
 
-@pytest.mark.parametrize(("task", "question"), QUESTIONS, ids=lambda value: getattr(value, "name", ""))
+@pytest.mark.parametrize(("task", "question"), ALL_QUESTIONS, ids=lambda value: getattr(value, "name", ""))
 @settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_a_foreign_citation_in_any_text_is_complained_about_and_never_left(
@@ -163,7 +132,7 @@ def test_a_foreign_citation_in_any_text_is_complained_about_and_never_left(
     form: CitationForm = data.draw(st.sampled_from(FORMS))
     path = data.draw(st.sampled_from(paths))
     sentence = data.draw(st.sampled_from(["It was shown {}.", "So it is. This is what {} says.", "{}: a plan."]))
-    honest = _simulated(task, question, data.draw(st.integers(0, 20)))
+    honest = simulated_answer(task, question, data.draw(st.integers(0, 20)))
     given = _with_text(task, honest, path, sentence.format(form.text))
     if given == honest:
         return
@@ -171,7 +140,7 @@ def test_a_foreign_citation_in_any_text_is_complained_about_and_never_left(
     if answer is None or (form.text not in answer.model_dump_json() and form.group == "label in another form"):
         return  # a paper that was given, named where none may be: taken out
     assert task.complaints(question, answer)
-    left = task.struck(question, answer)
+    left = task.redacted(question, answer)
     if left is not None:
         assert left.sentences > 0
         assert task.complaints(question, left.value) == []
@@ -199,53 +168,53 @@ REVIEWING = ReviewQuestion(idea=IDEA, method=METHOD, notes=(NOTE,), fit="partial
 
 def test_only_the_sentence_with_the_citation_is_struck() -> None:
     review = _review("It reached 71 % [P1]. Smith et al. (2021) saw the same. It carries over.", "It works [P1].")
-    struck = scholareval.REVIEW.struck(REVIEWING, review)
-    assert struck is not None
-    assert [claim.text for claim in struck.value.support] == [
+    redacted = scholareval.REVIEW.redacted(REVIEWING, review)
+    assert redacted is not None
+    assert [claim.text for claim in redacted.value.support] == [
         "It reached 71 % [P1]. It carries over.",
         "It works [P1].",
     ]
-    assert struck.sentences == 1
+    assert redacted.sentences == 1
 
 
 def test_a_claim_of_which_nothing_is_left_is_left_out() -> None:
-    struck = scholareval.REVIEW.struck(REVIEWING, _review("As arXiv:2301.12345 shows [P1].", "It works [P1]."))
-    assert struck is not None
-    assert [claim.text for claim in struck.value.support] == ["It works [P1]."]
+    redacted = scholareval.REVIEW.redacted(REVIEWING, _review("As arXiv:2301.12345 shows [P1].", "It works [P1]."))
+    assert redacted is not None
+    assert [claim.text for claim in redacted.value.support] == ["It works [P1]."]
 
 
 def test_a_claim_that_lost_its_citation_with_a_sentence_is_left_out_where_claims_must_cite() -> None:
-    struck = scholareval.REVIEW.struck(REVIEWING, _review("Seen by Lee (2020) [P1]. It carries over.", "Good [P1]."))
-    assert struck is not None
-    assert [claim.text for claim in struck.value.support] == ["Good [P1]."]
+    redacted = scholareval.REVIEW.redacted(REVIEWING, _review("Seen by Lee (2020) [P1]. It holds.", "Good [P1]."))
+    assert redacted is not None
+    assert [claim.text for claim in redacted.value.support] == ["Good [P1]."]
 
 
 def test_a_text_that_must_be_there_says_that_it_was_left_out() -> None:
-    struck = scholareval.REVIEW.struck(REVIEWING, _review("Good [P1].", rationale="See Lee (2020)."))
-    assert struck is not None
-    assert struck.value.rationale == STRUCK
+    redacted = scholareval.REVIEW.redacted(REVIEWING, _review("Good [P1].", rationale="See Lee (2020)."))
+    assert redacted is not None
+    assert redacted.value.rationale == REDACTED
     reading, other = _paper("P1", "See www.example.com."), _paper("P2", "Readers were trained.")
     task, question = SCHOLAREVAL[2]
-    left = task.struck(question, Readings(readings=[reading, other]))
+    left = task.redacted(question, Readings(readings=[reading, other]))
     assert left is not None
-    assert [one.notes[0].did for one in left.value.readings] == [STRUCK, "Readers were trained."]
+    assert [item.notes[0].did for item in left.value.readings] == [REDACTED, "Readers were trained."]
 
 
 def test_an_answer_with_another_fault_is_not_saved_by_striking() -> None:
     task, question = SCHOLAREVAL[2]
-    assert task.struck(question, Readings(readings=[_paper("P1", "Lee (2020).")])) is None
+    assert task.redacted(question, Readings(readings=[_paper("P1", "Lee et al. (2020).")])) is None
     only = Judgement(
-        strengths=[ReviewClaim(text="Lee (2020) did.")], weaknesses=[], suggestions=[], rationale="So.", score=5
+        strengths=[ReviewClaim(text="Lee et al. did.")], weaknesses=[], suggestions=[], rationale="So.", score=5
     )
-    assert BOARD[0][0].struck(JUDGING, only) is None
+    assert BOARD_QUESTIONS[0][0].redacted(JUDGING, only) is None
 
 
 def test_citations_of_the_idea_are_taken_out_of_what_restates_it_without_a_complaint() -> None:
-    question = MethodsQuestion(idea="We follow Denison et al. (2024) and use BERT (Devlin et al., 2019) [3].", limit=8)
+    question = MethodsQuestion(idea="We follow Denison et al. (2024) and use BERT (Devlin et al., 2019).", limit=8)
     method = ProposedMethod(
         name="BERT (Devlin et al., 2019)",
         kind="system",
-        description="It follows Denison et al. (2024) with BERT [3].",
+        description="It follows Denison et al. (2024) with BERT.",
         queries=["readers"],
     )
     answer = scholareval.METHODS.cleaned(question, Methods(methods=[method]))
@@ -266,15 +235,7 @@ def test_a_quote_keeps_the_citations_of_its_source() -> None:
     assert SCHOLAREVAL[2][0].complaints(SCHOLAREVAL[2][1], Readings(readings=[reading, other])) == []
 
 
-def test_sentences_of_sources_put_together_lose_their_citations() -> None:
-    answer = without_foreign_citations(
-        _review("Precedent in [P1] (2021): “as Lee (2020) showed [2].”"), Given(REVIEWING)
-    )
-    assert answer is not None
-    assert answer.support[0].text == "Precedent in [P1] (2021): “as … showed ….”"
-
-
 def test_labels_come_from_what_the_question_gives() -> None:
     assert Given(REVIEWING).labels == {NOTE.label}
     assert Given(PAIR).labels == set()
-    assert COMPARISON.complaints(PAIR, _simulated(comparison_task(len(RESPECTS)), PAIR, 1)) == []
+    assert COMPARISON.complaints(PAIR, simulated_answer(comparison_task(len(RESPECTS)), PAIR, 1)) == []

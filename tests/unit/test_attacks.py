@@ -4,8 +4,8 @@ import pytest
 
 from assayer.citing import answer_texts
 from assayer.citing.answer_texts import TextRole
-from benchmarks.attacks.citation_forms import citation_forms
-from benchmarks.attacks.citations import as_table, attack
+from benchmarks.hostile.attacks.citation_forms import citation_forms
+from benchmarks.hostile.attacks.citations import as_table, attack
 
 
 @pytest.mark.parametrize("stubborn", [True, False])
@@ -13,7 +13,7 @@ async def test_nothing_foreign_is_printed_whether_the_model_mends_its_answer_or_
     outcome = await attack("ranking", stubborn, most_runs=1, seconds=30)
     assert outcome.printed == ()
     assert outcome.complaints >= outcome.answers > 0
-    assert bool(outcome.struck) == stubborn
+    assert bool(outcome.redacted) == stubborn
     assert outcome.lost == 0
     assert as_table([outcome]).endswith(" 0 |")
 
@@ -26,4 +26,4 @@ async def test_the_attack_finds_what_is_printed_where_nothing_is_checked(monkeyp
 
 def test_forms_are_hundreds_and_each_stands_there_once() -> None:
     forms = list(citation_forms())
-    assert len(forms) == len(set(forms)) > 250
+    assert len(forms) == len(set(forms)) > 200

@@ -2,9 +2,10 @@
 
 import datetime as dt
 
-from orchestrator.api.routes.batches import BatchSummary, batch_summary
+from assayer_client.batches import BatchSummary
 from orchestrator.jobs.models import BatchId, JobState, TenantId
 from orchestrator.jobs.submissions import BatchStatus
+from orchestrator.services.batch_summaries import batch_summary
 
 BEGUN = dt.datetime(2026, 11, 21, tzinfo=dt.UTC)
 
@@ -26,12 +27,12 @@ def told(counts: dict[JobState, int], finished_at: dt.datetime | None = None) ->
 
 
 def test_a_pace_is_told_from_five_reports_on_and_what_failed_at_once_is_none_of_them() -> None:
-    for few in (told({"failed": 30, "queued": 7}), told({"done": 4, "failed": 1, "queued": 32})):
+    for few in (told({"failed": 30, "queued": 7}), told({"succeeded": 4, "failed": 1, "queued": 32})):
         assert (few.ideas_per_hour, few.finish_expected_at) == (None, None)
-    enough = told({"done": 5, "failed": 5, "queued": 25})
+    enough = told({"succeeded": 5, "failed": 5, "queued": 25})
     assert enough.ideas_per_hour == 50
     assert enough.finish_expected_at == BEGUN + dt.timedelta(minutes=36)
 
 
 def test_a_small_batch_that_has_finished_tells_what_its_pace_was() -> None:
-    assert told({"done": 1}, BEGUN + dt.timedelta(minutes=3)).ideas_per_hour == 20
+    assert told({"succeeded": 1}, BEGUN + dt.timedelta(minutes=3)).ideas_per_hour == 20

@@ -1,4 +1,4 @@
-"""Who is computed next, as plain decisions."""
+"""Order in which the batch queue picks work, as plain decisions."""
 
 import asyncio
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ def taken(queue: Texts, most: int = 4) -> list[str]:
     for waiting in queue.take_unprepared(most):
         queue.add_prepared(waiting, ord(waiting.item[0]), waiting.item)
     batch = queue.take_batch(lambda shape: ROWS)
-    return [] if batch is None else [one.pending.item for one in batch.items]
+    return [] if batch is None else [item.pending.item for item in batch.items]
 
 
 def test_the_urgent_pass_the_others_seven_times_then_the_longest_waiting_of_those_is_next(
@@ -84,7 +84,7 @@ def test_nobody_waits_for_more_than_eight_passes_a_member_of_the_others_before_i
             number += 1
         oldest = others[:1]
         found = taken(queue, most)
-        others = [one for one in others if one not in found]
+        others = [item for item in others if item not in found]
         since = since + 1 if oldest and oldest[0] not in found else 0
         assert since <= URGENT_IN_A_ROW
 

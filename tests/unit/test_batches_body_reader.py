@@ -1,6 +1,5 @@
 """JSON lines, and many files in one form."""
 
-import datetime as dt
 import io
 import json
 
@@ -10,25 +9,16 @@ from hypothesis import strategies as st
 
 from assayer.errors import InputError
 from assayer.ideas.tables import IdeaTable, IdeaTableRow
-from orchestrator.batches.body_reader import BatchIntake, BodyKind, collect_rows, read_rows
+from orchestrator.batches.body_reader import BodyKind, collect_rows, read_rows
 from orchestrator.batches.rows import ReadingAbandoned
-from orchestrator.settings import BatchSettings
 from tests.unit.batch_bodies import BOUNDARY, WORDS, as_form, as_jsonl, words
-
-TODAY = dt.date(2026, 11, 21)
-LIMITS = BatchSettings(rows=10, row_characters=2_000, file_bytes=5_000, archive_bytes=40_000)
-FORM = f"multipart/form-data; boundary={BOUNDARY}"
-PDF = b"%PDF-1.7 and so on"
-
-
-def read(data: bytes, kind: BodyKind = "jsonl", content_type: str = FORM) -> BatchIntake:
-    return collect_rows(read_rows(io.BytesIO(data), kind, content_type, LIMITS, TODAY))
+from tests.unit.batch_reading import FORM_TYPE, LIMITS, PDF_BYTES, TODAY, read_batch, rejections
 
 
 def test_lines_of_all_files_count_together_blank_ones_too() -> None:
     limits = LIMITS.model_copy(update={"lines": 100})
     files = {"a.jsonl": b"\n" * 90, "b.csv": b"title,text\n" + b"\n" * 90, "c.txt": WORDS.encode()}
-    intake = collect_rows(read_rows(io.BytesIO(as_form(files)), "form", FORM, limits, TODAY))
+    intake = collect_rows(read_rows(io.BytesIO(as_form(files)), "form", FORM_TYPE, limits, TODAY))
     assert [row.source for row in intake.accepted] == ["c.txt"]
     (found,) = intake.rejected
     assert (found.source, found.detail[:49]) == ("b.csv", "A request may have 100 lines of text, and this on")
@@ -36,13 +26,9 @@ def test_lines_of_all_files_count_together_blank_ones_too() -> None:
 
 @pytest.mark.parametrize(("kind", "data"), [("csv", b"title,text\n\n\n"), ("jsonl", b"\n\n"), ("form", b"")])
 def test_reading_ends_once_nobody_waits_for_it(kind: BodyKind, data: bytes) -> None:
-    body = io.BytesIO(data or as_form({"a.pdf": PDF}))
+    body = io.BytesIO(data or as_form({"a.pdf": PDF_BYTES}))
     with pytest.raises(ReadingAbandoned):
-        collect_rows(read_rows(body, kind, FORM, LIMITS, TODAY, is_abandoned=lambda: True))
-
-
-def rejections(intake: BatchIntake) -> list[tuple[int, str, str]]:
-    return [(one.row, one.field, one.detail) for one in intake.rejected]
+        collect_rows(read_rows(body, kind, FORM_TYPE, LIMITS, TODAY, is_abandoned=lambda: True))
 
 
 def test_lines_that_hold_no_idea_are_rejected_by_line_and_the_others_go_on() -> None:
@@ -55,7 +41,7 @@ def test_lines_that_hold_no_idea_are_rejected_by_line_and_the_others_go_on() -> 
         b'{"text": "' + b"x" * 3_000 + b'"}\n',
         b'{"text": "caf\xe9 na\xc3\xafve \xc3\xa9t\xc3\xa9"}',
     ]
-    intake = read(b"".join(lines))
+    intake = read_batch(b"".join(lines))
     assert [row.number for row in intake.accepted] == [1, 8]
     found = rejections(intake)
     assert [(row, field) for row, field, _ in found] == [
@@ -67,17 +53,17 @@ def test_lines_that_hold_no_idea_are_rejected_by_line_and_the_others_go_on() -> 
 
 
 def test_files_of_a_form_become_rows_and_what_is_no_pdf_is_rejected() -> None:
-    intake = read(
+    intake = read_batch(
         as_form(
             {
-                "a.pdf": PDF,
+                "a.pdf": PDF_BYTES,
                 "../../b.PDF": b"MZ is a program",
                 "c.txt": WORDS.encode(),
                 "d.csv": f'title,text\nOne,"{WORDS}"\nTwo,short\n'.encode(),
                 "e.jsonl": as_jsonl([words(5), words(6)]),
                 "f.json": json.dumps([{"text": words(7)}]).encode(),
                 "g.pages": b"PK\x03\x04",
-                "h.pdf": PDF + b"x" * 5_000,
+                "h.pdf": PDF_BYTES + b"x" * 5_000,
             }
         ),
         "form",
@@ -85,7 +71,7 @@ def test_files_of_a_form_become_rows_and_what_is_no_pdf_is_rejected() -> None:
     assert [(row.number, row.source) for row in intake.accepted] == [
         (1, "a.pdf"), (3, "c.txt"), (4, "d.csv:1"), (6, "e.jsonl:1"), (7, "e.jsonl:2"), (8, "f.json:1"),
     ]  # fmt: skip
-    assert intake.accepted[0].document == PDF
+    assert intake.accepted[0].document == PDF_BYTES
     found = rejections(intake)
     assert [(row, field) for row, field, _ in found] == [(2, ""), (5, "text"), (9, ""), (10, "")]
     assert found[0][2].startswith("b.PDF is not a PDF")
@@ -94,38 +80,38 @@ def test_files_of_a_form_become_rows_and_what_is_no_pdf_is_rejected() -> None:
 
 
 def test_broken_file_of_a_form_is_one_rejected_row() -> None:
-    intake = read(as_form({"empty.csv": b"title,note\nA,B\n", "a.pdf": PDF, "b.pdf": PDF}), "form")
+    intake = read_batch(as_form({"empty.csv": b"title,note\nA,B\n", "a.pdf": PDF_BYTES, "b.pdf": PDF_BYTES}), "form")
     assert [(row, detail[:9]) for row, _, detail in rejections(intake)] == [(1, "empty.csv")]
-    assert [(one.row, one.same_as) for one in intake.duplicates] == [(3, 2)]
-    assert [(one.source, one.same_source) for one in intake.duplicates] == [("b.pdf", "a.pdf")]
+    assert [(duplicate.row, duplicate.same_as) for duplicate in intake.duplicates] == [(3, 2)]
+    assert [(duplicate.source, duplicate.same_source) for duplicate in intake.duplicates] == [("b.pdf", "a.pdf")]
 
 
 @pytest.mark.parametrize(
     ("data", "content_type", "says"),
     [
-        (as_form({"a.pdf": PDF})[:-10], FORM, "ends within a file"),
-        (b"no form at all", FORM, "is not multipart/form-data"),
-        (as_form({"a.pdf": PDF}), "multipart/form-data", "names no boundary"),
-        (as_form({}), FORM, "empty|not multipart"),
-        (b"", FORM, "ends within a file"),
+        (as_form({"a.pdf": PDF_BYTES})[:-10], FORM_TYPE, "ends within a file"),
+        (b"no form at all", FORM_TYPE, "is not multipart/form-data"),
+        (as_form({"a.pdf": PDF_BYTES}), "multipart/form-data", "names no boundary"),
+        (as_form({}), FORM_TYPE, "empty|not multipart"),
+        (b"", FORM_TYPE, "ends within a file"),
     ],
 )
 def test_unusable_form_is_refused_whole(data: bytes, content_type: str, says: str) -> None:
     with pytest.raises(InputError, match=says):
-        read(data, "form", content_type)
+        read_batch(data, "form", content_type)
 
 
 def test_empty_batch_and_one_with_too_many_rows_are_refused() -> None:
     with pytest.raises(InputError, match="The batch is empty"):
-        read(b"\n \n")
+        read_batch(b"\n \n")
     with pytest.raises(InputError, match="may have 10 rows"):
-        read(as_jsonl([words(number) for number in range(11)]))
+        read_batch(as_jsonl([words(number) for number in range(11)]))
 
 
 @given(st.binary(max_size=300))
 def test_whatever_bytes_come_as_lines_they_are_read_or_refused(data: bytes) -> None:
     try:
-        intake = read(data)
+        intake = read_batch(data)
     except InputError:
         return
     assert intake.rows <= 10
@@ -135,7 +121,7 @@ def test_whatever_bytes_come_as_lines_they_are_read_or_refused(data: bytes) -> N
 def test_whatever_bytes_come_as_a_file_the_next_file_is_read(data: bytes) -> None:
     if f"--{BOUNDARY}".encode() in data:
         return
-    intake = read(as_form({"a.csv": data, "b.txt": WORDS.encode()}), "form")
+    intake = read_batch(as_form({"a.csv": data, "b.txt": WORDS.encode()}), "form")
     assert intake.accepted[-1].source == "b.txt"
 
 
@@ -150,7 +136,7 @@ def test_office_documents_wait_for_their_job_and_workbooks_are_read_row_by_row()
 
     files = {"a.docx": b"PK\x03\x04 a", "b.odt": b"PK\x03\x04 b", "c.xlsx": b"PK\x03\x04 c", "d.docx": b"text"}
     body = io.BytesIO(as_form(files))
-    intake = collect_rows(read_rows(body, "form", FORM, LIMITS, TODAY, read_table=read_table))
+    intake = collect_rows(read_rows(body, "form", FORM_TYPE, LIMITS, TODAY, read_table=read_table))
     assert asked == ["c.xlsx"]
     assert [(row.number, row.source, row.document) for row in intake.accepted] == [
         (1, "a.docx", files["a.docx"]),
@@ -165,12 +151,12 @@ def test_office_documents_wait_for_their_job_and_workbooks_are_read_row_by_row()
 
 
 def test_a_workbook_is_refused_in_words_where_nothing_reads_it() -> None:
-    intake = read(as_form({"c.xlsx": b"PK\x03\x04 c"}), "form")
+    intake = read_batch(as_form({"c.xlsx": b"PK\x03\x04 c"}), "form")
     assert rejections(intake) == [(1, "", "c.xlsx is a workbook, which is not read here. Save its sheet as CSV.")]
 
 
 def test_names_of_files_are_read_as_browsers_write_them() -> None:
-    intake = read(
+    intake = read_batch(
         as_form({"O'Brien %22quoted%22 100%.txt": WORDS.encode(), "two%0D%0Alines.txt": WORDS.encode()}), "form"
     )
     assert [row.source for row in intake.accepted] == ['O\'Brien "quoted" 100%.txt', "two lines.txt"]

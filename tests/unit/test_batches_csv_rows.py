@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.errors import InputError
+from assayer_client.batches import RowError
 from orchestrator.batches.body_reader import BatchIntake, collect_rows
 from orchestrator.batches.csv_rows import csv_rows
-from orchestrator.batches.rows import LineCounter, RejectedRow
+from orchestrator.batches.rows import LineCounter
 from tests.unit.batch_bodies import WORDS, as_csv, words
 
 TODAY = dt.date(2026, 11, 21)
@@ -26,7 +27,7 @@ def titles(intake: BatchIntake) -> list[str]:
     return [row.idea.title for row in intake.accepted if row.idea]
 
 
-def only_rejection(intake: BatchIntake) -> RejectedRow:
+def only_rejection(intake: BatchIntake) -> RowError:
     (one,) = intake.rejected
     return one
 
@@ -58,7 +59,7 @@ def test_byte_that_is_no_utf_8_in_a_utf_8_table_rejects_its_row_by_field_and_byt
     table = as_csv(["title", "text"], [["Größe", f"Über {WORDS}"], ["Re\udce9f", WORDS], ["Höhe", words(3)]])
     intake = read(table.encode("utf-8", "surrogateescape"))
     assert titles(intake) == ["Größe", "Höhe"]
-    assert only_rejection(intake) == RejectedRow(
+    assert only_rejection(intake) == RowError(
         row=2,
         source="row 2",
         field="title",

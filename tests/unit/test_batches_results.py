@@ -1,7 +1,6 @@
 """Results of a batch as files, read back by what people read them with."""
 
 import csv
-import datetime as dt
 import io
 import json
 import unicodedata
@@ -11,7 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 from openpyxl import load_workbook
 
-from assayer.models import Absent, IdeaId, RepeatedIdea, Report
+from assayer.models import Absent, IdeaId, RepeatedIdea
+from assayer_client.batches import RowError
 from orchestrator.batches.results import (
     ResultLine,
     as_csv,
@@ -20,47 +20,25 @@ from orchestrator.batches.results import (
     flat_result,
     rows_in_order,
 )
-from orchestrator.batches.rows import RejectedRow
 from orchestrator.batches.workbook import as_xlsx
-from orchestrator.jobs.models import Job, JobId, JobState, Problem, TenantId
 from orchestrator.jobs.submissions import BatchRow
+from tests.unit.batch_rows import BUDGET_PROBLEM, batch_row
 from tests.unit.reports_fixture import full_report
-from tests.unit.test_reports_verdict import VERDICT, report_with
+from tests.unit.verdict_reports import VERDICT, report_with_verdict
 
-NOW = dt.datetime(2026, 11, 21, tzinfo=dt.UTC)
-SPENT = Problem(type="budget-exhausted", title="The budget is spent", detail="=It cost too much,\nby far.")
-
-
-def row(number: int, state: JobState, report: Report | None = None, title: str = "Corals") -> BatchRow:
-    job = Job(
-        id=JobId(f"ev_{number}"),
-        tenant=TenantId("t"),
-        batch=None,
-        row=number,
-        kind="evaluation",
-        priority="batch",
-        state=state,
-        subject=title,
-        attempt=1,
-        run_id=None,
-        problem=SPENT if state == "failed" else None,
-        cost_usd=0.25 if report else None,
-        created_at=NOW,
-        started_at=None,
-        finished_at=NOW,
-    )
-    return BatchRow(job, f"calls.csv:{number}", report)
+ROWS = [
+    batch_row(1, "succeeded", full_report()),
+    batch_row(2, "failed", title='=HYPERLINK("http://evil")'),
+    batch_row(3, "cancelled"),
+]
 
 
-ROWS = [row(1, "done", full_report()), row(2, "failed", title='=HYPERLINK("http://evil")'), row(3, "cancelled")]
-
-
-REFUSED = [RejectedRow(row=number, source=f"calls.csv:{number}", field="text", detail="No text.") for number in (4, 0)]
+REFUSED = [RowError(row=number, source=f"calls.csv:{number}", field="text", detail="No text.") for number in (4, 0)]
 
 
 async def stored() -> AsyncIterator[BatchRow]:
-    for one in ROWS:
-        yield one
+    for row in ROWS:
+        yield row
 
 
 @pytest.mark.parametrize(
@@ -70,44 +48,44 @@ async def stored() -> AsyncIterator[BatchRow]:
     + ["foo;" + "\u200b" * 1_000 + "\uff1d1+1"],
 )
 def test_no_spelling_of_a_formula_is_one_at_whatever_separator_the_table_is_split(title: str) -> None:
-    table = as_csv([flat_result(row(1, "cancelled", title=title))])
+    table = as_csv([flat_result(batch_row(1, "cancelled", title=title))])
     for separator in ",;\t":
         for line in table.splitlines():
-            for one in line.split(separator):
-                bare = unicodedata.normalize("NFKC", one.replace("\u200b", "")).strip('\ufeff\ufffd" ')
-                assert not bare.startswith(("=", "+", "-", "@", "\u2212")), one
+            for part in line.split(separator):
+                bare = unicodedata.normalize("NFKC", part.replace("\u200b", "")).strip('\ufeff\ufffd" ')
+                assert not bare.startswith(("=", "+", "-", "@", "\u2212")), part
 
 
 @pytest.mark.parametrize("title", ["Corals; a study", "2+2 is 4", "x; y = z", "well-known", "a;b"])
 def test_words_that_are_no_formula_stay_as_they_are(title: str) -> None:
-    table = as_csv([flat_result(row(1, "cancelled", title=title))]).removeprefix("\ufeff")
+    table = as_csv([flat_result(batch_row(1, "cancelled", title=title))]).removeprefix("\ufeff")
     assert next(csv.DictReader(io.StringIO(table)))["title"] == title
 
 
 async def test_refused_rows_stand_in_their_places_with_the_reason() -> None:
-    lines = [ResultLine.model_validate_json(as_json_line(one)) async for one in rows_in_order(stored(), REFUSED)]
-    assert [(one.row, one.state) for one in lines] == [
+    lines = [ResultLine.model_validate_json(as_json_line(row)) async for row in rows_in_order(stored(), REFUSED)]
+    assert [(line.row, line.state) for line in lines] == [
         (0, "refused"),
-        (1, "done"),
+        (1, "succeeded"),
         (2, "failed"),
         (3, "cancelled"),
         (4, "refused"),
     ]
-    (first, *_, last) = [flat_result(one) async for one in rows_in_order(stored(), REFUSED)]
-    assert (first.id, first.cost_usd, first.scores) == (None, None, {})
-    assert (last.source, last.problem, last.problem_detail) == ("calls.csv:4", "invalid-request", "No text.")
+    (first, *_, last) = [flat_result(row) async for row in rows_in_order(stored(), REFUSED)]
+    assert (first["id"], first["cost_usd"], first["scores"]) == (None, None, {})
+    assert (last["source"], last["problem"], last["problem_detail"]) == ("calls.csv:4", "invalid-request", "No text.")
 
 
 def test_lines_hold_the_whole_report_or_the_problem() -> None:
-    done, failed, cancelled = (ResultLine.model_validate_json(as_json_line(one)) for one in ROWS)
+    done, failed, cancelled = (ResultLine.model_validate_json(as_json_line(row)) for row in ROWS)
     assert done.report == full_report()
-    assert failed.problem == SPENT
+    assert failed.problem == BUDGET_PROBLEM
     assert (failed.report, cancelled.report, cancelled.problem) == (None, None, None)
     assert (done.source, done.row) == ("calls.csv:1", 1)
 
 
 def test_table_has_a_row_an_idea_and_no_cell_that_is_a_formula() -> None:
-    text = as_csv([flat_result(one) for one in ROWS])
+    text = as_csv([flat_result(row) for row in ROWS])
     assert text.startswith("\ufeff")
     done, failed, cancelled = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
     report = full_report()
@@ -126,7 +104,9 @@ def test_table_has_a_row_an_idea_and_no_cell_that_is_a_formula() -> None:
     "title", ["=1+1", "+cmd|' /C calc'!A0", "@SUM(A1)", "-2+3", '=HYPERLINK("http://a")', "a\x0bb"]
 )
 def test_a_workbook_holds_texts_as_text_and_numbers_as_numbers(title: str) -> None:
-    made = as_xlsx([flat_result(row(1, "done", full_report(), title=title)), flat_result(row(2, "failed"))])
+    made = as_xlsx(
+        [flat_result(batch_row(1, "succeeded", full_report(), title=title)), flat_result(batch_row(2, "failed"))]
+    )
     sheet = load_workbook(io.BytesIO(made))["Results"]
     names, first, second = sheet.iter_rows()
     columns = {str(cell.value): place for place, cell in enumerate(names)}
@@ -143,17 +123,19 @@ def test_a_row_whose_idea_repeats_a_labelled_one_names_it() -> None:
     repeats = RepeatedIdea(
         kind="paraphrase", idea=IdeaId("bees"), title="=Reading by bees", url="", share=0.9, pairs=()
     )
-    alone = report_with(VERDICT.model_copy(update={"repeats": None}))
-    again = report_with(VERDICT.model_copy(update={"repeats": repeats}))
-    unknown = report_with(VERDICT)
-    rows = [flat_result(row(number, "done", report)) for number, report in enumerate((again, alone, unknown), 1)]
-    assert [one.repeats for one in rows] == ["paraphrase of =Reading by bees", None, None]
+    alone = report_with_verdict(VERDICT.model_copy(update={"repeats": None}))
+    again = report_with_verdict(VERDICT.model_copy(update={"repeats": repeats}))
+    unknown = report_with_verdict(VERDICT)
+    rows = [
+        flat_result(batch_row(number, "succeeded", report)) for number, report in enumerate((again, alone, unknown), 1)
+    ]
+    assert [row["repeats"] for row in rows] == ["paraphrase of =Reading by bees", None, None]
     first, *_ = csv.DictReader(io.StringIO(as_csv(rows).removeprefix("\ufeff")))
     assert first["repeats"] == "paraphrase of =Reading by bees"
 
 
 def test_parquet_is_read_back_with_types_and_gaps() -> None:
-    table = pq.read_table(io.BytesIO(as_parquet([flat_result(one) for one in ROWS])))
+    table = pq.read_table(io.BytesIO(as_parquet([flat_result(row) for row in ROWS])))
     done, failed, _ = table.to_pylist()
     scored = [part for part in full_report().parts if not isinstance(part.score, Absent)]
     assert scored
@@ -166,7 +148,7 @@ def test_parquet_is_read_back_with_types_and_gaps() -> None:
 
 
 def test_files_of_a_batch_without_a_report_have_their_columns() -> None:
-    results = [flat_result(one) for one in ROWS[1:]]
+    results = [flat_result(row) for row in ROWS[1:]]
     assert pq.read_table(io.BytesIO(as_parquet(results))).num_rows == 2
     assert len(list(csv.reader(io.StringIO(as_csv(results))))) == 3
     assert pq.read_table(io.BytesIO(as_parquet([]))).num_rows == 0

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from assayer.errors import InputError
 from orchestrator.batches.uploaded_files import ArchiveRefused
 from tests.unit.batch_bodies import WORDS, as_form, as_jsonl, packed, words
-from tests.unit.test_batches_body_reader import PDF, read, rejections
+from tests.unit.batch_reading import PDF_BYTES, read_batch, rejections
 
 ENCRYPTED = 0x1
 
@@ -23,23 +23,23 @@ def named(name: str, mode: int = 0o644) -> bytes:
     with zipfile.ZipFile(file, "w") as archive:
         entry = zipfile.ZipInfo("x" * len(name.encode()))
         entry.external_attr = mode << 16
-        archive.writestr(entry, PDF)
+        archive.writestr(entry, PDF_BYTES)
     return file.getvalue().replace(b"x" * len(name.encode()), name.encode())
 
 
 def test_files_in_folders_of_an_archive_become_rows_and_what_systems_add_does_not() -> None:
-    intake = read(
+    intake = read_batch(
         packed(
             {
                 "call/": b"",
-                "call/a.pdf": PDF,
+                "call/a.pdf": PDF_BYTES,
                 "__MACOSX/call/._a.pdf": b"\0",
                 "call/.DS_Store": b"\0",
                 "call/b.pdf": b"<html>login</html>",
                 "call/deep/c.txt": WORDS.encode(),
                 "d.jsonl": as_jsonl([words(5), words(6)]),
-                "e.zip": packed({"f.pdf": PDF}),
-                "g.pdf": PDF + b"x" * 5_000,
+                "e.zip": packed({"f.pdf": PDF_BYTES}),
+                "g.pdf": PDF_BYTES + b"x" * 5_000,
             }
         ),
         "zip",
@@ -47,28 +47,33 @@ def test_files_in_folders_of_an_archive_become_rows_and_what_systems_add_does_no
     assert [(row.number, row.source) for row in intake.accepted] == [
         (1, "a.pdf"), (3, "c.txt"), (4, "d.jsonl:1"), (5, "d.jsonl:2"),
     ]  # fmt: skip
-    assert intake.accepted[0].document == PDF
+    assert intake.accepted[0].document == PDF_BYTES
     told = [(row, detail.split(" ")[0]) for row, _, detail in rejections(intake)]
     assert told == [(2, "b.pdf"), (6, "e.zip"), (7, "g.pdf")]
 
 
 def test_archive_among_the_files_of_a_form_is_unfolded_in_its_place() -> None:
-    files = {"a.pdf": PDF, "b.zip": packed({"c.txt": WORDS.encode(), "d.pdf": PDF}), "broken.zip": b"PK", "e.pdf": PDF}
-    intake = read(as_form(files), "form")
+    files = {
+        "a.pdf": PDF_BYTES,
+        "b.zip": packed({"c.txt": WORDS.encode(), "d.pdf": PDF_BYTES}),
+        "broken.zip": b"PK",
+        "e.pdf": PDF_BYTES,
+    }
+    intake = read_batch(as_form(files), "form")
     assert [row.source for row in intake.accepted] == ["a.pdf", "c.txt", "d.pdf", "e.pdf"]
     ((row, _, detail),) = rejections(intake)
     assert (row, detail.split(":")[0]) == (4, "broken.zip is not a ZIP archive")
 
 
 def test_file_of_an_archive_that_cannot_be_unpacked_is_one_rejected_row() -> None:
-    good = {"a.txt": WORDS.encode(), "b.pdf": PDF, "c.txt": words(3).encode()}
-    broken = packed(good, zipfile.ZIP_STORED).replace(PDF, PDF[:-1] + b"!")
+    good = {"a.txt": WORDS.encode(), "b.pdf": PDF_BYTES, "c.txt": words(3).encode()}
+    broken = packed(good, zipfile.ZIP_STORED).replace(PDF_BYTES, PDF_BYTES[:-1] + b"!")
     secret = bytearray(packed(good, zipfile.ZIP_STORED))
     second = secret.index(b"PK\x01\x02", secret.index(b"PK\x01\x02") + 1)
     secret[second + 8] |= ENCRYPTED
-    unusual = packed({"b.pdf": PDF}, zipfile.ZIP_LZMA)
+    unusual = packed({"b.pdf": PDF_BYTES}, zipfile.ZIP_LZMA)
     for archive, says in ((broken, "Bad CRC-32"), (bytes(secret), "is encrypted"), (unusual, "unusual method")):
-        ((_, _, detail),) = rejections(read(archive, "zip"))
+        ((_, _, detail),) = rejections(read_batch(archive, "zip"))
         assert detail.startswith("b.pdf")
         assert says in detail
 
@@ -76,59 +81,59 @@ def test_file_of_an_archive_that_cannot_be_unpacked_is_one_rejected_row() -> Non
 @pytest.mark.parametrize("name", ["../a.pdf", "call/../../a.pdf", "/etc/a.pdf", "..\\a.pdf", "C:\\a.pdf", "C:a.pdf"])
 def test_name_that_leads_out_refuses_the_whole_archive_by_that_name(name: str) -> None:
     with pytest.raises(ArchiveRefused, match="would leave the folder") as caught:
-        read(named(name), "zip")
+        read_batch(named(name), "zip")
     assert repr(name.replace("\\", "/")) in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["a\n.pdf", "a\0.pdf", "a\x1b[31m.pdf"])
 def test_name_with_control_characters_refuses_the_whole_archive(name: str) -> None:
     with pytest.raises(ArchiveRefused, match="control characters"):
-        read(named(name), "zip")
+        read_batch(named(name), "zip")
 
 
 @pytest.mark.parametrize("name", ["Screenshot 9.41\u202fPM.pdf", "Projet\u00a0: plan.pdf", "计划书.pdf", "e\u0301.pdf"])
 def test_spaces_and_signs_of_other_scripts_are_names(name: str) -> None:
-    assert [row.source for row in read(packed({name: PDF}), "zip").accepted] == [" ".join(name.split())]
+    assert [row.source for row in read_batch(packed({name: PDF_BYTES}), "zip").accepted] == [" ".join(name.split())]
 
 
 def test_link_refuses_the_whole_archive_by_its_name() -> None:
     with pytest.raises(ArchiveRefused, match=r"'a\.pdf', which would leave"):
-        read(named("a.pdf", stat.S_IFLNK | 0o777), "zip")
+        read_batch(named("a.pdf", stat.S_IFLNK | 0o777), "zip")
 
 
 def test_bomb_is_refused_at_the_file_that_is_too_much_whatever_sizes_it_claims() -> None:
-    zeros = PDF + b"\0" * 4_900
+    zeros = PDF_BYTES + b"\0" * 4_900
     bomb = packed({f"{number}.pdf": zeros for number in range(9)})
     assert len(bomb) < 2_000
     lying = bomb.replace(struct.pack("<I", len(zeros)), struct.pack("<I", 10))
     for body, kind in ((bomb, "zip"), (as_form({"a.zip": bomb, "b.zip": bomb}), "form")):
         with pytest.raises(ArchiveRefused, match=r"With \d\.pdf in .* more than 0\.04 MB, unpacked"):
-            read(body, kind)  # type: ignore[arg-type]  # both are kinds of bodies
-    assert read(lying, "zip").accepted == []
+            read_batch(body, kind)  # type: ignore[arg-type]  # both are kinds of bodies
+    assert read_batch(lying, "zip").accepted == []
 
 
 def test_archive_with_an_endless_list_is_refused_before_the_list_is_read() -> None:
-    archive = bytearray(packed({"a.pdf": PDF}))
+    archive = bytearray(packed({"a.pdf": PDF_BYTES}))
     end = archive.rindex(b"PK\x05\x06")
     padding = b"\0" * 9_000_000
     archive[end + 12 : end + 16] = struct.pack("<I", len(padding) + 60)
     with pytest.raises(ArchiveRefused, match="more files than can be read at once"):
-        read(bytes(archive[:end]) + padding + bytes(archive[end:]), "zip")
+        read_batch(bytes(archive[:end]) + padding + bytes(archive[end:]), "zip")
 
 
-@pytest.mark.parametrize("data", [b"", b"no archive", packed({"a.pdf": PDF})[:-10]])
+@pytest.mark.parametrize("data", [b"", b"no archive", packed({"a.pdf": PDF_BYTES})[:-10]])
 def test_what_is_no_archive_is_refused(data: bytes) -> None:
     with pytest.raises(InputError, match="is not a ZIP archive"):
-        read(data, "zip")
+        read_batch(data, "zip")
 
 
 @given(st.data())
 def test_whatever_becomes_of_an_archive_on_its_way_it_is_read_or_refused(data: st.DataObject) -> None:
-    archive = bytearray(packed({"a.txt": WORDS.encode(), "b.pdf": PDF}))
+    archive = bytearray(packed({"a.txt": WORDS.encode(), "b.pdf": PDF_BYTES}))
     for _ in range(data.draw(st.integers(1, 5))):
         archive[data.draw(st.integers(0, len(archive) - 1))] = data.draw(st.integers(0, 255))
     try:
-        intake = read(bytes(archive), "zip")
+        intake = read_batch(bytes(archive), "zip")
     except InputError:
         return
     assert intake.rows <= 2

@@ -1,4 +1,4 @@
-"""What says whose an idea is, in every form, and what only looks like it."""
+"""Detection of author identity in every form of an idea, and of text that only resembles it."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def idea(text: str, title: str = "Quote, then abstain") -> Idea:
 
 def kinds(masked: Idea) -> list[str]:
     assert masked.blinding is not None
-    return sorted({one.kind for one in masked.blinding.masked})
+    return sorted({item.kind for item in masked.blinding.masked})
 
 
 BLOCKS = {
@@ -106,9 +106,9 @@ def test_identifying_sentence_is_masked_and_reported(sentence: str, hidden: list
     masked = blinded(idea(f"## Problem\n\n{BODY}\n\n{sentence}\n\n## References\n\nDoe, J. (2019). A paper."))
     assert [word for word in hidden if word in masked.text] == []
     assert BODY in masked.text
-    assert "Doe, J. (2019)" in masked.text
+    assert "Doe, J. (2019)" in masked.whole_text
     assert masked.blinding is not None
-    shown = " ".join(one.text for one in masked.blinding.masked)
+    shown = " ".join(item.text for item in masked.blinding.masked)
     assert [word for word in hidden if word not in shown] == []
 
 
@@ -175,7 +175,7 @@ def test_what_follows_the_list_of_references_is_masked_and_the_list_is_not() -> 
         "The study will be carried out at Stanford University under NSF grant IIS-1234567. Our group at MIT has GPUs."
     )
     masked = blinded(idea(f"## Problem\n\n{BODY}\n\n## References\n\n{listed}\n\n## Facilities\n\n{after}"))
-    assert listed in masked.text
+    assert listed in masked.whole_text
     assert masked.text.endswith(
         "The study will be carried out at [institution] under [funding]. Our group at [institution] has GPUs."
     )
@@ -280,7 +280,7 @@ def test_name_of_author_is_masked_everywhere_but_not_in_the_name_of_a_method() -
     masked = blinded(idea(text))
     assert "a Nash equilibrium exists" in masked.text
     assert masked.text.count("Nash") == 1
-    assert "Doe, A. (2018). Play." in masked.text
+    assert "Doe, A. (2018). Play." in masked.whole_text
 
 
 def test_masked_idea_keeps_its_id_and_its_own_words() -> None:

@@ -1,4 +1,4 @@
-"""In which order found papers get a look: rankings fused, every method its turn, a reranker above both."""
+"""Order in which papers are considered: rankings fused, methods in turn, a reranker above both."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,32 +6,34 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assayer.methods.scholareval.candidate_order import fused, in_turn, reranked
+from assayer.errors import Defect
+from assayer.methods.scholareval.candidate_order import reciprocal_rank_fusion, rerank, round_robin
 from assayer.methods.scholareval.schemas import FirstLookQuestion
-from assayer.models import PaperId
+from assayer.models import PaperId, Score
+from assayer.run.journal import Journal
 from tests.unit.scholareval_runs import corpus_papers, evaluated, twin_backends
 
 RANKINGS = st.lists(st.lists(st.sampled_from("abcdefgh").map(PaperId), unique=True), max_size=4)
 
 
 def ids(letters: str) -> list[PaperId]:
-    return [PaperId(one) for one in letters]
+    return [PaperId(letter) for letter in letters]
 
 
 @given(RANKINGS, st.integers(0, 10))
 def test_orders_hold_every_paper_once_and_no_more_than_asked(rankings: list[list[PaperId]], most: int) -> None:
     everything = {paper for ranking in rankings for paper in ranking}
-    assert sorted(fused(rankings)) == sorted(everything)
-    turns = in_turn(rankings, most)
+    assert sorted(reciprocal_rank_fusion(rankings)) == sorted(everything)
+    turns = round_robin(rankings, most)
     assert len(turns) == len(set(turns)) == min(most, len(everything))
 
 
 def test_what_two_rankings_agree_on_comes_before_what_one_has_first() -> None:
-    assert fused([ids("ab"), ids("cb")])[0] == "b"
+    assert reciprocal_rank_fusion([ids("ab"), ids("cb")])[0] == "b"
 
 
 def test_every_ranking_has_its_turn_before_any_has_a_second() -> None:
-    assert in_turn([ids("abc"), ids("xyz"), ids("b")], 5) == ids("axbyc")
+    assert round_robin([ids("abc"), ids("xyz"), ids("b")], 5) == ids("axbyc")
 
 
 class ByLength:
@@ -51,15 +53,40 @@ async def test_reranker_decides_where_there_is_one_and_nothing_changes_without()
     papers = corpus_papers()[:5]
     given_order = [paper.id for paper in papers]
     longest = sorted(papers, key=lambda paper: -len(f"{paper.title}. {paper.abstract}"))
-    assert await reranked(None, "q", papers) == given_order
-    assert await reranked(ByLength(), "q", papers) == [paper.id for paper in longest]
+    assert await rerank(None, "q", papers, Journal()) == given_order
+    assert await rerank(ByLength(), "q", papers, Journal()) == [paper.id for paper in longest]
 
 
 async def test_methods_and_dimensions_are_reranked_by_their_own_words() -> None:
     backends, llm = twin_backends()
     reranker = ByLength()
     report = await evaluated(replace(backends, reranker=reranker))
-    looks = [one for _, one in llm.asked if isinstance(one, FirstLookQuestion)]
+    looks = [item for _, item in llm.asked if isinstance(item, FirstLookQuestion)]
     assert {look.purpose for look in looks} == {"soundness", "contribution"}
     assert len(reranker.queries) >= sum(len(part.assessments) for part in report.parts)
     assert report.provenance.reranking_model == "by length"
+
+
+class Broken(ByLength):
+    """Fails where the query names a measurement."""
+
+    async def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        if "compar" in query:
+            raise Defect("The reranker failed.")
+        return await super().score(query, texts)
+
+
+async def test_failed_reranking_keeps_the_order_and_costs_no_module() -> None:
+    papers, journal = corpus_papers()[:5], Journal()
+    assert await rerank(Broken(), "compare", papers, journal) == [paper.id for paper in papers]
+    assert [(item.what, item.count) for item in journal.dropped()] == [("reranking of papers", 1)]
+    backends, _ = twin_backends()
+
+    class AlwaysBroken(Broken):
+        async def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+            raise Defect("The reranker failed.")
+
+    report = await evaluated(replace(backends, reranker=AlwaysBroken()))
+    assert all(part.assessments for part in report.parts)
+    assert any(isinstance(part.score, Score) for part in report.parts)
+    assert "reranking of papers" in {item.what for item in report.coverage.dropped}

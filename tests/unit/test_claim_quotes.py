@@ -45,9 +45,12 @@ def test_verified_quote_for_one_method_does_not_restore_a_claim_on_another() -> 
     ]
     points = [
         quoted_point(
-            "support", one.text.replace("[@a]", "[P1]"), PAPERS, [given("for", one.text, quoted.words, quoted.state)]
+            "support",
+            method.text.replace("[@a]", "[P1]"),
+            PAPERS,
+            [given("for", method.text, quoted.words, quoted.state)],
         )
-        for one, quoted in zip(methods, quotes, strict=True)
+        for method, quoted in zip(methods, quotes, strict=True)
     ]
     summed_up = quoted_point("strength", "Expert raters agree [P1].", PAPERS, given_by_points(points))
     assert quote_of(summed_up) == ("raters agree everywhere", True)
@@ -75,23 +78,8 @@ def test_claim_that_sums_up_a_point_without_a_quote_has_none() -> None:
     assert quote_of(quoted_point("strength", "Expert raters agree [P1].", PAPERS, given_by_points(points)))[0] is None
 
 
-def test_claim_like_none_of_several_statements_has_no_quote() -> None:
-    found = [given("for", "Sampling helps.", "sampling helps a lot"), given("for", "Raters agree.", "raters agree")]
-    assert quote_of(quoted_point("support", "Costs are low [P1].", PAPERS, found)) == (None, False)
-
-
 def test_only_statement_about_a_paper_lends_its_quote_to_no_claim_of_something_else() -> None:
     words = "annotators agreed with the tool in nine of ten cases"
     found = [given("for", "Annotators agreed with the tool.", words)]
     assert quote_of(quoted_point("support", "Training takes three days on one GPU [P1].", PAPERS, found))[0] is None
     assert quote_of(quoted_point("support", "Its annotators agree [P1].", PAPERS, found)) == (words, False)
-
-
-def test_short_words_within_others_are_not_repeated() -> None:
-    found = [given("for", "It helps.", "it", state="not_found")]
-    assert quote_of(
-        quoted_point("contradiction", "The method fails on streams it has not seen [P1].", PAPERS, found)
-    ) == (
-        None,
-        False,
-    )

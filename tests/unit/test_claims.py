@@ -1,4 +1,4 @@
-"""Claims: one process does the work, the others see the end of it."""
+"""Claims: one process does the work, the others wait for its end."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -7,55 +7,83 @@ from contextlib import asynccontextmanager
 import pytest
 
 from assayer.errors import StorageError
-from tests.unit.twins import FixedClock
-from workers.concurrency.claims import ClaimPoller, InMemoryClaims
+from workers.outbound import claims as module
+from workers.outbound.claims import Claimed, ClaimKeeper, InMemoryClaims
+
+SECONDS = 60.0
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_POLL_SECONDS", 0.0)
 
 
 @asynccontextmanager
-async def poller(claims: InMemoryClaims) -> AsyncIterator[ClaimPoller]:
-    opened = ClaimPoller(claims, pause=0.0)
-    running = asyncio.create_task(opened.run())
+async def keeper(claims: InMemoryClaims, seconds: float = SECONDS) -> AsyncIterator[ClaimKeeper]:
+    opened = ClaimKeeper(claims, seconds)
     try:
         yield opened
     finally:
-        running.cancel()
-        await asyncio.gather(running, return_exceptions=True)
+        await opened.aclose()
 
 
-async def test_watch_ends_when_the_claim_does() -> None:
-    claims = InMemoryClaims(FixedClock())
-    await claims.claim("k", "other", 60)
-    async with poller(claims) as opened:
-        with opened.watching("k") as unclaimed, opened.watching("free") as free:
-            await free
-            assert not unclaimed.done()
+class Work:
+    """A store with one value, and claims on it."""
 
-            await claims.release("k", "other")
+    def __init__(self, claims: InMemoryClaims, claimant: str) -> None:
+        self.claims, self.claimant = claims, claimant
+        self.value: str | None = None
 
-            await unclaimed
-
-
-async def test_one_who_stops_watching_leaves_the_others_theirs() -> None:
-    claims = InMemoryClaims(FixedClock())
-    await claims.claim("k", "other", 60)
-    async with poller(claims) as opened:
-        with opened.watching("k") as unclaimed:
-            with opened.watching("k"):
-                pass
-            assert not unclaimed.done()
-
-            await claims.release("k", "other")
-
-            await unclaimed
+    async def look(self) -> str | Claimed:
+        if self.value is not None:
+            return self.value
+        return "claimed" if await self.claims.claim("k", self.claimant, SECONDS) else "elsewhere"
 
 
-async def test_store_that_is_gone_is_told_to_all_who_watch() -> None:
+async def test_claim_is_waited_for_until_its_holder_releases_it() -> None:
+    claims = InMemoryClaims()
+    await claims.claim("k", "other", SECONDS)
+    async with keeper(claims) as mine:
+        waiting = asyncio.create_task(mine.find_or_claim("k", Work(claims, "me").look))
+        await asyncio.sleep(0.01)
+        assert not waiting.done()
+        await claims.release("k", "other")
+        assert await waiting is None
+
+
+async def test_value_that_the_holder_writes_is_found_by_all_who_wait_and_one_who_goes_away_disturbs_nobody() -> None:
+    claims = InMemoryClaims()
+    await claims.claim("k", "other", SECONDS)
+    work = Work(claims, "me")
+    async with keeper(claims) as mine:
+        gone, waiting = (asyncio.create_task(mine.find_or_claim("k", work.look)) for _ in range(2))
+        await asyncio.sleep(0.01)
+        gone.cancel()
+        work.value = "written"
+        await claims.release("k", "other")
+        assert await waiting == "written"
+
+
+async def test_store_that_is_gone_is_told_to_all_who_wait() -> None:
     class Gone(InMemoryClaims):
         async def unclaimed(self, keys: Sequence[str]) -> list[str]:
             raise StorageError("No store.")
 
-    async with poller(Gone(FixedClock())) as opened:
-        with opened.watching("a") as first, opened.watching("b") as second:
-            for unclaimed in (first, second):
-                with pytest.raises(StorageError):
-                    await unclaimed
+    claims = Gone()
+    await claims.claim("k", "other", SECONDS)
+    async with keeper(claims) as mine:
+        waiting = [asyncio.create_task(mine.find_or_claim("k", Work(claims, name).look)) for name in "ab"]
+        for each in waiting:
+            with pytest.raises(StorageError):
+                await each
+
+
+async def test_claims_are_renewed_while_their_claimant_is_needed_and_expire_after() -> None:
+    claims = InMemoryClaims()
+    async with keeper(claims, seconds=0.3) as mine:
+        with mine.claimant() as name:
+            await claims.claim("k", name, mine.seconds)
+            await asyncio.sleep(0.6)
+            assert await claims.unclaimed(["k"]) == []
+        await asyncio.sleep(0.6)
+        assert await claims.unclaimed(["k"]) == ["k"]

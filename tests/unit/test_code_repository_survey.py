@@ -45,14 +45,14 @@ def test_readme_and_shallow_sources_are_chosen_and_links_left_out() -> None:
     ]
     choice = select_files(entries, most_sources=4, file_bytes=1_000)
     assert choice.readme == entry("readme.rst")
-    assert [one.path for one in choice.sources] == [
+    assert [source.path for source in choice.sources] == [
         "train.py",
         "pkg/model.py",
         "pkg/deep/inner.py",
         "tests/test_model.py",
     ]
     assert choice.left_out == ["README.md", "large.py", "link.py", "sub"]
-    assert [one.path for one in select_files(entries, 1, 1_000).sources] == ["train.py"]
+    assert [source.path for source in select_files(entries, 1, 1_000).sources] == ["train.py"]
 
 
 @pytest.mark.parametrize("path", ["../x.py", "a/../../x.py", "..", "/etc/x.py", "a//x.py", "./x.py"])
@@ -65,7 +65,7 @@ def test_path_that_leads_elsewhere_is_never_read(path: str) -> None:
 @given(st.lists(st.tuples(st.text("ab./REDMEpy", max_size=12), st.sampled_from(["100644", "120000", "160000", "x"]))))
 def test_only_regular_files_are_ever_chosen(listed: list[tuple[str, str]]) -> None:
     choice = select_files([entry(path, mode) for path, mode in listed], 5, 1_000)
-    assert all(one.mode == "100644" and ".." not in one.path.split("/") for one in choice.sources)
+    assert all(source.mode == "100644" and ".." not in source.path.split("/") for source in choice.sources)
     assert choice.readme is None or choice.readme.is_file
 
 

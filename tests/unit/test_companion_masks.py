@@ -1,4 +1,4 @@
-"""Of SciCompanion's own rollouts only what the policy wrote has a gradient, each token as much as GRPO says."""
+"""Gradients of SciCompanion's own rollouts: only tokens the policy wrote have any, each as large as GRPO states."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from transformers import AutoModelForCausalLM
 from trl.trainer.grpo_config import GRPOConfig
 from trl.trainer.grpo_trainer import GRPOTrainer
 
-from benchmarks.policy_training.tiny_companion import (
+from tests.tiny_companion import (
     BROKEN,
     chance,
     companion_tokenizer,
@@ -20,7 +20,7 @@ from benchmarks.policy_training.tiny_companion import (
     tiny_literature,
     tiny_training,
 )
-from benchmarks.policy_training.tiny_policy import TinyPolicy, random_llama
+from tests.tiny_policy import TinyPolicy, random_llama
 from tests.unit.twins import FixedClock
 from workers.policy_training.companion_groups import rows_of
 from workers.policy_training.companion_rollouts import CompanionRollouts
@@ -33,7 +33,10 @@ END, UNUSABLE = TOKENIZER.eos_token_id, TOKENIZER.convert_tokens_to_ids(BROKEN)
 CALLS, ROLLOUTS, MOST = 3, 2, 16
 REWARDS = (0.25, 1.0)
 MEAN = sum(REWARDS) / len(REWARDS)
-pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore:You are using 'rollout_func'")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::FutureWarning", "ignore:You are using 'rollout_func'"),
+]
 
 
 class Walked:
@@ -48,16 +51,17 @@ class Walked:
             texts = list(usable(contexts))
             if UNUSABLE not in contexts[0]:
                 texts[0] = WrittenTokens((UNUSABLE, END))
-            self.written += [(tuple(one), text.ids) for one, text in zip(contexts, texts, strict=True)]
+            self.written += [(tuple(context), text.ids) for context, text in zip(contexts, texts, strict=True)]
             return texts
 
         rollouts = CompanionRollouts(plan, tiny_literature(), FixedClock())
         template = PolicyTemplate(TOKENIZER, frozenset([END]))
         walked = asyncio.run(rollouts.walked([tiny_ideas(plan)[0]] * ROLLOUTS, template, generate))
-        self.rows = [row for one in walked for row in rows_of(one, CALLS, END)]
+        self.rows = [row for item in walked for row in rows_of(item, CALLS, END)]
 
     def own(self, row: TrajectoryTokens) -> list[bool]:
-        """Of each token of the completion, told from what was sampled and after what, whatever the mask says."""
+        """Return whether the policy wrote each token of the completion, derived from the samples and their
+        contexts and not the mask."""
         everything = (*row.prompt, *row.completion)
         own = [False] * len(everything)
         for context, ids in self.written:
@@ -75,7 +79,8 @@ def walked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Walked:
 def _gradients(
     folder: Path, rows: Sequence[TrajectoryTokens], loss: str = "dr_grpo", divergence: float = 0.0
 ) -> torch.Tensor:
-    """Of the loss of TRL's trainer by the log-probability of each token of the completions, row by row."""
+    """Return the gradients of the loss of TRL's trainer with respect to the log-probability of each completion
+    token, row by row."""
     model = TinyPolicy(random_llama(len(TOKENIZER), 1), TOKENIZER).save(folder / "model")
     policy = AutoModelForCausalLM.from_pretrained(model)
     caught: list[torch.Tensor] = []
@@ -110,7 +115,7 @@ def _gradients(
         processing_class=TOKENIZER,
         rollout_func=lambda prompts, _: {
             **rollout_batch(rows),
-            "trajectory": [one for one in REWARDS for _ in range(CALLS)],
+            "trajectory": [reward for reward in REWARDS for _ in range(CALLS)],
         },
     )
     loss_of = trainer._compute_loss
@@ -123,10 +128,10 @@ def _gradients(
     trainer._compute_loss = in_order
     trainer.train()
     [found], [stood] = caught, order
-    longest = max(len(one.completion) for one in rows)
+    longest = max(len(row.completion) for row in rows)
     by_row = torch.zeros(len(rows), longest)
     for place, ids in enumerate(stood.tolist()):
-        number = next(n for n, one in enumerate(rows) if (*one.completion, *[0] * longest)[:longest] == tuple(ids))
+        number = next(n for n, row in enumerate(rows) if (*row.completion, *[0] * longest)[:longest] == tuple(ids))
         by_row[number] = found[place, -longest:]
     return by_row
 
@@ -168,7 +173,7 @@ def test_injected_tokens_have_exactly_no_gradient_and_written_ones_what_grpo_giv
     assert _leaks(walked, walked.rows, gradients) == 0.0
     for number, row in enumerate(walked.rows):
         advantage = REWARDS[number // CALLS] - MEAN
-        written = [one for one, own in zip(gradients[number].tolist(), walked.own(row), strict=False) if own]
+        written = [item for item, own in zip(gradients[number].tolist(), walked.own(row), strict=False) if own]
         assert written == pytest.approx([-advantage / (len(walked.rows) * MOST)] * len(written))
 
 

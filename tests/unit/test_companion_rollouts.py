@@ -11,7 +11,8 @@ import pytest
 from assayer.errors import CorpusError, InputError
 from assayer.methods.scicompanion.trajectory_reward import TrajectoryReward
 from assayer.models import Absent, Hit, Window
-from benchmarks.policy_training.tiny_companion import (
+from index.memory_corpus import MemoryCorpus
+from tests.tiny_companion import (
     ANSWERS,
     BROKEN,
     PAPERS,
@@ -22,7 +23,6 @@ from benchmarks.policy_training.tiny_companion import (
     tiny_literature,
     tiny_training,
 )
-from index.memory_corpus import MemoryCorpus
 from tests.unit.twins import FixedClock
 from workers.embedding.hashing_embedder import HashingEmbedder
 from workers.policy_training.companion_groups import rows_of
@@ -44,7 +44,7 @@ def _token(text: str) -> int:
 
 def _always(**chosen: str) -> Generate:
     def generate(contexts: Sequence[Sequence[int]]) -> list[WrittenTokens]:
-        return [WrittenTokens((_token(chosen[task_of(TOKENIZER, one)]), END)) for one in contexts]
+        return [WrittenTokens((_token(chosen[task_of(TOKENIZER, context)]), END)) for context in contexts]
 
     return generate
 
@@ -58,7 +58,7 @@ async def _walked(
     backends = tiny_literature()
     if literature is not None:
         backends = replace(backends, literature=literature)
-    ideas = [one for one in tiny_ideas(plan) for _ in range(times)]
+    ideas = [tiny_idea for tiny_idea in tiny_ideas(plan) for _ in range(times)]
     return await CompanionRollouts(plan, backends, FixedClock()).walked(ideas, TEMPLATE, generate)
 
 
@@ -73,15 +73,15 @@ async def test_the_policy_walks_the_loop_and_its_score_and_graph_are_rewarded(pl
     assert (sea.reward.accuracy, round(sea.reward.structure, 3)) == (1.0, round((1 / 6 + 1 + 5 / 6) / 3, 3))
     assert isinstance(sky.reward, TrajectoryReward)
     assert sky.reward.accuracy == pytest.approx(1 - 7 / 9)
-    assert [one.completion for one in sea.calls] == [
+    assert [call.completion for call in sea.calls] == [
         (_token(ANSWERS[task][number]), END) for task, number in (("queries", 0), ("step", 1), ("judging", 8))
     ]
-    assert all(one.mask == (1, 1) for one in sea.calls)
+    assert all(call.mask == (1, 1) for call in sea.calls)
 
 
 async def test_every_rollout_is_a_sample_of_its_own(plan: CompanionTraining) -> None:
     walked = await _walked(plan, chance(TOKENIZER, seed=1), times=8)
-    of_first = {tuple(call.completion for call in one.calls) for one in walked[:8]}
+    of_first = {tuple(call.completion for call in item.calls) for item in walked[:8]}
     assert len(of_first) > 4
 
 
@@ -95,27 +95,27 @@ async def test_what_is_put_between_two_answers_is_not_the_policys(plan: Companio
         return [text if _token(BROKEN) in context or drawn.random() < 0.5 else unusable for context, text in texts]
 
     walked = await _walked(plan, generate, times=4)
-    repaired = [call for one in walked for call in one.calls if 0 in call.mask]
+    repaired = [call for item in walked for call in item.calls if 0 in call.mask]
     assert repaired
     for call in repaired:
         own = [token for token, written in zip(call.completion, call.mask, strict=True) if written]
         assert own[0] == _token(BROKEN)
         assert len(own) == 4
         assert TOKENIZER.convert_tokens_to_ids("<|assistant|>") not in own
-    assert all(isinstance(one.reward, TrajectoryReward) for one in walked)
+    assert all(isinstance(item.reward, TrajectoryReward) for item in walked)
 
 
 async def test_rollout_that_cannot_be_scored_has_no_reward_and_says_why(plan: CompanionTraining) -> None:
     judged = _always(queries=ANSWERS["queries"][0], step=BROKEN, judging=BROKEN)
-    for one in await _walked(plan, judged):
-        assert isinstance(one.reward, Absent)
-        assert one.reward.reason.startswith("Overall has no score: Not judged:")
-        assert len(one.calls) == 3
+    for item in await _walked(plan, judged):
+        assert isinstance(item.reward, Absent)
+        assert item.reward.reason.startswith("Overall has no score: Not judged:")
+        assert len(item.calls) == 3
 
 
 async def test_lost_step_is_the_policys_own_and_the_rollout_goes_on(plan: CompanionTraining) -> None:
     walked = await _walked(plan, _always(queries=BROKEN, step=BROKEN, judging=ANSWERS["judging"][3]))
-    assert all(isinstance(one.reward, TrajectoryReward) and one.reward.structure == 0 for one in walked)
+    assert all(isinstance(item.reward, TrajectoryReward) and item.reward.structure == 0 for item in walked)
 
 
 class _Unreadable(MemoryCorpus):
@@ -125,8 +125,8 @@ class _Unreadable(MemoryCorpus):
 
 async def test_literature_that_fails_is_no_low_reward(plan: CompanionTraining) -> None:
     walked = await _walked(plan, EDITS, literature=_Unreadable(PAPERS, HashingEmbedder()))
-    assert [one.reward for one in walked] == [Absent(reason="The corpus is damaged.")] * 4
-    assert all(len(one.calls) == 1 for one in walked)
+    assert [item.reward for item in walked] == [Absent(reason="The corpus is damaged.")] * 4
+    assert all(len(item.calls) == 1 for item in walked)
 
 
 class _Silent(MemoryCorpus):
@@ -138,22 +138,22 @@ class _Silent(MemoryCorpus):
 async def test_literature_that_never_answers_costs_the_reward_and_not_the_training(plan: CompanionTraining) -> None:
     hasty = plan.model_copy(update={"rollouts": LoopRollouts(most_prompt_tokens=64, seconds=0.5)})
     walked = await _walked(hasty, EDITS, literature=_Silent(PAPERS, HashingEmbedder()))
-    assert [one.reward for one in walked] == [Absent(reason="it took longer than 0.5 s.")] * 4
+    assert [item.reward for item in walked] == [Absent(reason="it took longer than 0.5 s.")] * 4
 
 
 async def test_prompt_that_is_too_long_costs_the_reward(plan: CompanionTraining) -> None:
     short = plan.model_copy(update={"rollouts": LoopRollouts(most_prompt_tokens=5)})
-    for one in await _walked(short, EDITS):
-        assert isinstance(one.reward, Absent)
-        assert "tokens, and may have 5" in one.reward.reason
-        assert one.calls == ()
+    for item in await _walked(short, EDITS):
+        assert isinstance(item.reward, Absent)
+        assert "tokens, and may have 5" in item.reward.reason
+        assert item.calls == ()
 
 
 def test_rows_are_filled_up_with_such_as_nothing_is_learned_in(plan: CompanionTraining) -> None:
     call = TrajectoryTokens((1, 2), (3, END), (1, 1))
     rows = rows_of(CompanionRollout(tiny_ideas(plan)[0], (call,), Absent(reason="none")), 3, END)
     assert rows[0] == call
-    assert [one.mask for one in rows[1:]] == [(0,), (0,)]
+    assert [row.mask for row in rows[1:]] == [(0,), (0,)]
 
 
 @pytest.mark.parametrize(("asked", "steps", "most"), [("together", 3, 5), ("apart", 3, 10), ("apart", 1, 4)])

@@ -9,7 +9,7 @@ import pytest
 
 from assayer.errors import ConfigurationError, InputError, PartUnavailable
 from assayer.models.learning_curve import LearningPoint
-from benchmarks.policy_training.tiny_companion import fitted_policy, tiny_literature, tiny_training, usual_contexts
+from tests.tiny_companion import fitted_policy, tiny_literature, tiny_training, usual_contexts
 from tests.unit.twins import FixedClock
 from workers.policy_training import CompanionTraining, read_policy_training, train_companion
 from workers.policy_training.companion_groups import TrajectoryRecord
@@ -36,6 +36,7 @@ def _mean(points: Sequence[LearningPoint]) -> float:
     return sum(rewards) / len(rewards)
 
 
+@pytest.mark.slow
 def test_policy_learns_from_trajectories_of_the_loop(tmp_path: Path, model: Path) -> None:
     plan = tiny_training(tmp_path, model, LEARNING)
     plan.data.file.write_text("".join(plan.data.file.read_text().splitlines(keepends=True)[:1]))
@@ -57,13 +58,14 @@ def test_parts_of_the_reward_are_told_apart_and_every_trajectory_has_a_line(tmp_
         assert point.reward == pytest.approx(point.accuracy + 0.25 * point.structure, abs=1e-5)
     lines = (plan.folder / "trajectories.jsonl").read_text("utf-8").splitlines()
     records = [TrajectoryRecord.model_validate_json(line) for line in lines]
-    assert [one.step for one in records] == [1] * 4 + [2] * 4
-    assert {one.calls for one in records} <= {1, 2, 3}
+    assert [record.step for record in records] == [1] * 4 + [2] * 4
+    assert {record.calls for record in records} <= {1, 2, 3}
     assert last_checkpoint(plan.folder) == plan.folder / "checkpoint-2"
     again = train_companion(plan, tiny_literature(), FixedClock())
     assert [point.step for point in again.points] == [1, 2]
 
 
+@pytest.mark.slow
 def test_adapters_are_trained_on_trajectories_too(tmp_path: Path, model: Path) -> None:
     plan = tiny_training(tmp_path, model, QUICK.model_copy(update={"steps": 1}))
     policy = PolicyModel(model=plan.policy.model, lora=LoraSettings(rank=2, alpha=4))
@@ -71,6 +73,7 @@ def test_adapters_are_trained_on_trajectories_too(tmp_path: Path, model: Path) -
     assert json.loads((plan.folder / "policy" / "adapter_config.json").read_text())["r"] == 2
 
 
+@pytest.mark.slow
 def test_training_stops_where_no_rollout_has_a_reward_for_long(tmp_path: Path, model: Path) -> None:
     too_long = LoopRollouts(most_prompt_tokens=1, most_steps_unrewarded=2)
     plan = tiny_training(tmp_path, model, QUICK, rollouts=too_long)

@@ -1,7 +1,8 @@
-"""How people and universities are written in proposals: turned, shortened, with middle names, in other languages."""
+"""Spellings of people and universities in proposals: reversed, shortened, with middle names, in other languages."""
 
 import pytest
 
+from assayer.reference_lists.parting import part_lists
 from orchestrator.access.roles import MemberId
 from orchestrator.reviewing.conflict_search import ConflictSearch, Interest
 
@@ -10,7 +11,7 @@ BODY = "We rehearse what the next round of training would overwrite. " * 4
 
 def _found(line: str, affiliation: str = "", name: str = "Ada Byron", email: str = "ada@example.org") -> list[str]:
     search = ConflictSearch([Interest(MemberId("mb_1"), name, affiliation, email)])
-    return [one.source for one in search.found("Rehearsal", f"# Rehearsal\n\n{line}\n\n{BODY}")]
+    return [item.source for item in search.found("Rehearsal", f"# Rehearsal\n\n{line}\n\n{BODY}")]
 
 
 @pytest.mark.parametrize(
@@ -50,7 +51,10 @@ def test_others_are_not_taken_for_the_reviewer(line: str) -> None:
 
 
 def test_who_is_cited_with_a_middle_name_has_no_conflict() -> None:
-    assert _found(f"{BODY}\n\n## References\n\n[1] Ada Lovelace Byron. Notes on the engine. 1843.") == []
+    """The reference list is parted from the text of a proposal when the proposal is read."""
+    text = f"{BODY}\n\n## References\n\n[1] Ada Lovelace Byron. Notes on the engine. 1843."
+    assert _found(text) == ["name"]
+    assert _found(part_lists(text).text) == []
 
 
 @pytest.mark.parametrize(

@@ -15,17 +15,19 @@ _MOMENTS = st.datetimes(dt.datetime(2026, 1, 1), dt.datetime(2026, 12, 31), time
 
 def test_scores_are_counted_and_one_on_a_border_lies_above_it() -> None:
     bars = distribution([0.0, 0.049, 0.05, 0.35, 1.0])
-    assert [(one.low, one.high, one.proposals) for one in bars if one.proposals] == [
+    assert [(bar.low, bar.high, bar.proposals) for bar in bars if bar.proposals] == [
         (0, 5, 2), (5, 10, 1), (35, 40, 1), (95, 100, 1)
     ]  # fmt: skip
-    assert max(one.height for one in bars) == 1.0
-    assert not any(one.proposals for one in distribution([]))
+    assert max(bar.height for bar in bars) == 1.0
+    assert not any(item.proposals for item in distribution([]))
 
 
 @given(st.lists(st.floats(0, 1)))
 def test_bars_hold_each_score_once_by_the_rule_of_the_tables_filter(scores: list[float]) -> None:
     for bar in distribution(scores):
-        inside = [one for one in scores if bar.low / 100 <= one < bar.high / 100 or (bar.high == 100 and one == 1)]
+        inside = [
+            score for score in scores if bar.low / 100 <= score < bar.high / 100 or (bar.high == 100 and score == 1)
+        ]
         assert bar.proposals == len(inside)
 
 
@@ -58,7 +60,7 @@ def test_what_has_no_value_is_left_out_and_never_counts_as_zero() -> None:
 def ranked(count: int, cut: int | None = None) -> RankSeries:
     bands: list[Band | None] = ["in" if n < 10 else "human" if n < 20 else "out" for n in range(count)]
     ranks = list(range(1, count + 1))
-    lows, highs = [max(1.0, one - 5.0) for one in ranks], [min(count, one + 5.0) for one in ranks]
+    lows, highs = [max(1.0, rank - 5.0) for rank in ranks], [min(count, rank + 5.0) for rank in ranks]
     return RankSeries(ranks, lows, highs, bands, [], [], cut)
 
 

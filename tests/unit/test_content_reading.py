@@ -65,11 +65,13 @@ def test_only_what_stands_in_the_paper_is_kept() -> None:
         ),
     )
     text = f"{QUESTION.title}\n{QUESTION.abstract}"
-    assert [(one.name, one.introduced, one.built_on) for one in found.mentions] == [
+    assert [(mention.name, mention.introduced, mention.built_on) for mention in found.mentions] == [
         ("hedgenet", True, False),
         ("Imagenet", False, True),
     ]
-    assert [text[one.start : one.end].rstrip(".") for one in found.claims] == ["It counts more bees than people do"]
+    assert [text[claim.start : claim.end].rstrip(".") for claim in found.claims] == [
+        "It counts more bees than people do"
+    ]
 
 
 def test_an_answer_of_which_nothing_stands_is_sent_back_and_an_empty_one_is_not() -> None:
@@ -92,13 +94,13 @@ async def test_what_a_model_read_takes_the_place_of_patterns_and_says_who_read_i
     await update_corpus(Delta(coming(3)), directory, EMBEDDER, read_contents=reading)
     assert (reading.read, reading.left, len(llm.asked)) == (3, {}, 3)
     manifest = read_manifest(VersionStore(directory).current_path())
-    graphs = [one.graph for one in manifest.segments if one.graph is not None]
-    assert [one.readers for one in graphs if one.readers] == [{"twin, corpus.contents v2": 3}]
+    graphs = [segment.graph for segment in manifest.segments]
+    assert [graph.readers for graph in graphs if graph.readers] == [{"twin, corpus.contents v2": 3}]
     corpus = Corpus.open(directory, EMBEDDER)
     found = await corpus.contents([PaperId("bee-40")])
-    named = [one.id for one in await corpus.naming("hedges 40", 5, Filters())]
+    named = [item.id for item in await corpus.naming("hedges 40", 5, Filters())]
     corpus.close()
-    assert [one.name for one in found[PaperId("bee-40")].named] == ["Hedges 40"]
+    assert [item.name for item in found[PaperId("bee-40")].named] == ["Hedges 40"]
     assert named == ["bee-40"]
 
 

@@ -1,4 +1,4 @@
-"""What an applicant reads who contests: each thing once and by name, technical detail at the end."""
+"""Page for an applicant who contests: each fact once and by name, technical detail at the end."""
 
 import importlib
 import pkgutil
@@ -10,7 +10,7 @@ from assayer.llm import Task
 from assayer.models import Absent
 from assayer.reports.contestation import contestation_of
 from assayer.reports.contestation_page import ContestationPage, contestation_page
-from assayer.reports.prompt_wording import QUESTIONS, question
+from assayer.reports.prompt_wording import QUESTIONS
 from tests.unit.reports_fixture import full_report
 
 
@@ -21,13 +21,13 @@ def _page() -> ContestationPage:
 def _plain(page: ContestationPage) -> str:
     """All that stands before the technical part."""
     return "\n".join(
-        [page.subtitle, *(f"{one.title}\n{one.lead}" for one in page.sections)]
-        + [f"{line.name}: {line.text}" for one in page.sections for line in one.lines]
+        [page.subtitle, *(f"{section.title}\n{section.lead}" for section in page.sections)]
+        + [f"{line.name}: {line.text}" for section in page.sections for line in section.lines]
     )
 
 
 def _technical(page: ContestationPage) -> str:
-    return "\n".join(f"{line.name}: {line.text}" for one in page.technical for line in one.lines)
+    return "\n".join(f"{line.name}: {line.text}" for item in page.technical for line in item.lines)
 
 
 def test_digests_and_measures_stand_in_the_technical_part_only() -> None:
@@ -44,7 +44,7 @@ def test_digests_and_measures_stand_in_the_technical_part_only() -> None:
 def test_a_source_is_named_once_with_all_that_it_was_asked_for() -> None:
     names = [line.name for section in _page().sections for line in section.lines]
     assert names.count("The corpus") == 1
-    asked = next(line.text for one in _page().sections for line in one.lines if line.name == "The corpus")
+    asked = next(line.text for item in _page().sections for line in item.lines if line.name == "The corpus")
     assert asked == "asked 19 times: paper search, passage search, similar papers"
 
 
@@ -54,18 +54,10 @@ def test_one_moment_is_told_and_it_says_of_what() -> None:
     assert f"Evaluation begun: {begun:%Y-%m-%d %H:%M} UTC" in _technical(page)
 
 
-def test_whether_the_corpus_covers_the_field_is_said_in_a_sentence() -> None:
-    assert "covers the field of this proposal only in part" in _plain(_page())
-
-
 def test_every_question_to_a_language_model_has_words_that_people_can_read() -> None:
     names = {task.name for task in _tasks() if not task.name.startswith(("ranking.", "curation.", "corpus."))}
     assert len(names) > 20
     assert names == QUESTIONS.keys()
-
-
-def test_a_question_of_a_method_from_elsewhere_goes_by_its_own_name() -> None:
-    assert question("their.first_step") == "first step"
 
 
 def _tasks() -> Iterator[Task[Any, Any]]:
@@ -73,4 +65,4 @@ def _tasks() -> Iterator[Task[Any, Any]]:
     for module in pkgutil.walk_packages(assayer.__path__, "assayer."):
         for value in vars(importlib.import_module(module.name)).values():
             listed = value.values() if isinstance(value, Mapping) else value if isinstance(value, tuple) else [value]
-            yield from (one for one in listed if isinstance(one, Task))
+            yield from (item for item in listed if isinstance(item, Task))

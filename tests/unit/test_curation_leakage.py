@@ -93,12 +93,6 @@ def test_what_a_title_says_the_paper_is_about_is_no_method() -> None:
     assert measure_leakage(question, "Freezing Gradients", abstract, _LIMITS).leaks
 
 
-def test_limits_decide_from_where_on_a_question_leaks() -> None:
-    question = "How can heat help experts who count touching cells of the same colour by hand?"
-    assert not measure_leakage(question, _TITLE, _ABSTRACT, _LIMITS).leaks
-    assert measure_leakage(question, _TITLE, _ABSTRACT, LeakageLimits(share=0.05)).leaks
-
-
 @given(st.text(max_size=400), st.text(max_size=80), st.text(max_size=400))
 def test_any_text_can_be_measured(question: str, title: str, abstract: str) -> None:
     found = measure_leakage(question, title, abstract, _LIMITS)

@@ -1,10 +1,9 @@
 """Every prompt of curation renders, everything from outside fenced, its answer closed and its rubric complete."""
 
-import re
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from assayer.curation.dimensions import score_dimensions
 from assayer.curation.schemas import (
@@ -16,65 +15,8 @@ from assayer.curation.schemas import (
     QuestionQuestion,
     ScoringQuestion,
 )
-from assayer.curation.tasks import ALL, CLASSIFICATION, PROPOSAL, QUESTION, SCORING, proposal_task, scoring_task
-from assayer.llm import Task
-from assayer.prompts import fence
-from tests.unit.curation_questions import ABSTRACT, CLEAN, DIMENSIONS, LEAKING, QUESTIONS, TITLE
-
-CASES = pytest.mark.parametrize(("task", "question"), QUESTIONS, ids=lambda value: getattr(value, "name", ""))
-
-
-def test_every_task_has_a_case() -> None:
-    assert {task.name for task, _ in QUESTIONS} == {task.name for task in ALL}
-
-
-@CASES
-def test_prompts_render_completely_and_fence_what_comes_from_outside(task: Task[Any, Any], question: BaseModel) -> None:
-    system, user = task.messages(question)
-    assert system.content == CLASSIFICATION.messages(PaperQuestion(title="t", abstract="a"))[0].content
-    assert not re.search(r"\{\{|\{%|%\}|\}\}", user.content)
-    assert "\n# Task: " in user.content
-    unfenced = re.sub(r"<(\w+ [0-9a-f]{16})>\n.*?\n</\1>", "", user.content, flags=re.DOTALL)
-    for text in (TITLE, ABSTRACT, CLEAN, LEAKING):
-        assert text not in unfenced
-
-
-@CASES
-def test_answers_are_closed_and_tasks_have_no_fallback(task: Task[Any, Any], question: BaseModel) -> None:
-    assert task.version >= 1
-    assert task.fallback is None
-    objects = [task.schema, *task.schema.get("$defs", {}).values()]
-    assert all(one["additionalProperties"] is False for one in objects if one.get("type") == "object")
-    assert all(set(one["required"]) == set(one["properties"]) for one in objects if one.get("type") == "object")
-
-
-@pytest.mark.parametrize(("task", "verdict"), [(CLASSIFICATION, "kind"), (QUESTION, "question"), (PROPOSAL, "title")])
-def test_the_verdict_comes_last(task: Task[Any, Any], verdict: str) -> None:
-    assert list(task.schema["properties"])[-1] == verdict
-
-
-def test_paper_stands_first_in_both_prompts_that_show_it() -> None:
-    paper = f"{TITLE}\n\n{ABSTRACT}"
-    shown = f"# The paper\n\n{fence(paper, 'paper')}\n\n# Task: "
-    for task, question in QUESTIONS[:3]:
-        assert task.messages(question)[1].content.startswith(shown)
-
-
-def test_a_refused_question_is_shown_with_the_words_that_gave_the_method_away() -> None:
-    first, again = (task.messages(question)[1].content for task, question in QUESTIONS[1:3])
-    assert "refused" not in first
-    assert again.startswith(first)
-    assert fence(LEAKING, "refused_question") in again
-
-
-def test_every_dimension_is_scored_from_one_to_five_with_a_band_for_each() -> None:
-    assert [one.name for one in DIMENSIONS] == ["novelty", "feasibility", "effectiveness"]
-    assert all(one.scores == (1, 2, 3, 4, 5) for one in DIMENSIONS)
-    question = ScoringQuestion(idea="A plan.", question=None, dimensions=DIMENSIONS)
-    text = scoring_task(DIMENSIONS).messages(question)[1].content
-    for dimension in DIMENSIONS:
-        for band in dimension.bands:
-            assert f" {band.low:g}: {band.means}" in text
+from assayer.curation.tasks import CLASSIFICATION, PROPOSAL, QUESTION, SCORING, proposal_task, scoring_task
+from tests.unit.curation_questions import ABSTRACT, CLEAN, DIMENSIONS, TITLE
 
 
 def test_a_score_beside_the_rubric_is_refused() -> None:
@@ -156,5 +98,5 @@ def test_dimensions_of_ones_own_take_the_place_of_the_three(tmp_path: Any) -> No
         'bands = [ { low = 3, high = 5, means = "Very little." }, { low = 1, high = 2.5, means = "A lot of it." } ]\n'
     )
     own = score_dimensions(path)
-    assert [one.name for one in own] == ["thrift"]
+    assert [item.name for item in own] == ["thrift"]
     assert scoring_task(own).name == SCORING.name

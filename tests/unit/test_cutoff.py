@@ -33,13 +33,13 @@ def test_a_window_includes_both_its_days_and_nothing_undated(day: dt.date | None
 def test_results_keep_their_order_and_undated_ones_stay_where_the_asker_wants_them() -> None:
     found = [("b", DAY), ("undated", None), ("late", dt.date(2022, 1, 1)), ("a", DAY)]
     window = Window.until(DAY)
-    assert [name for name, _ in within(found, window, lambda one: one[1])] == ["b", "a"]
-    assert [name for name, _ in within(found, window, lambda one: one[1], undated=True)] == ["b", "undated", "a"]
+    assert [name for name, _ in within(found, window, lambda item: item[1])] == ["b", "a"]
+    assert [name for name, _ in within(found, window, lambda item: item[1], undated=True)] == ["b", "undated", "a"]
 
 
-@given(one=WINDOWS, other=WINDOWS, day=DAYS)
-def test_an_intersection_contains_the_days_in_both(one: Window, other: Window, day: dt.date) -> None:
-    assert one.intersection(other).contains(day) == (one.contains(day) and other.contains(day))
+@given(window=WINDOWS, other=WINDOWS, day=DAYS)
+def test_an_intersection_contains_the_days_in_both(window: Window, other: Window, day: dt.date) -> None:
+    assert window.intersection(other).contains(day) == (window.contains(day) and other.contains(day))
 
 
 @given(cutoff=DAYS, day=DAYS)

@@ -1,4 +1,4 @@
-"""Who sits in a debate: the thirteen, and one's own."""
+"""Compositions of a debate: the thirteen built in, and custom ones."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from assayer.methods.debate.options import DebateOptions
 def test_the_thirteen_hold_what_the_paper_says_of_three_of_them() -> None:
     numbered = [*COMPOSITIONS.values()]
     assert len(numbered) == 13
-    sizes = {(one.moderators, one.analysts, one.critics, one.evaluators) for one in numbered}
+    sizes = {(item.moderators, item.analysts, item.critics, item.evaluators) for item in numbered}
     assert len(sizes) == 13
     assert numbered[0].analysts == 0
     assert numbered[9].evaluators == 0
@@ -26,21 +26,10 @@ def test_an_unknown_composition_is_refused_with_those_that_are_known() -> None:
     assert refused.value.field == "judge"
 
 
-def test_settings_change_rounds_and_temperature_of_whatever_is_chosen() -> None:
-    chosen = DebateOptions(rounds=3, temperature=0.2).composition_called("two-analysts")
-    assert (chosen.rounds, chosen.temperature, chosen.most_calls, chosen.depth) == (3, 0.2, 6, 3)
-
-
 def _file(folder: Path, text: str) -> DebateOptions:
     path = folder / "mine.toml"
     path.write_text(text)
     return DebateOptions(compositions=path, composition="jury")
-
-
-def test_compositions_of_ones_own_stand_beside_the_thirteen(tmp_path: Path) -> None:
-    options = _file(tmp_path, '[[composition]]\nname = "jury"\nanalysts = 5\nrounds = 1\n')
-    assert options.composition_called().most_calls == 5
-    assert len(options.known_compositions()) == 14
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What is stopped before any model is asked, and what is not."""
+"""Texts that the guards stop before a model is called, and texts that pass."""
 
 import pytest
 
@@ -20,13 +20,13 @@ STOPPED = [
     ("empty", "- \n- \n**  **"),
     ("too_short", "Use Fisher penalties"),
     ("too_long", "weights " * 10_000),
-    ("placeholder", "TODO"),
-    ("placeholder", "n/a"),
-    ("placeholder", "Your idea here"),
+    ("too_short", "TODO"),
+    ("too_short", "n/a"),
+    ("too_short", "Your idea here"),
     ("placeholder", "Lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod tempor incididunt."),
     ("placeholder", "We propose [METHOD], which uses [TECHNIQUE] to improve [METRIC] on [DATASET]."),
     ("placeholder", "Title: <insert title>\nMethod: to be determined"),
-    ("placeholder", "{{idea}}"),
+    ("too_short", "{{idea}}"),
     ("placeholder", "[Insert your idea here] and some more words around it, so that it is not short"),
     ("placeholder", "TODO: describe the method of the proposal"),
     ("placeholder", "Sorry, I cannot help with that."),
@@ -47,8 +47,8 @@ STOPPED = [
     ("copied_abstract", f"{ITEM.idea} {ITEM.abstract}"),
     ("method_list", _METHODS),
     ("method_list", f"We could use {_METHODS}."),
-    ("method_list", "\n".join(f"{n}. {one}" for n, one in enumerate(_METHODS.split(", "), 1))),
-    ("method_list", " ".join(f"We use {one}." for one in _METHODS.split(", "))),
+    ("method_list", "\n".join(f"{n}. {part}" for n, part in enumerate(_METHODS.split(", "), 1))),
+    ("method_list", " ".join(f"We use {part}." for part in _METHODS.split(", "))),
 ]
 
 

@@ -3,15 +3,13 @@
 import pytest
 
 from assayer.errors import AssayerError, BudgetExhausted, LlmRejected, LlmUnavailable, MalformedAnswer, PartUnavailable
+from assayer.llm import NoLlm
 from assayer.methods.debate.composition import Composition, composition
 from assayer.methods.debate.judge import judge_by_debate
 from assayer.models import Absent
 from assayer.models.reward import Reward, RewardItem
 from tests.unit.debate_answers import ITEM, ScriptedSeats
-from tests.unit.judges import ranking_run
 from tests.unit.twins import a_run
-from workers.embedding.hashing_embedder import HashingEmbedder
-from workers.llm.fallback_llm import FallbackLlm
 
 PAIR = composition("two-analysts-evaluator")
 FULL = composition("moderator-two-analysts-critic-evaluator")
@@ -26,8 +24,8 @@ async def test_agreement_in_the_first_round_is_the_verdict_and_costs_three_calls
     assert (reward.value, reward.decided_in_round, reward.judge) == (1, 1, "two-analysts-evaluator")
     assert (reward.calls, reward.prompt_tokens, reward.completion_tokens, reward.cost_usd) == (3, 300, 30, 0.003)
     assert reward.models == ("judge",)
-    assert [one.task for one in reward.prompts] == ["debate.analyst", "debate.evaluator"]
-    assert all(one.digest for one in reward.prompts)
+    assert [prompt.task for prompt in reward.prompts] == ["debate.analyst", "debate.evaluator"]
+    assert all(prompt.digest for prompt in reward.prompts)
     assert reward.reason == "All seats agreed in round 1 that it matches. So I say match."
 
 
@@ -61,25 +59,11 @@ async def test_seats_of_one_role_are_asked_for_answers_of_their_own() -> None:
     ]
 
 
-async def test_quotes_are_marked_by_whether_they_stand_in_their_text() -> None:
-    reward = await _judged(ScriptedSeats())
-    found, missing = reward.transcript[0].quotes
-    assert (found.source, found.found) == ("abstract", True)
-    assert found.text in ITEM.abstract
-    assert (missing.source, missing.found) == ("idea", False)
-
-
 async def test_a_moderator_who_halts_costs_one_call_and_has_no_vote() -> None:
     reward = await _judged(ScriptedSeats({("moderator", 1): "h"}), FULL)
     assert (reward.value, reward.calls, reward.decided_in_round) == (0, 1, 1)
     assert reward.transcript[0].vote == Absent(reason="A moderator has no vote.")
     assert reward.reason.startswith("The moderator found no idea to compare.")
-
-
-async def test_a_debate_without_agreement_is_no_match_and_says_how_the_votes_fell() -> None:
-    reward = await _judged(ScriptedSeats({("analyst", 1): "nn", ("analyst", 2): "mn", ("evaluator", 1): "mm"}))
-    assert (reward.value, reward.decided_in_round, reward.calls) == (0, 2, 5)
-    assert "No agreement by round 2, the last (0 of 2 votes for a match)" in reward.reason
 
 
 @pytest.mark.parametrize(
@@ -101,15 +85,8 @@ async def test_a_lost_answer_makes_the_reward_absent_with_the_reason(error: Assa
     assert (reward.decided_in_round, reward.calls) == (None, 2)
 
 
-async def test_a_lost_answer_that_could_change_nothing_does_not_matter() -> None:
-    once = composition("two-analysts").model_copy(update={"rounds": 1})
-    failing = {("analyst", 2, 1): MalformedAnswer("no JSON")}
-    reward = await _judged(ScriptedSeats({("analyst", 1): "n"}, failing), once)
-    assert (reward.value, reward.decided_in_round) == (0, 1)
-
-
 async def test_without_a_language_model_there_is_no_verdict() -> None:
-    reward = await judge_by_debate(ITEM, PAIR, FallbackLlm(HashingEmbedder()), a_run())
+    reward = await judge_by_debate(ITEM, PAIR, NoLlm(), a_run())
     assert isinstance(reward.value, Absent)
     assert "language model" in reward.reason
 
@@ -127,11 +104,3 @@ async def test_an_item_that_nobody_can_judge_is_absent(field: str, text: str) ->
     reward = await _judged(llm, item=ITEM.model_copy(update={field: text}))
     assert isinstance(reward.value, Absent)
     assert llm.asked == []
-
-
-async def test_calls_are_journalled_in_the_run_too() -> None:
-    run = ranking_run()
-    for _ in range(2):
-        assert (await judge_by_debate(ITEM, PAIR, ScriptedSeats(), run)).calls == 3
-    assert len(run.journal.calls) == 6
-    assert set(run.journal.prompt_digests) == {"debate.analyst", "debate.evaluator"}

@@ -10,7 +10,7 @@ from assayer.methods.debate.composition import COMPOSITIONS, Composition, Seat, 
 from assayer.methods.debate.rounds import Ballot, Debate, DebateOutcome
 
 Table = Mapping[tuple[int, Seat], Ballot]
-"""What every seat would say in every round."""
+"""Ballot of every seat in every round."""
 
 VOTES: tuple[Ballot, ...] = ("match", "no_match")
 _DEFAULT = composition("two-analysts-evaluator")
@@ -24,7 +24,7 @@ def _held(chosen: Composition, table: Table) -> Debate:
 
 
 def _full_verdict(chosen: Composition, table: Table) -> str:
-    """Of the debate that goes on to its end, read off the whole table."""
+    """Return the verdict of the debate if it continues to its end, read from the whole table."""
     for number in range(1, chosen.rounds + 1):
         said = {seat: table[number, seat] for group in chosen.groups for seat in group}
         if "halt" in said.values():
@@ -46,7 +46,7 @@ def _compositions(draw: st.DrawFn) -> Composition:
     """The thirteen and any other, of one to four rounds."""
     rounds = draw(st.integers(1, 4))
     if draw(st.booleans()):
-        return draw(st.sampled_from(sorted(COMPOSITIONS.values(), key=lambda one: one.name))).model_copy(
+        return draw(st.sampled_from(sorted(COMPOSITIONS.values(), key=lambda item: item.name))).model_copy(
             update={"rounds": rounds}
         )
     sizes = {role: draw(st.integers(0, 3)) for role in ("analysts", "critics", "evaluators")}
@@ -121,7 +121,7 @@ def test_a_debate_goes_on_only_while_both_verdicts_are_possible(case: tuple[Comp
         debate = debate.heard([table[debate.round, seat] for seat in debate.speaking])
 
 
-@pytest.mark.parametrize("chosen", COMPOSITIONS.values(), ids=lambda one: one.name)
+@pytest.mark.parametrize("chosen", COMPOSITIONS.values(), ids=lambda item: item.name)
 @pytest.mark.parametrize("vote", VOTES)
 def test_where_all_seats_agree_at_least_a_quarter_of_the_calls_is_saved(chosen: Composition, vote: Ballot) -> None:
     debate = _held(chosen, _uniform(chosen, vote))

@@ -35,7 +35,7 @@ def services() -> dict[str, Any]:
 
 
 def test_it_starts_what_assayer_needs_and_by_profile_assayer_and_its_figures(services: dict[str, Any]) -> None:
-    profiles = {name: set(one.get("profiles", ())) for name, one in services.items()}
+    profiles = {name: set(service.get("profiles", ())) for name, service in services.items()}
     assert profiles == {
         "postgres": set(),
         "grobid": set(),
@@ -71,7 +71,7 @@ def test_service_is_the_image_of_this_repository_confined_and_set_as_it_understa
     assert ours["environment"]["HOME"].startswith(*ours["tmpfs"])
     program, command, *arguments = ours["command"]
     assert (program, command) == ("assayer", "serve")
-    (listed,) = (one for one in COMMANDS if one.name == command)
+    (listed,) = (item for item in COMMANDS if item.name == command)
     assert listed.command().make_context(command, arguments).params["host"] == "0.0.0.0"
     known = set(variable_names(Settings, "ASSAYER_"))
     changed = read("compose.gpu.yaml")["services"]["assayer"]["environment"]
@@ -106,16 +106,18 @@ def test_grafana_finds_its_dashboard_and_its_figures(services: dict[str, Any]) -
     port = services["prometheus"]["ports"][0].rpartition(":")[2]
     assert source["url"] == f"http://prometheus:{port}"
     dashboard = json.loads((DEPLOY / "grafana" / "assayer.json").read_text("utf-8"))
-    assert [one["query"] for one in dashboard["templating"]["list"] if one["type"] == "datasource"] == [source["type"]]
+    assert [item["query"] for item in dashboard["templating"]["list"] if item["type"] == "datasource"] == [
+        source["type"]
+    ]
     (provider,) = read("grafana/provisioning/dashboards/assayer.yaml")["providers"]
-    mounted = [one.split(":")[1] for one in services["grafana"]["volumes"]]
+    mounted = [service.split(":")[1] for service in services["grafana"]["volumes"]]
     home = services["grafana"]["environment"]["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"]
     assert home in mounted
     assert str(Path(home).parent) == provider["options"]["path"]
 
 
 def test_keys_of_the_machine_stay_out_of_repository_and_image() -> None:
-    (own,) = (one["path"] for one in read("compose.yaml")["services"]["assayer"]["env_file"])
+    (own,) = (item["path"] for item in read("compose.yaml")["services"]["assayer"]["env_file"])
     assert f"/deploy/{own}" in (ROOT / ".gitignore").read_text("utf-8").splitlines()
     first, *allowed = [
         line for line in (ROOT / ".dockerignore").read_text("utf-8").splitlines() if not line.startswith("#")
@@ -123,11 +125,11 @@ def test_keys_of_the_machine_stay_out_of_repository_and_image() -> None:
     assert first == "*"
     taken = {line.removeprefix("!") for line in allowed if line.startswith("!")}
     copied = {
-        one
+        part
         for line in re.findall(r"(?m)^COPY (?!--from)(.+) \S+$", (DEPLOY / "Dockerfile").read_text("utf-8"))
-        for one in line.split()
+        for part in line.split()
     }
-    assert {one for one in copied if not any(PurePath(one).match(pattern) for pattern in taken)} == set()
+    assert {item for item in copied if not any(PurePath(item).match(pattern) for pattern in taken)} == set()
     assert not any(PurePath(f"deploy/{own}").match(pattern) for pattern in taken)
 
 
@@ -215,7 +217,7 @@ def test_health_check_of_grobid_tells_alive_from_not(services: dict[str, Any], s
 
 
 def _substituted(text: str) -> str:
-    """As compose puts in its variables when none is set."""
+    """Replace variables by their defaults, as compose does when none is set."""
     return re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", text)
 
 

@@ -1,4 +1,4 @@
-"""What updates the corpus every night: the timer of one machine, and the job of a cluster."""
+"""Nightly corpus updates: the timer of a single machine, and the job of a cluster."""
 
 import configparser
 import shutil
@@ -55,7 +55,8 @@ def test_service_runs_a_command_that_there_is() -> None:
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not there")
 def test_units_are_what_systemd_understands(tmp_path: Path) -> None:
-    """With a program that is there; an unknown setting is told on standard error."""
+    """The program named in the units is replaced by an existing program; systemd reports unknown settings on
+    standard error."""
     for path in SYSTEMD.iterdir():
         text = path.read_text("utf-8").replace("/opt/assayer/bin/assayer", sys.executable)
         (tmp_path / path.name).write_text(text.replace("User=assayer\n", ""), "utf-8")

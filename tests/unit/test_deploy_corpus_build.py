@@ -35,7 +35,7 @@ def test_its_pods_are_what_kubernetes_understands_and_see_the_same_files(job: di
         pod = {"apiVersion": "v1", "kind": "PodTemplate", "metadata": {"name": "one"}, "template": group["template"]}
         kubernetes_validate.validate(pod, _KUBERNETES, strict=True)
     seen = [group["template"]["spec"]["containers"][0]["volumeMounts"] for group in groups]
-    assert all(one == seen[0] for one in seen)
+    assert all(item == seen[0] for item in seen)
 
 
 def test_its_pods_have_the_memory_that_the_plan_asks_for(job: dict[str, Any]) -> None:

@@ -1,69 +1,23 @@
 """Alerts and dashboard: every expression is PromQL and asks for figures that the program tells, by their labels."""
 
-import importlib
 import json
 import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
-from functools import cache
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import promql_parser
 import pytest
 import yaml
-from prometheus_client import REGISTRY
 
-import orchestrator
-import workers
-from orchestrator.api.metrics import service_metric_families
-from orchestrator.jobs.models import TenantId
-from orchestrator.store.service_metrics import (
-    FinishedJobCounts,
-    PendingDeliveries,
-    QueuedJobs,
-    RunningJobs,
-    ServiceMetrics,
-    TaskCalls,
-    TenantSpending,
-)
+from tests.unit.metric_labels import metric_labels
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 OF_PROMETHEUS = {"up": {"job", "instance"}}
-_SUFFIXES = {"counter": ("_total",), "histogram": ("_bucket", "_sum", "_count"), "gauge": ("",)}
-_BEES = TenantId("bees")
-_FULL = ServiceMetrics(
-    (QueuedJobs(_BEES, "batch", 1, 2.0),),
-    (RunningJobs(_BEES, "batch", 1),),
-    (FinishedJobCounts(_BEES, "evaluation", "done", 1, 0.1, 1.0, 2.0),),
-    (TaskCalls("review", 3, 1, 1, 0.5, 1.0),),
-    (TenantSpending(_BEES, 10.0, 1.0),),
-    PendingDeliveries(1, 2.0),
-    PendingDeliveries(2, 3.0),
-    1,
-)
-
-
-@cache
-def told() -> Mapping[str, set[str]]:
-    """Labels of every figure, by its name in PromQL. Those of a module are known once it is imported."""
-    found = {
-        sample.name: set(sample.labels) for family in service_metric_families(_FULL) for sample in family.samples
-    } | {"assayer_database_up": set()}
-    for package in (workers, orchestrator):
-        for file in Path(package.__path__[0]).rglob("*.py"):
-            if "prometheus_client" in file.read_text("utf-8"):
-                importlib.import_module(".".join(file.relative_to(ROOT).with_suffix("").parts))
-    for collector in list(REGISTRY._collector_to_names):
-        name, kind = getattr(collector, "_name", ""), getattr(collector, "_type", "")
-        if name.startswith("assayer_"):
-            labels = set(getattr(collector, "_labelnames", ()))
-            for suffix in _SUFFIXES[kind]:
-                found[name + suffix] = labels | ({"le"} if suffix == "_bucket" else set())
-    return found
 
 
 def rules() -> list[dict[str, Any]]:
@@ -99,16 +53,19 @@ def selectors(node: Any) -> Iterator[Any]:
 EXPRESSIONS = [rule["expr"] for rule in rules()] + [target["expr"] for target in targets()]
 
 
-@pytest.mark.parametrize("expression", EXPRESSIONS)
-def test_an_expression_asks_for_what_there_is(expression: str) -> None:
-    known = {**OF_PROMETHEUS, **told()}
-    asked = list(selectors(promql_parser.parse(expression)))
-    for selector in asked:
-        assert selector.name in known
-        matched = {matcher.name for matcher in selector.matchers.matchers}
-        assert matched <= known[selector.name] | {"job", "instance"}
-    grouped = {label for labels in re.findall(r"by \(([^)]*)\)", expression) for label in labels.split(", ")}
-    assert grouped <= {"job"}.union(*(known[selector.name] for selector in asked))
+def test_expressions_ask_only_for_metrics_and_labels_that_exist() -> None:
+    known = {**OF_PROMETHEUS, **metric_labels()}
+    faults = []
+    for expression in EXPRESSIONS:
+        asked = list(selectors(promql_parser.parse(expression)))
+        for selector in asked:
+            matched = {matcher.name for matcher in selector.matchers.matchers}
+            if selector.name not in known or not matched <= known[selector.name] | {"job", "instance"}:
+                faults.append((expression, selector.name, sorted(matched)))
+        grouped = {label for labels in re.findall(r"by \(([^)]*)\)", expression) for label in labels.split(", ")}
+        if not grouped <= {"job"}.union(*(known.get(selector.name, set()) for selector in asked)):
+            faults.append((expression, "grouped by", sorted(grouped)))
+    assert faults == []
 
 
 def test_an_expression_with_a_slip_is_found_out() -> None:
@@ -123,12 +80,12 @@ def _scenarios() -> list[dict[str, Any]]:
 
 
 def test_alerts_are_tried_on_figures_that_the_program_tells_by_their_labels() -> None:
-    known = {**OF_PROMETHEUS, **told()}
+    known = {**OF_PROMETHEUS, **metric_labels()}
     for scenario in _scenarios():
-        for one in scenario["input_series"]:
-            (selector,) = selectors(promql_parser.parse(one["series"]))
+        for item in scenario["input_series"]:
+            (selector,) = selectors(promql_parser.parse(item["series"]))
             labels = {matcher.name for matcher in selector.matchers.matchers}
-            assert labels == known[selector.name] | {"job", "instance"}, one["series"]
+            assert labels == known[selector.name] | {"job", "instance"}, item["series"]
 
 
 def test_every_alert_is_seen_to_fire_in_one_of_the_scenarios() -> None:
@@ -170,7 +127,7 @@ def test_what_an_alert_says_names_only_labels_that_its_expression_keeps() -> Non
 
 
 def test_names_follow_the_conventions_of_prometheus() -> None:
-    for name in told():
+    for name in metric_labels():
         assert re.fullmatch(r"assayer_[a-z][a-z0-9_]*", name)
         assert "milliseconds" not in name
 

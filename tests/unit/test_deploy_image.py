@@ -15,7 +15,7 @@ STAGES = {
     name or "image": (base, body)
     for base, name, body in re.findall(r"(?ms)^FROM (\S+)(?: AS (\S+))?\n(.*?)(?=^FROM |\Z)", TEXT)
 }
-"""What each is made from, and its steps."""
+"""Base image and steps of each stage."""
 
 
 def lineage(stage: str, variant: str) -> list[str]:
@@ -26,15 +26,16 @@ def lineage(stage: str, variant: str) -> list[str]:
 
 
 def test_image_has_all_packages_and_extras_that_exist() -> None:
-    # Policies are trained elsewhere; local and gpu are models with one of FAISS's builds, which the variants have.
-    extras = set(PROJECT["project"]["optional-dependencies"]) - {"dev", "rl", "local", "gpu"}
+    # Policies are trained and documents built elsewhere; local and gpu are models with one of FAISS's builds, which the
+    # variants have.
+    extras = set(PROJECT["project"]["optional-dependencies"]) - {"dev", "docs", "rl", "local", "local-llm", "gpu"}
     (named,) = re.findall(r'(?m)^extras="(.+)"$', (DEPLOY / "lock.sh").read_text("utf-8"))
     assert set(named.split()) == extras
     found = PROJECT["tool"]["setuptools"]["packages"]["find"]["include"]
-    packages = {one.removesuffix("*") for one in found} | {"client"}
+    packages = {item.removesuffix("*") for item in found} | {"client"}
     assert set(re.findall(r"^COPY (\w+) \1$", STAGES["packages"][1], re.M)) == packages
     for copied in re.findall(r"^COPY (.+) \./$", TEXT, re.M):
-        assert all((ROOT / one).is_file() for one in copied.split())
+        assert all((ROOT / part).is_file() for part in copied.split())
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -42,9 +43,9 @@ def test_variant_is_made_of_its_own_stages_on_one_pinned_image(variant: str) -> 
     for stage in ("packages", "image"):
         *own, (base) = lineage(stage, variant)
         assert re.fullmatch(r"python:3\.13-slim-\w+", base)
-        assert any(one.endswith(f"-{variant}") for one in own)
-    others = {one for one in VARIANTS if one != variant}
-    assert not [one for one in lineage("packages", variant) if one.rpartition("-")[2] in others]
+        assert any(item.endswith(f"-{variant}") for item in own)
+    others = {item for item in VARIANTS if item != variant}
+    assert not [item for item in lineage("packages", variant) if item.rpartition("-")[2] in others]
 
 
 def test_every_stage_is_used() -> None:

@@ -26,7 +26,7 @@ EXTRAS = (
 ELSEWHERE = {"torch", "assayer", "assayer-client"}
 """Chosen when the image is made, or of this repository."""
 VARIANTS = {"cpu": "local", "cuda": "gpu"}
-"""Of the image, and the extra of which each is the installation."""
+"""Variants of the image, and the extra that each installs."""
 
 
 def _lock(name: str) -> str:
@@ -45,16 +45,16 @@ def _wanted(variant: str) -> list[Requirement]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = [line for extra in (*EXTRAS, VARIANTS[variant]) for line in project["optional-dependencies"][extra]]
     wanted = [Requirement(line) for line in (*project["dependencies"], *extras)]
-    return [one for one in wanted if canonicalize_name(one.name) not in ELSEWHERE]
+    return [item for item in wanted if canonicalize_name(item.name) not in ELSEWHERE]
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_every_package_is_pinned_in_a_version_that_the_project_accepts(variant: str) -> None:
     pinned = COMMON | _pinned(_lock(f"requirements-{variant}.lock"))
     wrong = [
-        str(one)
-        for one in _wanted(variant)
-        if not one.specifier.contains(pinned.get(canonicalize_name(one.name), ""), prereleases=True)
+        str(item)
+        for item in _wanted(variant)
+        if not item.specifier.contains(pinned.get(canonicalize_name(item.name), ""), prereleases=True)
     ]
     assert not wrong, "renew it with: sh deploy/lock.sh"
 
@@ -71,6 +71,6 @@ def test_every_package_has_hashes_and_no_place_to_be_fetched_from(name: str) -> 
 
 def test_builds_of_faiss_are_of_one_version_and_each_variant_has_one() -> None:
     builds = [_pinned(_lock(f"requirements-{variant}.lock")) for variant in VARIANTS]
-    assert [list(one) for one in builds] == [["faiss-cpu"], ["faiss-gpu"]]
-    assert len({version for one in builds for version in one.values()}) == 1
+    assert [list(build) for build in builds] == [["faiss-cpu"], ["faiss-gpu"]]
+    assert len({version for build in builds for version in build.values()}) == 1
     assert not [name for name in COMMON if name.startswith("faiss")]

@@ -1,76 +1,91 @@
-"""Pages for operators and callers name only what there is: settings, figures, files, tests."""
+"""Pages for operators and callers name only what there is: settings, figures, files, tests, imports."""
 
 import ast
+import importlib
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from cluster.cli.main import COMMANDS
 from cluster.settings import Settings
 from cluster.settings_loading import variable_names
-from tests.unit.test_deploy_figures import told
+from tests.unit.metric_labels import metric_labels
 
 ROOT = Path(__file__).parents[2]
-_FOLDERS = ("docs", "examples", "benchmarks")
+_FOLDERS = ("docs", "examples", "benchmarks", "client", "simulator")
 PAGES = sorted([*ROOT.glob("*.md"), *(page for folder in _FOLDERS for page in (ROOT / folder).rglob("*.md"))])
+_PACKAGES = ("assayer", "cluster", "index", "orchestrator", "workers")
 _CLIENTS_OWN = {"ASSAYER_CONFIG"}
+_NO_METRICS = {"assayer_schema", "assayer_postgres", "assayer_restored", "assayer_client"}
 
 
-@pytest.fixture(params=PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def page(request: pytest.FixtureRequest) -> Path:
-    found: Path = request.param
-    return found
+def _pages() -> Iterator[tuple[str, Path, str]]:
+    """Yield the name, the path and the text of every page."""
+    for page in PAGES:
+        yield page.relative_to(ROOT).as_posix(), page, page.read_text("utf-8")
 
 
-def test_every_setting_is_one(page: Path) -> None:
+def test_pages_name_only_settings_that_exist() -> None:
     known = {*variable_names(Settings, "ASSAYER_"), *_CLIENTS_OWN}
-    named = {name for name in re.findall(r"ASSAYER_[A-Z0-9_]+\b", page.read_text("utf-8")) if not name.endswith("_")}
-    assert not {name for name in named - known if not any(one.startswith(f"{name}_") for one in known)}
+    faults = [
+        (name, setting)
+        for name, _, text in _pages()
+        for setting in re.findall(r"ASSAYER_[A-Z0-9_]+\b", text)
+        if not setting.endswith("_") and setting not in known and not any(k.startswith(f"{setting}_") for k in known)
+    ]
+    assert faults == []
 
 
-def test_every_link_to_a_file_leads_to_one(page: Path) -> None:
-    links = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text("utf-8"))
-    assert not [link for link in links if not (page.parent / link).exists()]
-
-
-def test_every_link_to_a_heading_leads_to_one(page: Path) -> None:
-    links = re.findall(r"\]\(([^)#:\s]*\.md|)#([^)\s]+)\)", page.read_text("utf-8"))
-    assert not [link for link, anchor in links if anchor not in _anchors(page.parent / link if link else page)]
+def test_links_lead_to_files_and_headings_that_exist() -> None:
+    faults = []
+    for name, page, text in _pages():
+        files = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", text)
+        faults += [(name, link) for link in files if not (page.parent / link).exists()]
+        headings = re.findall(r"\]\(([^)#:\s]*\.md|)#([^)\s]+)\)", text)
+        targets = [(page.parent / link if link else page, anchor) for link, anchor in headings]
+        faults += [(name, anchor) for target, anchor in targets if anchor not in _anchors(target)]
+    assert faults == []
 
 
 def _anchors(page: Path) -> set[str]:
-    """As GitHub makes them of headings."""
+    """Return the anchors that GitHub makes from headings."""
     headings = re.findall(r"^#+ +(.+?) *$", page.read_text("utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def test_every_command_and_option_is_one(page: Path) -> None:
-    assert not [line for line in _commands(page.read_text("utf-8")) if _unknown(shlex.split(line, comments=True))]
+def test_pages_name_only_commands_and_options_that_exist() -> None:
+    faults = [
+        (name, line)
+        for name, _, text in _pages()
+        for line in _commands(text)
+        if _unknown(shlex.split(line, comments=True))
+    ]
+    assert faults == []
 
 
-@pytest.mark.parametrize("package", ["assayer", "cluster", "index", "orchestrator", "workers"])
-def test_every_command_that_a_message_names_is_one(package: str) -> None:
-    """Whatever stands in braces is filled in later."""
-    for file in (ROOT / package).rglob("*.py"):
-        texts = [node for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.Constant)]
-        said = "\n".join(text.value for text in texts if isinstance(text.value, str))
-        assert not [line for line in _commands(said) if _unknown(line.split())], file
+def test_messages_name_only_commands_and_options_that_exist() -> None:
+    """Check every string of the sources. Whatever stands in braces is filled in later."""
+    faults = []
+    for package in _PACKAGES:
+        for file in (ROOT / package).rglob("*.py"):
+            texts = [node for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.Constant)]
+            strings = "\n".join(text.value for text in texts if isinstance(text.value, str))
+            faults += [(file.name, line) for line in _commands(strings) if _unknown(line.split())]
+    assert faults == []
 
 
 def _commands(text: str) -> list[str]:
     """From `assayer COMMAND` to the end of the command."""
-    names = "|".join(one.name or "" for one in COMMANDS)
+    names = "|".join(command.name or "" for command in COMMANDS)
     found = re.findall(rf"(?<![\w/.-])(?:\S*/)?assayer ((?:{names})\b[^`\n|&)\"']*)", text)
     return [re.split(r"[.,;:](?:\s|$)", line)[0] for line in found]
 
 
 def _unknown(words: Sequence[str]) -> list[str]:
-    """Of the words of a command: options that the program does not know, and names that its group does not hold."""
+    """Return the words of a command that are options the program does not know, or names its group does not contain."""
     first = command = _command(words[0])
     rest = list(words[1:])
     while (held := getattr(command, "commands", None)) and rest and re.fullmatch(r"[a-z][a-z0-9-]*", rest[0]):
@@ -83,18 +98,37 @@ def _unknown(words: Sequence[str]) -> list[str]:
 
 @cache
 def _command(name: str) -> Any:
-    return next(one for one in COMMANDS if one.name == name).command()
+    return next(command for command in COMMANDS if command.name == name).command()
 
 
-def test_every_figure_is_told(page: Path) -> None:
-    text = re.sub(r"assayer_(?:schema|postgres|restored|client)\b", "", page.read_text("utf-8"))
-    known = {*told(), *(name.removesuffix("_count") for name in told())}
-    assert set(re.findall(r"\bassayer_[a-z0-9_]+\b", text)) <= known
+def test_pages_name_only_metrics_that_exist() -> None:
+    known = {*metric_labels(), *(name.removesuffix("_count") for name in metric_labels()), *_NO_METRICS}
+    faults = [
+        (name, metric)
+        for name, _, text in _pages()
+        for metric in re.findall(r"\bassayer_[a-z0-9_]+\b", text)
+        if metric not in known
+    ]
+    assert faults == []
 
 
-def test_every_test_named_is_there(page: Path) -> None:
-    for path in re.findall(r"tests/[\w/]+\.py", page.read_text("utf-8")):
-        assert (ROOT / path).is_file()
-    named = re.findall(r"`(test_\w+)`", page.read_text("utf-8"))
+def test_pages_name_only_tests_that_exist() -> None:
     written = "".join(file.read_text("utf-8") for file in (ROOT / "tests").rglob("test_*.py"))
-    assert not [name for name in named if f"def {name}(" not in written]
+    faults = []
+    for name, _, text in _pages():
+        faults += [(name, path) for path in re.findall(r"tests/[\w/]+\.py", text) if not (ROOT / path).is_file()]
+        faults += [(name, test) for test in re.findall(r"`(test_\w+)`", text) if f"def {test}(" not in written]
+    assert faults == []
+
+
+def test_pages_import_only_what_exists() -> None:
+    line = re.compile(r"^from ((?:assayer_client|assayer|cluster|index|orchestrator|workers)[\w.]*) import (.+)$", re.M)
+    found = [(page, module, names) for page, _, text in _pages() for module, names in line.findall(text)]
+    assert ("docs/run/backup.md", "cluster.postgres.programs", "PostgresPrograms") in found
+    faults = [
+        (page, module, name)
+        for page, module, names in found
+        for name in names.split(", ")
+        if not hasattr(importlib.import_module(module), name)
+    ]
+    assert faults == []

@@ -1,4 +1,5 @@
-"""What a batch would take: from one's own evaluations where there are enough, and never more certain than they are."""
+"""Estimates for a batch: from a tenant's own evaluations where there are enough, and never more certain than they
+are."""
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from assayer.methods.innoeval.options import BoardOptions
 from assayer.models import Absent
 from cluster.methods import METHOD_DESCRIPTIONS
 from cluster.typical_usage import typical_board, typical_evaluations
-from orchestrator.jobs.estimates import CostEstimate, Pace, TakenByEvaluation, TypicalEvaluation, estimate
+from orchestrator.jobs.estimates import CostEstimate, QueuePace, TakenByEvaluation, TypicalEvaluation, estimate
 from workers.llm.settings import LlmSettings, Price
 
 TYPICAL = TypicalEvaluation(calls=60, prompt_tokens=200_000, completion_tokens=20_000, cost_usd=0.4, high_cost_usd=0.5)
@@ -22,9 +23,9 @@ def own(*costs: float | None) -> list[TakenByEvaluation]:
 
 
 def made(
-    ideas: int, taken: list[TakenByEvaluation], max_usd: float | None = None, pace: Pace | None = None
+    ideas: int, taken: list[TakenByEvaluation], max_usd: float | None = None, pace: QueuePace | None = None
 ) -> CostEstimate:
-    found = estimate(ideas, taken, TYPICAL, pace or Pace(), max_usd)
+    found = estimate(ideas, taken, TYPICAL, pace or QueuePace(), max_usd)
     assert isinstance(found, CostEstimate)
     return found
 
@@ -59,15 +60,15 @@ def test_unknown_price_of_one_call_is_no_cost_of_nothing() -> None:
 
 
 def test_method_that_nobody_measured_is_told_so() -> None:
-    assert estimate(5, own(*[0.1] * 9), UNKNOWN, Pace()) == UNKNOWN
-    assert isinstance(estimate(5, own(*[0.1] * 10), UNKNOWN, Pace()), CostEstimate)
+    assert estimate(5, own(*[0.1] * 9), UNKNOWN, QueuePace()) == UNKNOWN
+    assert isinstance(estimate(5, own(*[0.1] * 10), UNKNOWN, QueuePace()), CostEstimate)
 
 
 def test_time_is_of_what_waits_and_of_the_new_ideas() -> None:
-    found = made(90, [], pace=Pace(ended=61, seconds=1_800, waiting=30))
+    found = made(90, [], pace=QueuePace(ended=61, seconds=1_800, waiting=30))
     assert found.hours == pytest.approx(120 / 120)
-    assert isinstance(made(90, [], pace=Pace(ended=9, seconds=60)).hours, Absent)
-    assert isinstance(made(90, [], pace=Pace(ended=20, seconds=0)).hours, Absent)
+    assert isinstance(made(90, [], pace=QueuePace(ended=9, seconds=60)).hours, Absent)
+    assert isinstance(made(90, [], pace=QueuePace(ended=20, seconds=0)).hours, Absent)
 
 
 @given(st.integers(1, 10_000), st.lists(st.floats(0, 50), min_size=10, max_size=40), st.floats(0.01, 60))
@@ -100,7 +101,7 @@ def test_without_a_price_there_is_no_cost_and_without_a_model_none_is_paid() -> 
     missing = typical_evaluations(llm(small=Price(1, 4)))[scholareval.METHOD].cost_usd
     assert isinstance(missing, Absent)
     assert "big" in missing.reason
-    assert {one.cost_usd for one in typical_evaluations(None).values()} == {0.0}
+    assert {typical_evaluation.cost_usd for typical_evaluation in typical_evaluations(None).values()} == {0.0}
 
 
 def test_a_board_costs_by_its_size_and_the_models_that_answer_for_it() -> None:

@@ -1,4 +1,4 @@
-"""How many evaluators the queue wants: none without work, more as jobs wait, never fewer than jobs in hand need."""
+"""Number of evaluators the queue wants: none without work, more as jobs wait, never fewer than running jobs need."""
 
 import pytest
 from hypothesis import given

@@ -18,19 +18,21 @@ def _report(*further: FurtherQuote) -> tuple[Report, str]:
         for cited in point.citations
         if cited.quote_state == "verified"
     )
-    support = ClaimSupport(outcome="supports", missing="", judged_by="model")
+    support = ClaimSupport(outcome="supports", missing="")
     changed = cited.model_copy(update={"further": further, "support": support})
     point = first.points[at]
-    citations = tuple(changed if one is cited else one for one in point.citations)
-    points = tuple(one if one is not point else one.model_copy(update={"citations": citations}) for one in first.points)
+    citations = tuple(changed if citation is cited else citation for citation in point.citations)
+    points = tuple(
+        item if item is not point else item.model_copy(update={"citations": citations}) for item in first.points
+    )
     part = soundness.model_copy(update={"assessments": (first.model_copy(update={"points": points}), *rest)})
     return report.model_copy(update={"parts": (part, *others)}), cited.quote or ""
 
 
 def _shown(*further: FurtherQuote) -> list[QuotedWords]:
     report, words = _report(*further)
-    claims = [one for _, groups in evidence_of(report).parts for group in groups for one in group.claims]
-    wanted = next(one for one in claims if words in [quote.words for quote in one.quotes])
+    claims = [claim for _, groups in evidence_of(report).parts for group in groups for claim in group.claims]
+    wanted = next(claim for claim in claims if words in [quote.words for quote in claim.quotes])
     at = [quote.words for quote in wanted.quotes].index(words)
     assert len({quote.anchor for quote in wanted.quotes}) == len(wanted.quotes)
     return list(wanted.quotes[at : at + 1 + len(further)])
@@ -38,11 +40,11 @@ def _shown(*further: FurtherQuote) -> list[QuotedWords]:
 
 def test_further_quotes_follow_the_first_with_its_source_and_the_outcome_stands_behind_the_last() -> None:
     shown = _shown(FurtherQuote(quote=SECOND, place="abstract"), FurtherQuote(quote=THIRD))
-    assert [one.words for one in shown[1:]] == [SECOND, THIRD]
-    assert len({one.label for one in shown}) == 1
+    assert [item.words for item in shown[1:]] == [SECOND, THIRD]
+    assert len({item.label for item in shown}) == 1
     assert shown[1].state == "quote found in the abstract"
-    assert [one.support for one in shown] == ["", "", "with the words above, supports the claim"]
+    assert [item.support for item in shown] == ["", "", "with the words above, supports the claim"]
 
 
 def test_an_only_quote_has_the_outcome_beside_it() -> None:
-    assert [one.support for one in _shown()] == ["supports the claim"]
+    assert [item.support for item in _shown()] == ["supports the claim"]

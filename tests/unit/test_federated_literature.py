@@ -9,11 +9,11 @@ from assayer.errors import SourceBusy, SourceMalformed, SourceUnavailable
 from assayer.models import CorpusFit, FieldOrigin, Identifiers, Paper, PaperId, Retraction, Window
 from assayer.run.run import Run
 from index.memory_corpus import MemoryCorpus
+from tests.in_memory import InMemorySource
 from tests.unit.twins import a_run
 from workers.embedding.hashing_embedder import HashingEmbedder
 from workers.literature import LiteratureSettings
 from workers.literature.federated_literature import FederatedLiterature, FederatedLiteratureFactory
-from workers.sources.in_memory import InMemorySource
 
 CUTOFF = dt.date(2024, 6, 30)
 WINDOW = Window.until(CUTOFF)
@@ -106,7 +106,7 @@ async def test_papers_after_the_cutoff_and_undated_ones_never_come_back_from_a_r
     for found in (
         [hit.paper for hit in (await literature.neighbours([seed.id], 10, WINDOW))[seed.id]],
         (await literature.references([seed.id], 10, WINDOW))[seed.id],
-        [one.paper for one in (await literature.snippets([QUERY], 10, WINDOW))[0]],
+        [snippet.paper for snippet in (await literature.snippets([QUERY], 10, WINDOW))[0]],
     ):
         assert {paper.id for paper in found} <= {known.id, seed.id}
         assert found
@@ -127,7 +127,9 @@ async def test_source_that_fails_costs_its_own_answers_and_is_named() -> None:
     literature = a_literature(run, [], [down, garbled, s2(a_paper("2", "semantic_scholar"))])
     (hits,) = await literature.search([QUERY], 10, WINDOW)
     assert [hit.paper.id for hit in hits] == ["semantic_scholar-2"]
-    assert {(one.source, one.operation, one.reason, one.requests) for one in run.journal.troubles()} == {
+    assert {
+        (trouble.source, trouble.operation, trouble.reason, trouble.requests) for trouble in run.journal.troubles()
+    } == {
         ("openalex", "search", SourceUnavailable.reason, 1),
         ("arxiv", "search", SourceMalformed.reason, 1),
     }
@@ -140,7 +142,7 @@ async def test_one_evaluation_asks_no_more_than_its_allowance_and_says_what_it_d
     for number in range(4):
         await literature.search([f"{QUERY} {number} {part}" for part in "abcdef"], 10, WINDOW)
     assert len(source.requests) == 5
-    (dropped,) = [one for one in run.journal.dropped() if one.what == "question to a remote source"]
+    (dropped,) = [item for item in run.journal.dropped() if item.what == "question to a remote source"]
     assert dropped.count == 24 - 5
 
 
@@ -193,7 +195,7 @@ async def test_citing_papers_of_the_corpus_are_kept_and_others_come_from_the_fir
     late = a_paper("late", "openalex", CUTOFF + dt.timedelta(days=1))
     remote = [a_paper("unknown", "openalex"), a_paper("citing", "openalex"), late]
     first = InMemorySource("semantic_scholar", [])
-    second = InMemorySource("openalex", remote, cited={one.id: [remote[0].id] for one in remote[1:]})
+    second = InMemorySource("openalex", remote, cited={item.id: [remote[0].id] for item in remote[1:]})
     run = a_run(CUTOFF)
     literature = a_literature(run, [known, unknown, follower], [first, second], references={follower.id: [known.id]})
     await literature.search([QUERY], 10, WINDOW)
@@ -227,7 +229,7 @@ async def test_retractions_are_asked_for_in_one_batch_and_the_gravest_counts() -
     nameless = a_paper("nameless", identifiers=Identifiers())
     assert await literature.retractions([*papers, nameless]) == {papers[2].id: retracted}
     assert [method for method, _ in [*crossref.requests, *openalex.requests]] == ["retractions"] * 2
-    (dropped,) = [one for one in run.journal.dropped() if one.what == "check of a cited paper for retraction"]
+    (dropped,) = [item for item in run.journal.dropped() if item.what == "check of a cited paper for retraction"]
     assert dropped.count == 1
 
 
@@ -341,7 +343,7 @@ async def test_a_check_for_retraction_that_could_not_be_made_is_told_with_its_so
     crossref = InMemorySource("crossref", [a_paper("1", "crossref")])
     literature = a_literature(run, [], [busy, crossref])
     assert await literature.retractions([a_paper("1"), a_paper("2")]) == {}
-    assert [(one.source, one.operation, one.reason) for one in run.journal.troubles()] == [
+    assert [(trouble.source, trouble.operation, trouble.reason) for trouble in run.journal.troubles()] == [
         ("openalex", "retractions", SourceBusy.reason)
     ]
     assert run.journal.unchecked_for_retraction == {"openalex": 2}

@@ -1,7 +1,5 @@
 """Reports are called what their senders call them: unique, the same each time, and fit for every file system."""
 
-import csv
-import io
 import re
 from random import Random
 
@@ -10,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cluster.cli.fetched_names import NamedProposal, report_names
-from cluster.cli.fetched_tables import with_report_files
 
 
 def named(*sources: str, taken: tuple[str, ...] = ()) -> list[str]:
@@ -71,16 +68,3 @@ def test_a_name_does_not_depend_on_the_order_in_which_proposals_are_listed(sourc
     shuffled = list(proposals)
     random.shuffle(shuffled)
     assert report_names(proposals) == report_names(shuffled)
-
-
-def test_a_table_leads_to_the_reports_and_keeps_its_cells() -> None:
-    rows_before = ('ev_1,1,A-1.pdf,"Reefs, ""loud""\nand far"', ",2,broken.pdf,", "ev_3,3,A-3.pdf,'=1+1")
-    table = "\ufeff" + "".join(f"{row}\r\n" for row in ("id,row,source,title", *rows_before))
-    once = with_report_files(table, {"ev_1": "A-1.html", "ev_9": "other.html"})
-    again = with_report_files(once, {"ev_1": "A-1.html", "ev_3": "A-3.html"})
-    rows = list(csv.reader(io.StringIO(again.removeprefix("\ufeff"), newline="")))
-    assert again.startswith("\ufeff")
-    assert rows[0] == ["id", "row", "source", "title", "report_file"]
-    assert [row[-1] for row in rows[1:]] == ["A-1.html", "", "A-3.html"]
-    assert rows[1][3] == 'Reefs, "loud"\nand far'
-    assert rows[3][3] == "'=1+1"

@@ -1,4 +1,4 @@
-"""What a body is, whether it comes fast enough, and whose turn it is."""
+"""Response bodies: their type, their speed, and the order in which they are read."""
 
 import asyncio
 from contextlib import suppress

@@ -42,9 +42,9 @@ def test_public_address_may_be_visited_at_known_ports_only(address: str) -> None
 
 @given(st.integers(0, 2**32 - 1).map(IPv4Address))
 def test_mapped_and_translated_addresses_are_judged_like_the_address_they_carry(address: IPv4Address) -> None:
-    def allowed(one: IPv4Address | IPv6Address) -> bool:
+    def allowed(ipv4_address: IPv4Address | IPv6Address) -> bool:
         try:
-            STRICT.check_address(one, 443, "here")
+            STRICT.check_address(ipv4_address, 443, "here")
         except AddressRefused:
             return False
         return True

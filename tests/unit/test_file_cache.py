@@ -1,4 +1,4 @@
-"""What was read outside is read here the next time, as long as it counts."""
+"""A page read outside is read from the cache the next time, as long as it is valid."""
 
 import datetime as dt
 from pathlib import Path

@@ -32,11 +32,11 @@ def test_pairs_of_first_opinions_are_counted_by_how_far_apart_they_lie() -> None
     found = among_people(two_reviewers([1, 2, 3, 4, 5, 3], [1, 2, 4, 2, 5, 3]))
     assert not isinstance(found, Absent)
     assert (found.pairs, found.proposals, found.reviewers, found.kappa_pairs) == (6, 6, 2, 1)
-    assert [one.pairs for one in found.distances] == [4, 1, 1, 0, 0]
+    assert [distance.pairs for distance in found.distances] == [4, 1, 1, 0, 0]
     assert found.seen == pytest.approx((4 / 6, 5 / 6))
     shares = [2 / 12, 3 / 12, 3 / 12, 2 / 12, 2 / 12]
-    assert found.chance.same == pytest.approx(sum(one * one for one in shares))
-    assert sum(one.by_chance for one in found.distances) == pytest.approx(6)
+    assert found.chance.same == pytest.approx(sum(share * share for share in shares))
+    assert sum(distance.by_chance for distance in found.distances) == pytest.approx(6)
     assert found.most_frequent in (2, 3)
     assert found.constant == pytest.approx((3 / 12, {2: 8 / 12, 3: 8 / 12}[found.most_frequent]))
 
@@ -46,7 +46,7 @@ def test_a_third_opinion_of_a_proposal_counts_with_each_of_the_others() -> None:
     found = among_people(opinions(*rows, ("ada", "alone", 1, None)))
     assert not isinstance(found, Absent)
     assert (found.pairs, found.proposals) == (15, 5)
-    assert [one.pairs for one in found.distances] == [0, 0, 10, 0, 5]
+    assert [distance.pairs for distance in found.distances] == [0, 0, 10, 0, 5]
 
 
 def test_where_everybody_says_the_same_agreement_is_full_and_so_is_chance() -> None:
@@ -80,7 +80,7 @@ def test_machine_scores_are_binned_by_what_people_gave_and_those_without_are_nam
     found = with_program(given_opinions)
     assert not isinstance(found, Absent)
     assert (found.opinions, found.proposals, found.unscored) == (5, 4, 1)
-    bins = {(one.low, one.high): one.opinions for one in found.bins if sum(one.opinions)}
+    bins = {(item.low, item.high): item.opinions for item in found.bins if sum(item.opinions)}
     assert bins == {
         (90, 100): (0, 0, 0, 0, 1), (70, 80): (0, 0, 0, 0, 1), (30, 40): (0, 1, 0, 0, 0), (0, 10): (1, 1, 0, 0, 0)
     }  # fmt: skip
@@ -134,11 +134,11 @@ def test_all_pairs_at_once_are_what_each_two_reviewers_give(
     found = pair_agreements([m for (m, _), _ in entries], [p for (_, p), _ in entries], [score for _, score in entries])
     expected = []
     for first, second in itertools.combinations(sorted({member for member, _ in given_scores}), 2):
-        common = [one for one in "pqrstuvwxyz" if (first, one) in given_scores and (second, one) in given_scores]
+        common = [item for item in "pqrstuvwxyz" if (first, item) in given_scores and (second, item) in given_scores]
         if common:
-            of_first, of_second = ([given_scores[who, one] for one in common] for who in (first, second))
+            of_first, of_second = ([given_scores[who, item] for item in common] for who in (first, second))
             orders = same_order(of_first, of_second), same_order(of_second, of_first)
-            both = SameOrder(sum(one.pairs for one in orders), sum(one.kept for one in orders))
+            both = SameOrder(sum(order.pairs for order in orders), sum(order.kept for order in orders))
             absent = len(common) < FEWEST or len({*of_first, *of_second}) == 1
             expected.append((first, second, len(common), absent, both))
-    assert [(*one[:3], isinstance(one.kappa, Absent), one.order) for one in found] == expected
+    assert [(*item[:3], isinstance(item.kappa, Absent), item.order) for item in found] == expected

@@ -44,18 +44,6 @@ def test_slot_rests_after_a_refusal_twice_as_long_each_time_in_a_row() -> None:
     assert one.next_change(now) == now + 1.0
 
 
-def test_broken_server_gets_nothing_until_it_is_back() -> None:
-    one = balancer()
-    assert one.mark_down("a")
-    assert not one.mark_down("a")
-    taken = [one.acquire(0.0) for _ in range(5)]
-    assert "a" not in taken
-    assert taken[-1] is None
-    one.mark_up("a")
-    assert one.acquire(0.0) == "a"
-    assert set(one.up) == set(URLS)
-
-
 class Slots(RuleBasedStateMachine):
     """Any order of events keeps the books."""
 

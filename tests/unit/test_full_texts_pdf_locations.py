@@ -26,8 +26,8 @@ def paper(identifiers: Identifiers | None = None, url: str = "", pdf_urls: tuple
     )  # fmt: skip
 
 
-def urls(one: Paper) -> list[str]:
-    return [candidate.url for candidate in known_pdf_locations(one, HOSTS)]
+def urls(item: Paper) -> list[str]:
+    return [candidate.url for candidate in known_pdf_locations(item, HOSTS)]
 
 
 def test_identifiers_give_the_pdf_of_their_repository_best_first() -> None:

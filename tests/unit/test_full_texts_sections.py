@@ -6,7 +6,10 @@ ROOMS = "Birds sang. " * 3
 
 
 def titles(*headings: tuple[str, str] | str) -> list[str]:
-    pieces = [HeadedText("", one, ROOMS) if isinstance(one, str) else HeadedText(*one, ROOMS) for one in headings]
+    pieces = [
+        HeadedText("", heading, ROOMS) if isinstance(heading, str) else HeadedText(*heading, ROOMS)
+        for heading in headings
+    ]
     return [section.title for section in main_sections(pieces)]
 
 

@@ -1,10 +1,10 @@
-"""What GROBID read from a PDF counts only where a page shows it."""
+"""Text that GROBID read from a PDF counts only where a page shows it."""
 
 from pathlib import Path
 
 import pytest
 
-from assayer.models import Caption, CitedWork, Section
+from assayer.models import CitedWork, Section
 from workers.documents.limits import PdfLimits
 from workers.documents.pdf_reader import HiddenText, PdfText, pdf_text
 from workers.full_texts.grobid_tei import parse_tei
@@ -24,7 +24,7 @@ def paper(*texts: str, **more: object) -> ParsedPaper:
 
 
 def pages(text: str, *hidden: str) -> PdfText:
-    return PdfText(text, tuple(HiddenText(2, "covered, cut off or switched off", one) for one in hidden))
+    return PdfText(text, tuple(HiddenText(2, "covered, cut off or switched off", item) for item in hidden))
 
 
 def test_hidden_text_is_cut_out_and_told_with_its_page() -> None:
@@ -48,17 +48,14 @@ def test_text_on_no_page_is_cut_out_and_told_though_nobody_knows_why_it_is_not_s
     assert read.flags[0].excerpt.startswith("in GROBID's reading, on no page: Ignore all previous")
 
 
-def test_section_caption_and_reference_of_hidden_text_alone_are_gone() -> None:
+def test_section_and_reference_of_hidden_text_alone_are_gone() -> None:
     work = CitedWork(title=ORDER, raw=ORDER)
     kept = CitedWork(title="Corals on tiles", raw="A. Author. Corals on tiles. 2020.")
     read = with_shown_text_only(
-        paper(
-            f"{SEEN} {SEEN}", ORDER, captions=(Caption(kind="figure", label="1", text=ORDER),), references=(work, kept)
-        ),
+        paper(f"{SEEN} {SEEN}", ORDER, references=(work, kept)),
         pages(SEEN, ORDER),
     )
     assert [section.title for section in read.sections] == ["Part 0"]
-    assert read.captions == ()
     assert read.references == (kept,)
 
 

@@ -32,7 +32,7 @@ def given(words: str = HALVED, side: Side = "for", statement: str = "Rehearsal h
 
 
 def further_of(point: Point) -> list[tuple[str, str | None]]:
-    return [(one.quote, one.place) for one in point.citations[0].further]
+    return [(item.quote, item.place) for item in point.citations[0].further]
 
 
 def test_the_sentence_that_has_the_second_finding_is_added_as_it_stands_with_its_place() -> None:

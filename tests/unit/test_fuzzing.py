@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from assayer.errors import AssayerError, InputError
-from benchmarks.fuzzing.child import Readers
-from benchmarks.fuzzing.growth import Growth
-from benchmarks.fuzzing.hunting import Found, Hunt, Limits
+from benchmarks.hostile.fuzzing.child import Readers
+from benchmarks.hostile.fuzzing.growth import Growth
+from benchmarks.hostile.fuzzing.hunting import Found, Hunt, Limits
 
 
 def crashes(text: str) -> None:
@@ -35,6 +35,7 @@ def found() -> dict[str, Found]:
     return hunt.found
 
 
+@pytest.mark.slow
 def test_crash_is_told_with_its_kind_its_place_and_the_shortest_text(found: dict[str, Found]) -> None:
     ((what, text),) = found["crashes"].crashes.items()
     assert what.startswith("KeyError in crashes, line ")
@@ -42,12 +43,14 @@ def test_crash_is_told_with_its_kind_its_place_and_the_shortest_text(found: dict
     assert found["crashes"].cases == 8
 
 
+@pytest.mark.slow
 def test_reader_that_hangs_is_killed_and_the_next_ones_have_their_turn(found: dict[str, Found]) -> None:
     (text,) = found["hangs"].hangs
     assert len(text) > 10
     assert found["reads"].cases == found["refuses"].cases == 8
 
 
+@pytest.mark.slow
 def test_refusal_is_no_crash(found: dict[str, Found]) -> None:
     assert found["refuses"].crashes == {}
     assert found["reads"] == Found(cases=8, slowest=found["reads"].slowest)

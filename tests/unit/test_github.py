@@ -1,4 +1,4 @@
-"""What GitHub says of repositories, and what it says when it does not."""
+"""Repository data that GitHub returns, and its behaviour when it returns none."""
 
 import base64
 import datetime as dt
@@ -10,7 +10,7 @@ from assayer.models import OPEN, Window
 from tests.unit.canned_remote import ASK, CannedRemote, said
 from workers.code.checkout import Commit, TreeEntry
 from workers.code.github import GitHub, GitHubCheckout
-from workers.remote.request import SourceResponse
+from workers.outbound.source_requests import SourceResponse
 
 SHA = "0" * 40
 COMMITS = "repos/a/b/commits"

@@ -58,16 +58,6 @@ def test_each_viewpoint_reaches_its_nearest_inside_and_outside_its_idea(seed: in
             assert all((node, other) in pairs for other in nearest if cosines[node, other] > 1e-6)
 
 
-def test_blocks_of_rows_do_not_change_the_edges(monkeypatch: pytest.MonkeyPatch) -> None:
-    idea_of = np.repeat(np.arange(9), 4).astype(np.int32)
-    vectors = unit_rows(1, len(idea_of))
-    whole = exact_edges(vectors, idea_of)
-    monkeypatch.setattr("benchmarks.quality.grapheval.exact_edges._BLOCK", 5)
-    parts = exact_edges(vectors, idea_of)
-    assert [whole.sources.tolist(), whole.targets.tolist()] == [parts.sources.tolist(), parts.targets.tolist()]
-    np.testing.assert_allclose(whole.weights, parts.weights, atol=1e-6)
-
-
 def test_the_adjacency_of_a_graph_sums_over_neighbours() -> None:
     graph = graph_of(unit_rows(3, 6), np.array([0, 0, 1, 1, 2, 2], np.int32))
     values = np.arange(6.0)
@@ -87,12 +77,6 @@ def test_a_subgraph_keeps_vectors_labels_and_the_edges_among_its_viewpoints() ->
     ends = zip(graph.sources.tolist(), graph.targets.tolist(), strict=True)
     expected = {(nodes[s], nodes[t]) for s, t in ends if s in nodes and t in nodes}
     assert set(zip(small.sources.tolist(), small.targets.tolist(), strict=True)) == expected
-
-
-def test_hidden_labels_are_unknown_and_the_others_stay() -> None:
-    graph = graph_of(unit_rows(3, 4), np.array([0, 1, 2, 3], np.int32))
-    assert graph.with_unknown(np.array([1, 2], np.int32)).labels.tolist() == [0, UNKNOWN, UNKNOWN, 1]
-    assert graph.labels.tolist() == [0, 1, 0, 1]
 
 
 @pytest.mark.parametrize("idea_of", [[0, 1, 0], [0, 1, 2], [-1, 0, 1]])

@@ -48,10 +48,6 @@ def test_scorer_tells_separable_ideas_apart(scorer: Scorer) -> None:
     assert auroc(GRAPH.labels, said) > 0.95
 
 
-def test_majority_gives_the_rates_of_the_other_ideas() -> None:
-    assert Majority().score(GRAPH, rows(0, 2))[0] == pytest.approx([18 / 38, 20 / 38])
-
-
 @pytest.mark.parametrize("scorer", [Majority(), IdeaLogistic(), NearestIdeas()], ids=lambda scorer: scorer.name)
 def test_graph_without_other_labels_is_refused(scorer: Scorer) -> None:
     unlabelled = GRAPH.with_unknown(np.arange(1, 40, dtype=np.int32))
@@ -74,11 +70,6 @@ def test_class_that_no_known_idea_has_gets_probability_zero() -> None:
     assert IdeaLogistic().score(hidden, rows(1))[0, 1] == 0
 
 
-def test_idea_without_a_text_is_named() -> None:
-    with pytest.raises(InputError, match="The text of idea idea-2 is not there"):
-        TfidfLogistic({}).score(GRAPH, ASKED)
-
-
 def test_folds_hold_every_labelled_idea_once_and_share_the_labels() -> None:
     graph = GRAPH.with_unknown(rows(3))
     parts = stratified_folds(graph, 4, seed=2)
@@ -88,11 +79,6 @@ def test_folds_hold_every_labelled_idea_once_and_share_the_labels() -> None:
     assert any(
         (a != b).any() for a, b in zip(parts, stratified_folds(graph, 4, seed=3), strict=True) if len(a) == len(b)
     )
-
-
-def test_more_folds_than_labelled_ideas_are_refused() -> None:
-    with pytest.raises(InputError, match="40 ideas with a label cannot be split into 41 parts"):
-        stratified_folds(GRAPH, 41, seed=0)
 
 
 def test_later_ideas_are_held_out_and_undated_ones_are_not() -> None:

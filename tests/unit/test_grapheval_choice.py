@@ -18,13 +18,19 @@ from assayer.methods.grapheval import GraphEvalOptions
 from assayer.methods.grapheval.judge import GraphJudge
 from assayer.methods.grapheval.scoring.baselines import LENGTH, MAJORITY, TFIDF
 from assayer.methods.grapheval.scoring.choice import CHOICE, candidates, described_choice, titled_text
-from assayer.methods.grapheval.scoring.fitted_logistic import FittedLogistic, fit_length, fit_vectors, fit_words
-from assayer.methods.grapheval.scoring.metrics import brier
+from assayer.methods.grapheval.scoring.fitted_logistic import FittedLogistic, fit_words
 from assayer.methods.grapheval.scoring.verdict_model import VerdictModel, fit_logistic
-from assayer.models import Absent, MeasuredScorer, ScorerChoice, Verdict
+from assayer.models import Absent, MeasuredScorer, ScorerChoice
 from cluster.graph_training import Holdout, NetworkEffort, TrainingResult, train
 from cluster.viewpoint_graphs import model_file
-from tests.unit.test_grapheval_pipeline import MAPS, forty, graph_of, judge_of, known, verdict_of
+from tests.unit.grapheval_judging import (
+    MAPS_TEXT,
+    forty_labelled_ideas,
+    graph_of_ideas,
+    judge_over,
+    labelled_idea,
+    verdict_by,
+)
 
 TEXTS = [f"{word} number {number} of many" for number in range(12) for word in ("maps", "bees", "boats")]
 LABELS = np.array([row % 3 for row in range(36)], np.int16)
@@ -41,26 +47,11 @@ def test_a_fitted_regression_read_back_says_what_the_library_says() -> None:
     assert (said[:, 3] == 0).all(), "no idea had this outcome"
 
 
-def test_two_outcomes_by_vectors_and_by_length_add_up_to_one() -> None:
-    labels = (np.arange(36) % 2).astype(np.int16)
-    vectors = np.eye(2, dtype=np.float32)[labels]
-    assert fit_vectors(vectors, labels, 2).of_vectors(vectors[:2]).argmax(axis=1).tolist() == [0, 1]
-    lengths = fit_length(["long " * 40 if label else "short" for label in labels], labels, 2)
-    said = lengths.of_texts(["x", "long " * 50])
-    assert said.sum(axis=1) == pytest.approx([1, 1])
-    assert said[0, 1] < 0.5 < said[1, 1]
-
-
 def test_a_model_file_with_missing_numbers_is_refused() -> None:
     damaged = fit_words(TEXTS, LABELS, 3).model_dump()
     damaged["rarity"] = damaged["rarity"][1:]
     with pytest.raises(ValidationError, match="one coefficient for each outcome"):
         FittedLogistic.model_validate(damaged)
-
-
-def test_the_brier_score_of_two_outcomes_is_the_squared_error_and_silence_costs_all_of_it() -> None:
-    told = np.array([[0.8, 0.2], [np.nan, np.nan]])
-    assert brier(np.array([0, 1], np.int16), told) == pytest.approx((0.04 + 1) / 2)
 
 
 def test_a_choice_says_which_simple_scorers_it_does_not_beat() -> None:
@@ -69,7 +60,7 @@ def test_a_choice_says_which_simple_scorers_it_does_not_beat() -> None:
     good, none = np.column_stack([1 - truth, truth]).astype(float), np.column_stack([1 - noise, noise])
     choice = described_choice(TFIDF, good, {LENGTH: none, TFIDF: good, MAJORITY: none}, truth, "a test", seed=0)
     assert choice.unbeaten == (TFIDF,)
-    assert [one.name for one in choice.compared] == [TFIDF, LENGTH, MAJORITY]
+    assert [item.name for item in choice.compared] == [TFIDF, LENGTH, MAJORITY]
     assert choice.held_out.auroc == 1.0
 
 
@@ -81,7 +72,7 @@ def test_length_counts_in_whichever_direction_tells_more() -> None:
 
 
 async def _trained(folder: Path, after: dt.date | None = None) -> tuple[TrainingResult, VerdictModel]:
-    contents = await (await graph_of(forty())).load()
+    contents = await (await graph_of_ideas(forty_labelled_ideas())).load()
     holdout = Holdout(folds=3, after=after)
     result = train(contents, folder, GraphEvalOptions(), holdout, NetworkEffort(), NOW, lambda *_: None)
     return result, VerdictModel.model_validate_json(model_file(folder).read_bytes())
@@ -90,7 +81,7 @@ async def _trained(folder: Path, after: dt.date | None = None) -> tuple[Training
 async def test_training_writes_one_file_with_the_choice_and_what_it_was_learned_from(tmp_path: Path) -> None:
     result, model = await _trained(tmp_path / "graph")
     assert result.choice == model.choice
-    names = {one.name for one in model.choice.compared}
+    names = {item.name for item in model.choice.compared}
     assert {LENGTH, MAJORITY, TFIDF} < names
     assert model.choice.chosen in names - {LENGTH, MAJORITY}
     assert model.calibration.provenance.counts == {"reject": 20, "accept": 20}
@@ -100,28 +91,28 @@ async def test_training_writes_one_file_with_the_choice_and_what_it_was_learned_
 
 def test_length_and_label_rates_are_never_chosen() -> None:
     possible = candidates({}, GraphEvalOptions())
-    assert {one.name for one in possible.yardsticks} == {LENGTH, MAJORITY}
-    assert not {one.name for one in possible.choosable} & {LENGTH, MAJORITY}
+    assert {yardstick.name for yardstick in possible.yardsticks} == {LENGTH, MAJORITY}
+    assert not {item.name for item in possible.choosable} & {LENGTH, MAJORITY}
 
 
 async def _judge_by_words(folder: Path, auroc_of_length: float = 0.5, extra: str | None = None) -> GraphJudge:
-    """As `train` would leave it had TF-IDF won."""
+    """Train a judge that chose words, as `train` leaves it when TF-IDF has won."""
     _, model = await _trained(folder)
-    ideas = [*forty(), *([known(60, "accept", text=extra)] if extra else [])]
-    graph = await graph_of(ideas)
+    ideas = [*forty_labelled_ideas(), *([labelled_idea(60, "accept", text=extra)] if extra else [])]
+    graph = await graph_of_ideas(ideas)
     contents = await graph.load()
     compared = (MeasuredScorer(name=LENGTH, auroc=auroc_of_length, low=0.4, high=0.6),)
     choice = ScorerChoice(
         chosen=TFIDF, held_out=ON_HELD_OUT, compared=compared, unbeaten=(LENGTH,), ideas=40, split="a test"
     )
-    fitted = fit_words([titled_text(one.title, one.text) for one in contents.ideas], contents.arrays.labels, 2)
+    fitted = fit_words([titled_text(idea.title, idea.text) for idea in contents.ideas], contents.arrays.labels, 2)
     calibration = model.calibration.model_copy(update={"scorer": TFIDF})
     by_words = VerdictModel(calibration=calibration, choice=choice, earliest=None, latest=None, fitted=fitted)
-    return dataclasses.replace(await judge_of(graph), model=by_words, calibration=calibration)
+    return dataclasses.replace(await judge_over(graph), model=by_words, calibration=calibration)
 
 
 async def test_a_verdict_by_words_shows_the_same_evidence_and_says_what_it_is_worth(tmp_path: Path) -> None:
-    verdict = await verdict_of(await _judge_by_words(tmp_path))
+    verdict = await verdict_by(await _judge_by_words(tmp_path))
     assert verdict.scorer == TFIDF
     assert isinstance(verdict.choice, ScorerChoice)
     assert verdict.probabilities[0].probability > verdict.probabilities[0].rate
@@ -130,21 +121,21 @@ async def test_a_verdict_by_words_shows_the_same_evidence_and_says_what_it_is_wo
 
 
 async def test_no_outcome_is_named_where_the_length_of_a_text_told_as_much(tmp_path: Path) -> None:
-    verdict = await verdict_of(await _judge_by_words(tmp_path, auroc_of_length=0.75))
+    verdict = await verdict_by(await _judge_by_words(tmp_path, auroc_of_length=0.75))
     assert isinstance(verdict.decision, Absent)
     assert "length of the text" in verdict.decision.reason
 
 
 async def test_a_regression_that_has_seen_the_idea_itself_is_fitted_again_without_it(tmp_path: Path) -> None:
-    told = await verdict_of(await _judge_by_words(tmp_path, extra=MAPS))
-    alone = await verdict_of(await _judge_by_words(tmp_path))
+    told = await verdict_by(await _judge_by_words(tmp_path, extra=MAPS_TEXT))
+    alone = await verdict_by(await _judge_by_words(tmp_path))
     assert told.probabilities == alone.probabilities
 
 
 async def test_a_regression_is_fitted_again_once_for_all_who_need_it_and_beside_the_event_loop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    judge = await _judge_by_words(tmp_path, extra=MAPS)
+    judge = await _judge_by_words(tmp_path, extra=MAPS_TEXT)
     begun, go = threading.Event(), threading.Event()
     threads: list[threading.Thread] = []
 
@@ -155,7 +146,7 @@ async def test_a_regression_is_fitted_again_once_for_all_who_need_it_and_beside_
         return fit_logistic(*given)
 
     monkeypatch.setattr(judge_module, "fit_logistic", fit)
-    impatient, first, second = (asyncio.create_task(verdict_of(judge)) for _ in range(3))
+    impatient, first, second = (asyncio.create_task(verdict_by(judge)) for _ in range(3))
     await asyncio.to_thread(begun.wait, 30)
     impatient.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -168,23 +159,11 @@ async def test_a_regression_is_fitted_again_once_for_all_who_need_it_and_beside_
 
 async def test_outcomes_known_after_the_cutoff_are_not_learned_from(tmp_path: Path) -> None:
     judge = await _judge_by_words(tmp_path)
-    verdict = await verdict_of(judge, cutoff=dt.date(2019, 1, 1))
+    verdict = await verdict_by(judge, cutoff=dt.date(2019, 1, 1))
     assert isinstance(verdict.decision, Absent)
     assert verdict.probabilities == ()
-
-
-async def test_the_notice_before_a_verdict_names_the_scorer_and_its_worth(tmp_path: Path) -> None:
-    from assayer.methods.grapheval.pipeline import verdict_notices
-
-    (weak,) = verdict_notices(await verdict_of(await _judge_by_words(tmp_path)))
-    assert f"by {TFIDF}, chosen among 1 scorers; on 40 ideas" in weak.text
-    assert "not shown to be better than length of the text (0.50)" in weak.text
 
 
 def test_words_that_only_accepted_ideas_got_afterwards_are_not_learned_from() -> None:
     assert titled_text("Maps", "We map towns. Code: https://example.org/a.") == "Maps\n\nWe map towns."
     assert titled_text("Maps", "Maps of towns. They fade.") == "Maps of towns. They fade."
-
-
-def test_a_report_made_before_scorers_were_chosen_still_reads() -> None:
-    assert isinstance(Verdict.model_fields["choice"].default, Absent)

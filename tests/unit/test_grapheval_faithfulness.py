@@ -52,4 +52,4 @@ def test_a_viewpoint_that_says_more_than_its_idea_is_refused_with_the_reason(
 ) -> None:
     kept, refused = check_faithfulness([Viewpoint(text=text, words=words)], IdeaWords(IDEA))
     assert len(kept) == (not reason)
-    assert [reason in one.reason for one in refused] == ([True] if reason else [])
+    assert [reason in item.reason for item in refused] == ([True] if reason else [])

@@ -22,7 +22,6 @@ from assayer.methods.grapheval.synthetic_plagiarism import (
     with_plagiarised_ideas,
 )
 from assayer.models import IdeaId
-from benchmarks.quality.grapheval.plagiarism_limits import fit_limits
 from index.viewpoint_neighbours import FaissNeighbours
 from tests.unit.grapheval_graphs import separable, unlike
 
@@ -106,7 +105,7 @@ def test_duplicates_within_a_batch_find_each_other_and_nobody_else(index: Neighb
     graph = unlike(ideas=20)
     batch = [said(f"i{row}", graph.vectors[graph.idea_of == row]) for row in range(20)]
     batch.append(said("again", batch[4].vectors))
-    found = {one.idea: one for one in resemblances_within_batch(batch, index, LIMITS)}
+    found = {resemblance.idea: resemblance for resemblance in resemblances_within_batch(batch, index, LIMITS)}
     assert set(found) == {"i4", "again"}
     assert (found[IdeaId("again")].closest, found[IdeaId("i4")].closest) == ("i4", "again")
     assert [(pair.text, pair.other_text) for pair in found[IdeaId("again")].pairs] == [
@@ -129,14 +128,14 @@ def test_idea_against_a_graph_sees_only_rows_that_are_allowed(index: NeighbourIn
 def test_fabricated_ideas_keep_their_size_and_repeat_with_their_seed(trick: PlagiarismKind) -> None:
     graph = unlike()
     made = plagiarise(graph, trick, 10, seed=3)
-    assert len({one.source for one in made}) == 10
-    for one, again in zip(made, plagiarise(graph, trick, 10, seed=3), strict=True):
-        own = int((graph.idea_of[one.nodes] == one.source).sum())
-        assert graph.labels[one.source] > 0, "well-judged ideas are worth plagiarising"
-        assert (len(one.nodes), own) == (6, 6 if trick == "copy" else 4)
-        assert (one.nodes == again.nodes).all()
+    assert len({item.source for item in made}) == 10
+    for item, again in zip(made, plagiarise(graph, trick, 10, seed=3), strict=True):
+        own = int((graph.idea_of[item.nodes] == item.source).sum())
+        assert graph.labels[item.source] > 0, "well-judged ideas are worth plagiarising"
+        assert (len(item.nodes), own) == (6, 6 if trick == "copy" else 4)
+        assert (item.nodes == again.nodes).all()
     assert any(
-        (one.nodes != other.nodes).any() for one, other in zip(made, plagiarise(graph, trick, 10, 4), strict=True)
+        (item.nodes != other.nodes).any() for item, other in zip(made, plagiarise(graph, trick, 10, 4), strict=True)
     )
 
 
@@ -172,25 +171,3 @@ def test_negatives_of_a_dated_graph_come_after_what_they_took() -> None:
     graph.dates[:] = np.arange(len(graph.dates)) * 100
     larger = with_plagiarised_ideas(graph, 6, seed=1)
     assert larger.dates[len(graph.ideas) :].min() > 100
-
-
-def cases(*cosines: Sequence[float]) -> list[NDArray[np.float32]]:
-    return [np.array(case, np.float32) for case in cosines]
-
-
-def test_fitted_limits_tell_the_two_sorts_apart_with_room_on_both_sides() -> None:
-    honest = cases([0.6, 0.7, 0.5], [0.65, 0.72, 0.4], [0.7, 0.3, 0.2])
-    plagiarised = cases([1, 1, 0.6], [1, 0.98, 0.97], [0.99, 1, 1])
-    limits = fit_limits(honest, plagiarised)
-    assert 0.75 < limits.cosine < 0.95
-    assert 0.1 < limits.share < 0.67
-
-
-def test_limits_without_cases_of_both_sorts_are_refused() -> None:
-    with pytest.raises(InputError, match="one of the two is missing"):
-        fit_limits(cases([0.5]), [])
-
-
-def test_limits_that_no_cases_allow_are_refused() -> None:
-    with pytest.raises(InputError, match="repeat each other"):
-        fit_limits(cases([1, 1], [1, 1]), cases([1, 1]))

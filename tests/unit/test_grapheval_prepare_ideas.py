@@ -4,15 +4,16 @@ import numpy as np
 import pytest
 
 from assayer.errors import InputError
+from assayer.llm import NoLlm
 from assayer.methods.grapheval import tasks
 from assayer.methods.grapheval.graph.records import LabelledIdea, PreparedIdea
-from assayer.methods.grapheval.schemas import Relation, Relations
+from assayer.methods.grapheval.schemas import ExtractedViewpoint, ExtractedViewpoints, Relation, Relations
 from assayer.methods.grapheval.viewpoints.extraction import extractor_name, prepare_ideas
+from assayer.methods.grapheval.viewpoints.splitter import split_viewpoints
 from assayer.models import IdeaId
 from tests.grapheval_graphs import PLAN
 from tests.unit.twins import TwinLlm, a_run
 from workers.embedding.hashing_embedder import HashingEmbedder
-from workers.llm.fallback_llm import FallbackLlm
 
 EMBEDDER = HashingEmbedder()
 
@@ -23,17 +24,17 @@ def known(number: int, text: str = "") -> LabelledIdea:
 
 
 async def prepared(ideas: list[LabelledIdea]) -> list[PreparedIdea]:
-    return await prepare_ideas(ideas, PLAN, EMBEDDER, FallbackLlm(EMBEDDER), a_run(), 64, 30_000)
+    return await prepare_ideas(ideas, PLAN, EMBEDDER, NoLlm(), a_run(), 64, 30_000)
 
 
 async def test_every_idea_gets_its_own_viewpoints_and_their_vectors() -> None:
     ideas = [known(number) for number in range(70)]
     found = await prepared(ideas)
-    assert [one.idea for one in found] == ideas
-    for one in found:
-        texts = [viewpoint.text for viewpoint in one.viewpoints.viewpoints]
+    assert [item.idea for item in found] == ideas
+    for item in found:
+        texts = [viewpoint.text for viewpoint in item.viewpoints.viewpoints]
         assert len(texts) == 2
-        np.testing.assert_allclose(one.vectors, await EMBEDDER.embed(texts, "passage"))
+        np.testing.assert_allclose(item.vectors, await EMBEDDER.embed(texts, "passage"))
 
 
 @pytest.mark.parametrize("text", ["Maps.", "one", "?"])
@@ -44,13 +45,20 @@ async def test_an_idea_that_says_nothing_is_named(text: str) -> None:
 
 async def test_a_long_idea_is_read_to_its_limit() -> None:
     text = "\n\n".join(f"Map number {n} shows one more town." for n in range(500))
-    (found,) = await prepare_ideas([known(1, text)], PLAN, EMBEDDER, FallbackLlm(EMBEDDER), a_run(), 20, 30_000)
+    (found,) = await prepare_ideas([known(1, text)], PLAN, EMBEDDER, NoLlm(), a_run(), 20, 30_000)
     assert len(found.viewpoints.viewpoints) == 20
 
 
 async def test_with_a_model_its_viewpoints_and_relations_are_taken() -> None:
     related = Relations(relations=[Relation(first="V1", second="V2", kind="supporting")])
-    llm = TwinLlm(EMBEDDER, {tasks.RELATIONS.name: lambda _: related})
+    statements = [
+        ExtractedViewpoint(words=item.words, statement=item.text) for item in split_viewpoints(known(1).text, 64)
+    ]
+    answers = {
+        tasks.VIEWPOINTS.name: lambda _: ExtractedViewpoints(viewpoints=statements),
+        tasks.RELATIONS.name: lambda _: related,
+    }
+    llm = TwinLlm(EMBEDDER, answers)
     plan = PLAN.model_copy(update={"maker": extractor_name(llm), "relations": True})
     (found,) = await prepare_ideas([known(1)], plan, EMBEDDER, llm, a_run(), 64, 30_000)
     assert found.viewpoints.maker == "grapheval.viewpoints v1, twin"

@@ -70,12 +70,6 @@ def test_nested_elements_end_where_they_end() -> None:
     assert [text[start:end] for start, end in hidden_spans(text)] == [first, second]
 
 
-@pytest.mark.parametrize("text", ["<di<p hidden>x</p>v hidden>y</div>", "<p <i hidden></i>hidden>x</p>"])
-def test_removal_completes_no_other_tag(text: str) -> None:
-    clean = clean_text(text)
-    assert clean_text(clean) == clean
-
-
 @given(
     st.lists(
         st.sampled_from(
@@ -103,8 +97,3 @@ def test_cleaning_is_idempotent_whatever_the_markup(pieces: list[str]) -> None:
     clean = clean_text("".join(pieces))
     assert clean_text(clean) == clean
     assert not hidden_spans(clean)
-
-
-def test_ten_thousand_open_tags_cost_no_more_than_their_length() -> None:
-    text = "<p hidden>" * 100_000 + "</p>"
-    assert hidden_spans(text) == [(999_990, 1_000_004)]

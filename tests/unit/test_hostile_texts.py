@@ -4,72 +4,17 @@ from collections.abc import Callable
 
 import pytest
 
-from assayer.errors import InputError
-from assayer.ideas.parsing import parse_idea
-from assayer.methods.scholareval.fallbacks.text_matching import idea_paragraphs
 from assayer.models import Idea, IdeaId, Report
 from assayer.own_references.entries import read_references
 from assayer.own_references.passages import passages_citing
 from assayer.reports.html import as_html
 from assayer.reports.json_and_csv import as_json
-from assayer.reports.markdown import as_markdown, escape
-from assayer.text.headings import find_headings
-from assayer.text.sanitise import sanitise
+from assayer.reports.markdown import as_markdown
 from assayer.text.sentences import sentence_spans, sentences
 from tests.unit import reports_hostile
 from tests.unit.processor_time import filled, limited
 
 __all__ = ["limited"]
-
-PROSE = "We propose to measure how often reviewers agree with each other about the same plan of research. " * 3
-
-
-HOSTILE = {
-    "marks without a letter": filled("!"),
-    "one long word": filled("a"),
-    "digits": filled("1", end="a"),
-    "digits and commas": filled("1,", end="1a"),
-    "labels of a domain": filled("a."),
-    "a word before an at": filled("a-"),
-    "spaces": filled(" ", "# a", "b"),
-    "hash signs": filled("# ", "# a ", "b"),
-    "blank lines": filled("\n", end="x"),
-    "comments that never end": filled("<!--", "<!-- x -->"),
-    "a tag that never ends": filled("a", "hidden <"),
-    "hidden elements": filled("<b hidden>x</b>"),
-    "years that no bracket closes": filled("2020 ", "("),
-    "split words in composed text": filled("a\u200ba e\u0301 "),
-    "one capital": filled("a", "A"),
-    "bold": filled("**a", "**"),
-    "labels": filled("[P1, "),
-    "colons": filled("a:"),
-    "half a marker": filled("[@"),
-    "ideographs": filled("研"),
-}
-
-
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-@pytest.mark.parametrize(
-    "reads",
-    [
-        sanitise,
-        find_headings,
-        escape,
-        idea_paragraphs,
-        lambda text: parse_idea(f"{PROSE}\n\n{text}", "a test"),
-    ],
-    ids=["sanitise", "find_headings", "escape", "idea_paragraphs", "parse_idea"],
-)
-def test_time_grows_with_the_text(reads: Callable[[str], object], text: str) -> None:
-    reads(text)
-
-
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-def test_idea_that_is_nothing_but_a_trick_is_refused_or_read_in_time(text: str) -> None:
-    try:
-        parse_idea(text, "a test")
-    except InputError:
-        return
 
 
 @pytest.mark.parametrize(

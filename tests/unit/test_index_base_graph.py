@@ -40,11 +40,14 @@ def segments_of(directory: Path) -> list[Segment]:
     versions = VersionStore(directory)
     manifest = read_manifest(versions.current_path())
     none = np.empty(0, np.int64)
-    return [Segment(versions.segment_path(one.name), one, none, manifest.exact_up_to) for one in manifest.segments]
+    return [
+        Segment(versions.segment_path(segment.name), segment, none, manifest.exact_up_to)
+        for segment in manifest.segments
+    ]
 
 
 def names(found: Sequence[NamedContent]) -> dict[str, NamedContent]:
-    return {one.name: one for one in found}
+    return {item.name: item for item in found}
 
 
 @pytest.mark.parametrize("shards", [0, 3])
@@ -87,42 +90,31 @@ async def test_an_update_brings_the_names_of_new_papers_and_leaves_other_segment
     await update_corpus(read_delta([write_jsonl(tmp_path / "new.jsonl", [HEIR])]), directory, EMBEDDER)
     after = segments_of(directory)
     assert after[0].entry == before[0].entry
-    assert [one.papers for one in (segment.entry for segment in after)] == [31, 1]
+    assert [entry.papers for entry in (segment.entry for segment in after)] == [31, 1]
     corpus = Corpus.open(directory, EMBEDDER)
-    assert [one.id for one in await corpus.naming("hedgenet", 9, Filters())] == ["bee-21", "bee-20"]
+    assert [item.id for item in await corpus.naming("hedgenet", 9, Filters())] == ["bee-21", "bee-20"]
     corpus.close()
 
 
 async def test_counts_of_nodes_and_edges_are_those_of_the_files(tmp_path: Path) -> None:
     (segment,) = segments_of(await built(tmp_path, [NET, HEIR]))
     counts, contents = segment.entry.graph, [segment.contents_at(row) for row in range(2)]
-    assert counts is not None
-    named = [one for paper in contents for one in paper.named]
-    assert counts.claims == sum(len(one.claims) for one in contents)
+    named = [item for paper in contents for item in paper.named]
+    assert counts.claims == sum(len(content.claims) for content in contents)
     assert (counts.uses, counts.concerns) == tuple(
-        sum(one.kind == kind for one in named) for kind in ("method", "concept")
+        sum(item.kind == kind for item in named) for kind in ("method", "concept")
     )
     assert (counts.introduces, counts.builds_on) == (
-        sum(one.introduced for one in named),
-        sum(one.built_on for one in named),
+        sum(item.introduced for item in named),
+        sum(item.built_on for item in named),
     )
     assert counts.citations == 1
-    assert counts.methods == len({one.name for one in named if one.kind == "method"})
-
-
-async def test_a_segment_of_an_earlier_release_reads_contents_from_its_texts(tmp_path: Path) -> None:
-    (segment,) = segments_of(await built(tmp_path, [NET]))
-    earlier = segment.entry.model_copy(update={"graph": None})
-    directory = VersionStore(tmp_path / "corpus").segment_path(earlier.name)
-    old = Segment(directory, earlier, np.empty(0, np.int64), 1000)
-    assert old.contents is None
-    assert old.contents_at(0) == segment.contents_at(0)
+    assert counts.methods == len({item.name for item in named if item.kind == "method"})
 
 
 async def test_papers_without_names_or_citations_make_a_part_that_opens(tmp_path: Path) -> None:
     (segment,) = segments_of(await built(tmp_path, [record(1, title="?", abstract="...")]))
     assert segment.contents_at(0).named == ()
-    assert segment.contents is not None
     assert segment.contents.papers_naming(7).tolist() == []
     assert len(segment.citations) == 0
 

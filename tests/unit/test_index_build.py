@@ -47,7 +47,7 @@ async def test_build_publishes_a_version_that_opens(source: Path, directory: Pat
     manifest = summary.manifest
     assert not summary.already_built
     assert manifest.papers == 14
-    counts = [manifest.total(one) for one in ("dated", "full_texts", "with_references", "passages")]
+    counts = [manifest.total(text) for text in ("dated", "full_texts", "with_references", "passages")]
     assert counts == [13, 1, 2, 3]
     assert (manifest.earliest, manifest.latest) == (dt.date(2010, 1, 15), dt.date(2021, 3, 15))
     corpus = Corpus.open(directory, EMBEDDER)
@@ -92,8 +92,11 @@ async def test_build_with_another_model_is_another_version(source: Path, directo
 async def test_build_counts_what_it_set_aside_and_keeps_the_lines(source: Path, directory: Path) -> None:
     bad = write_jsonl(source.with_name("bad.jsonl"), [record(40), record(41, title=""), record(42, title="")])
     summary = await build_corpus([source, bad], directory, EMBEDDER)
-    assert [(one.reason, one.count) for one in summary.manifest.rejected] == [("title is missing", 2)]
-    assert [(one.source, one.line) for one in summary.rejections] == [("bad.jsonl", 2), ("bad.jsonl", 3)]
+    assert [(item.reason, item.count) for item in summary.manifest.rejected] == [("title is missing", 2)]
+    assert [(rejection.source, rejection.line) for rejection in summary.rejections] == [
+        ("bad.jsonl", 2),
+        ("bad.jsonl", 3),
+    ]
     kept = (VersionStore(directory).current_path() / "rejected.jsonl").read_text().splitlines()
     assert len(kept) == 2
 
@@ -120,14 +123,6 @@ async def test_build_that_breaks_half_way_leaves_the_version_as_it_was(source: P
         await build_corpus([source], directory, FailingEmbedder(texts=20))
     assert Corpus.open(directory, EMBEDDER).version == first.manifest.version
     assert [path.name for path in (directory / "versions").iterdir()] == [first.manifest.version]
-
-
-async def test_build_clears_what_a_killed_build_left(source: Path, directory: Path) -> None:
-    left = directory / "versions" / "unfinished-x"
-    left.mkdir(parents=True)
-    (left / "vectors.npy").write_bytes(b"half")
-    await build_corpus([source], directory, EMBEDDER)
-    assert not left.exists()
 
 
 async def test_build_while_another_one_runs_is_refused(source: Path, directory: Path) -> None:

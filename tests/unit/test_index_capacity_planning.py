@@ -45,12 +45,12 @@ def values(figures: tuple[PlannedFigure, ...]) -> dict[str, float]:
 
 
 def measured(manifest: Manifest) -> Mapping[str, int]:
-    files = [*manifest.files, *(file for one in manifest.segments for file in one.files)]
+    files = [*manifest.files, *(file for segment in manifest.segments for file in segment.files)]
     return {name: sum(file.bytes for file in files if file.path.startswith(paths)) for name, paths in _FILES.items()}
 
 
 @pytest.mark.skipif(not REAL_PAPERS.is_file(), reason="the real papers are not beside the clone")
-@pytest.mark.parametrize("papers", [2_000, 6_000])
+@pytest.mark.parametrize("papers", [2_000, pytest.param(6_000, marks=pytest.mark.slow)])
 async def test_files_of_real_papers_have_the_sizes_that_were_planned(tmp_path: Path, papers: int) -> None:
     with gzip.open(REAL_PAPERS) as lines:
         (source := tmp_path / "papers.jsonl").write_bytes(b"".join(islice(lines, papers)))
@@ -99,7 +99,7 @@ def test_what_is_not_known_is_refused_by_name() -> None:
 
 
 def test_every_constant_says_where_it_is_from_and_every_profile_has_a_rate_for_every_model() -> None:
-    assert all(one.source and one.unit for one in KNOWN.constants.values())
+    assert all(constant.source and constant.unit for constant in KNOWN.constants.values())
     for profile in KNOWN.profiles.values():
         assert profile.rates.keys() == KNOWN.models.keys()
         assert all(rate.source for rate in profile.rates.values())

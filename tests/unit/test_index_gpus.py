@@ -28,11 +28,11 @@ from index import (
 )
 from index.building import build, version_builder
 from index.nightly import NightlyHistory, NightlyUpdate
-from index.search import corpus_queries
+from index.search import local_reader
 from index.segments import gpus
 from index.segments.approximate_index import ApproximateIndexKind
 from index.segments.gpu_search import GpuVectors
-from index.segments.gpus import MOST_SELECTED, Device, FaissGpus, GpuMatches, Gpus, GpuStandIn, open_gpus
+from index.segments.gpus import MOST_SELECTED, Device, FaissGpus, GpuMatches, Gpus, open_gpus
 from index.segments.row_filter import RowFilter
 from index.segments.vector_index import (
     INDEX_FILE,
@@ -43,6 +43,7 @@ from index.segments.vector_index import (
 )
 from index.versions.manifest import RejectionCount
 from tests.corpus_papers import RECORDS, record, write_jsonl
+from tests.in_memory import GpuStandIn
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 ROWS, DIMENSIONS, LIMIT = 6_000, 32, 10
@@ -94,8 +95,8 @@ def same_answers(folder: Path, cards: Gpus, allowed: RowFilter, limit: int = LIM
     there._on_gpus = GpuVectors(there.vectors, cards, FEWEST)
     pairs = zip(here.nearest(QUERIES, limit, allowed), there.nearest(QUERIES, limit, allowed), strict=True)
     return all(
-        one.rows.tolist() == other.rows.tolist() and one.similarities.tolist() == other.similarities.tolist()
-        for one, other in pairs
+        item.rows.tolist() == other.rows.tolist() and item.similarities.tolist() == other.similarities.tolist()
+        for item, other in pairs
     )
 
 
@@ -189,7 +190,7 @@ def _anew() -> None:
 
 @pytest.mark.usefixtures("_anew")
 class TestRefusal:
-    """In words, before anything is asked of a GPU."""
+    """GPU configurations refused with an error message before any GPU is used."""
 
     def test_cpu_asks_for_nothing(self) -> None:
         assert open_gpus("cpu") is None
@@ -263,7 +264,7 @@ async def test_corpus_built_and_searched_on_gpus_answers_as_on_the_cpu(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     standing_in = _Counted(2)
-    for module in (build, corpus_queries, version_builder):
+    for module in (build, local_reader, version_builder):
         monkeypatch.setattr(module, "open_gpus", {"cpu": None, "cuda": standing_in}.get)
     records = [
         record(number, title=f"Bees of region {number}", abstract=f"Visit {number} to {number % 7} blossoms.")
@@ -274,18 +275,18 @@ async def test_corpus_built_and_searched_on_gpus_answers_as_on_the_cpu(
         options = BuildOptions(exact_up_to=10, device=device)
         await build_corpus([source], tmp_path / device, EMBEDDER, options=options)
     texts, window = ["visits of bees", "blossoms of region 4"], Window(before=dt.date(2018, 1, 1))
-    here, there = (Corpus.open(tmp_path / one, EMBEDDER, device=one) for one in DEVICES)
+    here, there = (Corpus.open(tmp_path / item, EMBEDDER, device=item) for item in DEVICES)
     assert here.version == there.version
     assert await here.search(texts, 5, window) == await there.search(texts, 5, window)
     assert standing_in.asked
-    (cpu,), (cuda,) = (read_manifest(VersionStore(tmp_path / one).current_path()).segments for one in DEVICES)
+    (cpu,), (cuda,) = (read_manifest(VersionStore(tmp_path / item).current_path()).segments for item in DEVICES)
     assert (cpu.paper_index.gpus, cuda.paper_index.gpus) == (None, 2)
     assert cpu.files == cuda.files
 
 
 @pytest.fixture
 def laid_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> FaissGpus:
-    """With torch's own memory in place of a GPU's."""
+    """GPUs of FAISS with torch's memory in place of a GPU's."""
     torch = pytest.importorskip("torch")
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     monkeypatch.setattr(torch.cuda, "synchronize", lambda gpu: None)
@@ -318,7 +319,7 @@ def test_memory_that_is_full_is_told_with_what_to_do(
 
 
 class _Module:
-    """As much of FAISS as is asked before a GPU is."""
+    """Stand-in for as much of FAISS as is used before a GPU is."""
 
     def StandardGpuResources(self) -> object:
         return object()

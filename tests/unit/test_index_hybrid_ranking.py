@@ -10,7 +10,7 @@ COSINES = st.dictionaries(st.integers(0, 20), st.floats(-1, 1), min_size=1)
 
 
 def ranking(*scored: tuple[int, float]) -> Bm25Matches:
-    return Bm25Matches(np.array([one for one, _ in scored], np.int64), np.array([score for _, score in scored]))
+    return Bm25Matches(np.array([item for item, _ in scored], np.int64), np.array([score for _, score in scored]))
 
 
 def test_fused_score_weighs_the_cosine_and_the_share_of_the_best_words() -> None:
@@ -32,8 +32,8 @@ def test_each_ranking_by_words_counts_against_its_own_best() -> None:
 @given(COSINES)
 def test_without_words_the_order_is_that_of_the_cosines(cosines: dict[int, float]) -> None:
     fused = fuse_scores(cosines, [ranking()])
-    assert sorted(fused, key=lambda one: (fused[one], one)) == sorted(
-        cosines, key=lambda one: (0.6 * cosines[one], one)
+    assert sorted(fused, key=lambda item: (fused[item], item)) == sorted(
+        cosines, key=lambda cosine: (0.6 * cosines[cosine], cosine)
     )
 
 

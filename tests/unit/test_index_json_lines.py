@@ -19,7 +19,7 @@ def _packed(content: bytes) -> bytes:
 
 @given(OBJECTS, st.booleans())
 def test_objects_that_were_written_are_read_in_their_order(objects: list[dict[str, object]], packed: bool) -> None:
-    content = b"".join(json.dumps(one).encode() + b"\n" for one in objects)
+    content = b"".join(json.dumps(item).encode() + b"\n" for item in objects)
     found = list(read_lines(io.BytesIO(_packed(content) if packed else content)))
     assert [line.data for line in found] == objects
     assert [line.number for line in found] == list(range(1, len(objects) + 1))
@@ -54,7 +54,7 @@ def test_a_gzip_that_is_cut_off_keeps_what_came_before_and_tells_where_it_ends(c
 )
 def test_a_bad_line_is_told_with_its_number_and_the_next_is_read(line: bytes, reason: str) -> None:
     found = list(read_lines(io.BytesIO(b'{"n": 1}\n\n' + line + b'\n{"n": 4}\n')))
-    assert [(one.number, one.data) for one in found] == [(1, {"n": 1}), (3, reason), (4, {"n": 4})]
+    assert [(item.number, item.data) for item in found] == [(1, {"n": 1}), (3, reason), (4, {"n": 4})]
 
 
 def test_a_mark_of_encoding_at_the_beginning_is_no_part_of_the_first_line() -> None:

@@ -15,7 +15,6 @@ from assayer.errors import CorpusError
 from assayer.models import OPEN, Hit, PaperId, Window
 from assayer.ports import LexicalWeights, WeighedTexts
 from index import (
-    BuildOptions,
     Corpus,
     Delta,
     Filters,
@@ -25,7 +24,6 @@ from index import (
     read_delta,
     read_manifest,
     update_corpus,
-    update_shards,
 )
 from index.building.acceptance import Acceptance
 from index.building.vector_store import LexicalLookupEmbedder, VectorStore, lookup_embedder, vector_file_key
@@ -39,7 +37,8 @@ from index.segments.lexical_rows import LexicalSpool
 from index.segments.row_filter import RowFilter
 from index.shards.sharded_queries import merge_candidates, split_shard_key
 from tests.corpus_papers import RECORDS, record, write_jsonl
-from workers.embedding.hashing_embedder import HashingEmbedder, HashingLexicalEmbedder
+from tests.in_memory import HashingLexicalEmbedder
+from workers.embedding.hashing_embedder import HashingEmbedder
 
 PLAIN, WEIGHED = HashingEmbedder(), HashingLexicalEmbedder()
 QUERY = "unlit stretches of road verges for moths"
@@ -58,8 +57,8 @@ class CountingLexicalEmbedder(HashingLexicalEmbedder):
 
 
 def weights(**told: float) -> LexicalWeights:
-    tokens = sorted(int(one[1:]) for one in told)
-    return LexicalWeights(np.array(tokens, np.int32), np.array([told[f"t{one}"] for one in tokens], np.float32))
+    tokens = sorted(int(item[1:]) for item in told)
+    return LexicalWeights(np.array(tokens, np.int32), np.array([told[f"t{token}"] for token in tokens], np.float32))
 
 
 def written(folder: Path, *blocks: Sequence[LexicalWeights]) -> LexicalIndex:
@@ -75,7 +74,7 @@ def records(*numbers: int, **fields: Any) -> list[PaperRecord]:
 
 
 def distinct(number: int, **fields: Any) -> dict[str, Any]:
-    """Of no two is one as near to a query as the other."""
+    """Return a record such that no two are equally near to a query."""
     words = " ".join(f"{word} " * (number % (3 + place)) for place, word in enumerate(_WORDS))
     return record(number, title=f"Moths of site {100 + number}", abstract=f"{words} {200 + number}") | fields
 
@@ -154,7 +153,7 @@ def test_an_index_finds_what_comparing_every_row_finds(
     asked = weights(**{f"t{token}": weight for token, weight in query.items()})
     scores = [round(sum(row.get(token, 0.0) * weight for token, weight in query.items()), 6) for row in rows]
     allowed = RowFilter(min(cut, len(rows)))
-    expected = sorted((one for one in range(allowed.rows) if scores[one]), key=lambda one: (-scores[one], one))
+    expected = sorted((item for item in range(allowed.rows) if scores[item]), key=lambda item: (-scores[item], item))
     assert index.nearest(asked, 5, allowed).rows.tolist() == expected[:5]
     assert index.scores(asked, np.arange(len(rows))).tolist() == pytest.approx(scores)
     turned = index.by_rows()
@@ -181,12 +180,12 @@ async def test_a_corpus_built_with_weights_keeps_them_and_is_ranked_by_them(tmp_
     weighed, plain = Corpus.open(tmp_path / "weighed", WEIGHED), Corpus.open(tmp_path / "plain", PLAIN)
     with_them, without = await found(weighed, query=WORDS_QUERY), await found(plain, query=WORDS_QUERY)
     assert {hit.paper.id: hit.similarity for hit in with_them} == {hit.paper.id: hit.similarity for hit in without}
-    ranked = [one for one, _ in await by_weights(tmp_path / "weighed")]
+    ranked = [item for item, _ in await by_weights(tmp_path / "weighed")]
 
     def distance(hits: Sequence[Hit]) -> int:
         """From the order of the weights."""
         places: dict[str, int] = {hit.paper.id: place for place, hit in enumerate(hits)}
-        return sum(abs(places[one] - place) for place, one in enumerate(ranked))
+        return sum(abs(places[item] - place) for place, item in enumerate(ranked))
 
     assert distance(with_them) < distance(without)
     (passages,) = await weighed.snippets(["site 107"], 5, OPEN)
@@ -270,18 +269,6 @@ async def test_a_corpus_updated_over_nights_answers_as_one_built_at_once(tmp_pat
     assert PaperId("bee-05") not in {hit.paper.id for hit in hits}
 
 
-async def test_weights_live_on_where_segments_are_merged(tmp_path: Path) -> None:
-    await built(tmp_path / "corpus", [distinct(number) for number in range(10)])
-    embedder = CountingLexicalEmbedder()
-    for number in range(10, 16):
-        await update_corpus(Delta(distinct_records(number)), tmp_path / "corpus", embedder)
-    manifest = read_manifest(VersionStore(tmp_path / "corpus").current_path())
-    assert len(manifest.segments) < 7, "some were merged"
-    assert embedder.passages == 6
-    await built(tmp_path / "anew", [distinct(number) for number in range(16)])
-    assert await by_weights(tmp_path / "corpus") == await by_weights(tmp_path / "anew")
-
-
 async def test_shards_find_by_weights_exactly_what_the_whole_finds(tmp_path: Path) -> None:
     source = write_jsonl(tmp_path / "papers.jsonl", [distinct(number) for number in range(90)])
     await build_corpus([source], tmp_path / "whole", WEIGHED)
@@ -303,19 +290,6 @@ async def test_shards_find_by_weights_exactly_what_the_whole_finds(tmp_path: Pat
     ids = [parts[shard].paper(unit).id for shard, unit in map(split_shard_key, merged.papers.by_lexical.rows.tolist())]
     assert ids == [whole.paper(unit).id for unit in one.papers.by_lexical.rows.tolist()]
     assert sorted(one.lexical.values())[-20:] == sorted(merged.lexical.values())[-20:]
-
-
-async def test_shards_with_weights_are_searched_updated_and_refuse_an_embedder_without(tmp_path: Path) -> None:
-    source = write_jsonl(tmp_path / "papers.jsonl", [distinct(number) for number in range(40)])
-    await build_shards([source], 3, tmp_path / "sharded", WEIGHED)
-    with pytest.raises(CorpusError, match="does not give"):
-        Corpus.open(tmp_path / "sharded", PLAIN)
-    updated = await update_shards(Delta(distinct_records(95)), tmp_path / "sharded", WEIGHED)
-    assert updated.manifest.lexical
-    corpus = Corpus.open(tmp_path / "sharded", WEIGHED)
-    assert PaperId("bee-95") in {hit.paper.id for hit in await found(corpus, query=WORDS_QUERY)}
-    (passages,) = await corpus.snippets(["site 295"], 3, OPEN)
-    assert passages[0].paper.id == "bee-95"
 
 
 async def test_vectors_that_come_with_records_are_embedded_for_their_weights(tmp_path: Path) -> None:
@@ -350,14 +324,3 @@ async def test_stored_vectors_bring_their_weights_and_those_without_are_not_take
     store.put(plain, texts, weighed.vectors)
     await LexicalLookupEmbedder(counting, counting, store.known([plain])).embed_with_weights(texts, "passage")
     assert counting.passages == 6
-
-
-async def test_several_segments_are_searched_as_one(tmp_path: Path) -> None:
-    source = write_jsonl(tmp_path / "papers.jsonl", [distinct(number) for number in range(40)])
-    await build_corpus([source], tmp_path / "one", WEIGHED)
-    await build_corpus([source], tmp_path / "four", WEIGHED, options=BuildOptions(papers_per_segment=10))
-    one, four = Corpus.open(tmp_path / "one", WEIGHED), Corpus.open(tmp_path / "four", WEIGHED)
-    assert await found(one, query=WORDS_QUERY) == await found(four, query=WORDS_QUERY)
-    manifest = read_manifest(VersionStore(tmp_path / "four").current_path())
-    assert len(manifest.segments) == 4
-    assert all(segment.lexical for segment in manifest.segments)

@@ -35,8 +35,8 @@ def folder(path: Path, upserts: Sequence[dict[str, Any]], deletions: str = "") -
     (path / "deletions.txt").write_text(deletions)
     if upserts:
         with RecordWriter(path / "upserts" / "part-00000.parquet") as file:
-            for one in upserts:
-                file.write(PaperRecord.model_validate(one))
+            for upsert in upserts:
+                file.write(PaperRecord.model_validate(upsert))
     return path
 
 
@@ -57,7 +57,7 @@ async def test_night_publishes_what_has_changed_and_notes_it(directory: Path, tm
     assert (done.outcome, done.before, done.after) == ("published", before, corpus.version)
     assert (done.papers, done.new, done.changed, done.removed, done.unknown) == (15, 2, 1, 1, 1)
     assert (done.embedded, done.began, len(corpus)) == (3, NOW, 15)
-    assert [(one.reason, one.count) for one in done.set_aside] == [("no abstract", 7)]
+    assert [(item.reason, item.count) for item in done.set_aside] == [("no abstract", 7)]
     assert not pending_changes(change)
     assert done.usd == pytest.approx(done.seconds)
     assert [stage.name for stage in done.stages][:2] == ["fetch", "read"]
@@ -85,8 +85,8 @@ async def test_night_without_news_changes_nothing_and_is_noted(directory: Path, 
     version = VersionStore(directory).current_version()
     empty = await night(directory, folder(tmp_path / "empty", []))
     known = await night(directory, folder(tmp_path / "known", [record(3)], "nobody\n"))
-    assert [one.outcome for one in (empty, known)] == ["unchanged"] * 2
-    assert {one.after for one in (empty, known)} == {version} == {VersionStore(directory).current_version()}
+    assert [item.outcome for item in (empty, known)] == ["unchanged"] * 2
+    assert {item.after for item in (empty, known)} == {version} == {VersionStore(directory).current_version()}
     assert (known.unchanged, known.unknown) == (1, 1)
     assert NightlyHistory(directory).runs(last=1) == [known]
 
@@ -214,5 +214,5 @@ def test_stopwatch_adds_up_stages_of_one_name() -> None:
         pass
     with pytest.raises(KeyError), watch.stage("write"):
         raise KeyError
-    assert [(one.name, one.seconds) for one in watch.stages] == [("write", 6.0)]
+    assert [(stage.name, stage.seconds) for stage in watch.stages] == [("write", 6.0)]
     assert watch.seconds == 20.0

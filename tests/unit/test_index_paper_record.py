@@ -108,11 +108,3 @@ def test_record_text_loses_what_the_eye_cannot_see() -> None:
 )
 def test_record_that_cannot_be_used_says_which_field(fields: dict[str, object], said: str) -> None:
     assert said in refused(**fields)
-
-
-def test_record_without_a_title_field_says_so() -> None:
-    fields = record(1)
-    del fields["title"]
-    with pytest.raises(ValidationError) as caught:
-        PaperRecord.model_validate(fields)
-    assert first_problem(caught.value) == "title is missing"

@@ -23,7 +23,7 @@ FIELDS = st.sampled_from(["id", *PaperRecord.model_fields])
 
 
 def stored(directory: Path, records: list[dict[str, Any]]) -> PaperStore:
-    valid = [PaperRecord.model_validate(one) for one in records]
+    valid = [PaperRecord.model_validate(item) for item in records]
     write_papers([record_batch(valid[start : start + BATCH]) for start in range(0, len(valid), BATCH)], directory)
     return PaperStore(directory)
 
@@ -71,10 +71,10 @@ def test_any_json_is_stored_or_set_aside(changes: list[dict[str, Any]]) -> None:
         source = write_jsonl(directory / "papers.jsonl", lines)
         try:
             harvest = RecordReader([source])
-            found = [one.record for one in harvest]
+            found = [item.record for item in harvest]
         except InputError:
             return
         write_papers([record_batch(found)], directory)
         store = PaperStore(directory)
         assert len(store) + len(harvest.rejections) == len(changes)
-        assert [store.paper(row).id for row in range(len(store))] == [one.id for one in found]
+        assert [store.paper(row).id for row in range(len(store))] == [item.id for item in found]

@@ -63,7 +63,7 @@ def test_searches_alike_share_a_pass_and_each_gets_its_own_answers(combined: Que
     third = combined.submit(Subject.search, (["d"], vectors(4), 5), {})
     aloud = combined.submit(Subject.search, (["e"], vectors(5), 5), {"loud": True})
     subject.may.set()
-    assert [one.result() for one in (first, other, third, aloud)] == [["a1:5", "b2:5"], ["c3:9"], ["d4:5"], ["E5:5"]]
+    assert [item.result() for item in (first, other, third, aloud)] == [["a1:5", "b2:5"], ["c3:9"], ["d4:5"], ["E5:5"]]
     assert subject.passes == [["a", "b", "d"], ["c"], ["e"]]
 
 
@@ -74,7 +74,7 @@ def test_unmarked_questions_are_asked_one_by_one_in_their_turn(combined: QueryBa
         combined.submit(Subject.single, ("x",), {}),
     ]
     subject.may.set()
-    assert [one.result() for one in asked] == ["x", ["a1:5"], "x"]
+    assert [item.result() for item in asked] == ["x", ["a1:5"], "x"]
     assert subject.passes == [["x"], ["a"], ["x"]]
 
 
@@ -100,7 +100,7 @@ def test_pass_holds_no_more_queries_than_its_bound(combined: QueryBatcher, subje
     asked = [combined.submit(Subject.search, ([f"q{number}"] * 30, np.ones((30, 1)), 1), {}) for number in range(4)]
     subject.may.set()
     wait(asked)
-    assert [len(one) for one in subject.passes] == [60, 60]
+    assert [len(item) for item in subject.passes] == [60, 60]
 
 
 def test_cancelled_question_is_not_asked(combined: QueryBatcher, subject: Subject) -> None:

@@ -21,11 +21,11 @@ def papers(days: list[dt.date | None]) -> list[PaperRecord]:
         record(0, id=f"p{number * 7919 % 1000}", year=None, publication_date=day and str(day))
         for number, day in enumerate(days)
     ]
-    return [PaperRecord.model_validate(one) for one in given]
+    return [PaperRecord.model_validate(item) for item in given]
 
 
 def ids(found: SortedPapers, first: int, last: int) -> list[str]:
-    return [one for batch in found.batches(first, last) for one in batch["id"].to_pylist()]
+    return [item for batch in found.batches(first, last) for item in batch["id"].to_pylist()]
 
 
 @given(st.lists(DAYS, max_size=40), st.integers(0, 40), st.integers(0, 40))
@@ -33,16 +33,16 @@ def test_papers_of_many_runs_come_by_date_and_id_undated_last(
     days: list[dt.date | None], first: int, last: int
 ) -> None:
     records = papers(days)
-    wanted = sorted(records, key=lambda one: (one.publication_date is None, one.publication_date, one.id))
+    wanted = sorted(records, key=lambda item: (item.publication_date is None, item.publication_date, item.id))
     with tempfile.TemporaryDirectory() as directory, pytest.MonkeyPatch.context() as patch:
         patch.setattr(segment_writer, "_RUN", 7)
         patch.setattr(segment_writer, "_BLOCK", 5)
         found = sort_papers(iter(records), Path(directory) / "sorted.arrow")
         assert len(found) == len(records)
-        assert ids(found, 0, len(records)) == [one.id for one in wanted]
+        assert ids(found, 0, len(records)) == [item.id for item in wanted]
         last = min(last, len(records))
-        assert ids(found, first, last) == [one.id for one in wanted[first:last]]
-        assert found.digests.tolist() == [record_digest(one) for one in wanted]
+        assert ids(found, first, last) == [item.id for item in wanted[first:last]]
+        assert found.digests.tolist() == [record_digest(item) for item in wanted]
 
 
 def test_batches_of_a_block_are_of_the_size_that_a_store_wants(tmp_path: Path) -> None:

@@ -14,12 +14,12 @@ _SHARDS = 64
 @given(names=_NAMES, seed=st.randoms(use_true_random=False))
 def test_all_who_know_the_processes_agree_in_whatever_order_they_heard_of_them(names: list[str], seed: object) -> None:
     mixed = sorted(names, key=lambda _: seed.random())  # type: ignore[attr-defined]
-    assert all(rendezvous_order(one, names) == rendezvous_order(one, mixed) for one in range(8))
+    assert all(rendezvous_order(number, names) == rendezvous_order(number, mixed) for number in range(8))
 
 
 @given(names=_NAMES, copies=st.integers(1, 4))
 def test_every_shard_is_held_by_as_many_processes_as_wanted_or_all(names: list[str], copies: int) -> None:
-    held = Counter(shard for one in names for shard in shards_of_process(one, 16, names, copies))
+    held = Counter(shard for name in names for shard in shards_of_process(name, 16, names, copies))
     assert held == dict.fromkeys(range(16), min(copies, len(names)))
 
 
@@ -28,7 +28,7 @@ def test_a_process_that_comes_takes_shards_and_moves_no_other(names: list[str], 
     for shard in range(16):
         before = rendezvous_order(shard, names)
         after = rendezvous_order(shard, [*names, coming])
-        assert [one for one in after if one != coming] == before
+        assert [item for item in after if item != coming] == before
         assert set(after[:copies]) - set(before[:copies]) <= {coming}
 
 
@@ -42,6 +42,6 @@ def test_a_process_that_goes_leaves_its_shards_to_many() -> None:
 
 def test_shards_are_spread_evenly_where_there_are_many() -> None:
     names = [f"process-{number}" for number in range(4)]
-    held = [len(shards_of_process(one, 2000, names, 2)) for one in names]
+    held = [len(shards_of_process(name, 2000, names, 2)) for name in names]
     assert max(held) < 1.1 * min(held)
     assert len(shards_of_process(names[0], _SHARDS, names, 4)) == _SHARDS

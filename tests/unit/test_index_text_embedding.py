@@ -8,7 +8,8 @@ import pytest
 from assayer.models import PaperId
 from assayer.ports import Vectors
 from index import BuildOptions, VersionStore, build_corpus, read_delta, read_manifest, update_corpus
-from index.building.text_embedding import KnownVectors, RecordVectors, VectorBlock
+from index.building.gathered_vectors import RecordVectors
+from index.building.text_embedding import KnownVectors, VectorBlock
 from index.hashing import hash64
 from index.records.paper_record import PaperRecord
 from index.records.parquet_records import RecordVector, RecordWithVector
@@ -67,7 +68,8 @@ def test_ready_vectors_are_known_by_the_texts_of_their_papers_and_change_the_sig
     made = {}
     for scale in (1.0, 0.5):
         given = [
-            RecordWithVector(one, RecordVector(np.full(4, scale * n, np.float32), "m")) for n, one in enumerate(papers)
+            RecordWithVector(paper, RecordVector(np.full(4, scale * n, np.float32), "m"))
+            for n, paper in enumerate(papers)
         ]
         with RecordVectors(tmp_path) as ready:
             assert list(ready.collect([*given, RecordWithVector(papers[0])])) == [*papers, papers[0]]
@@ -88,8 +90,8 @@ async def test_build_from_ready_vectors_embeds_only_what_has_none(tmp_path: Path
     embedder = RefusingEmbedder(paper_text(plain.title, plain.abstract))
     await build_corpus([source], tmp_path / "corpus", embedder)
     ids = [PaperId(f"bee-{number:02}") for number in range(3)]
-    for vector, one in zip(vectors, ids, strict=True):
-        assert opened(tmp_path / "corpus").similarities([one], vector) == pytest.approx({one: 1.0}, abs=0.001)
+    for vector, item in zip(vectors, ids, strict=True):
+        assert opened(tmp_path / "corpus").similarities([item], vector) == pytest.approx({item: 1.0}, abs=0.001)
 
 
 async def test_build_with_other_vectors_of_the_same_papers_makes_other_segments(tmp_path: Path) -> None:

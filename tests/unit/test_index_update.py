@@ -1,4 +1,3 @@
-import datetime as dt
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -8,18 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.errors import ConfigurationError, CorpusError, InputError
-from assayer.models import OPEN, PaperId, Window
+from assayer.models import OPEN, PaperId
 from assayer.ports import Vectors
 from index import (
     BuildOptions,
     Corpus,
     Delta,
-    Filters,
     Manifest,
-    VersionStore,
     build_corpus,
     read_delta,
-    read_manifest,
     update_corpus,
 )
 from index.building.compaction import SegmentSize, segments_to_rewrite
@@ -29,7 +25,6 @@ from workers.embedding.hashing_embedder import HashingEmbedder
 
 EMBEDDER = HashingEmbedder()
 HANDBOOK = PaperId("bee-12")
-_WORDS = ("moths", "clover", "meadow", "transect", "nectar", "strip", "hedge")
 
 
 class CountingEmbedder(HashingEmbedder):
@@ -47,13 +42,6 @@ class CountingEmbedder(HashingEmbedder):
 
 def records(*numbers: int, **fields: Any) -> list[PaperRecord]:
     return [PaperRecord.model_validate(record(number, **fields)) for number in numbers]
-
-
-def distinct(number: int) -> dict[str, Any]:
-    """A record with words in a number of its own."""
-    return record(
-        number, abstract=" ".join(f"{word} " * (number % (3 + place)) for place, word in enumerate(_WORDS)) + "bees."
-    )
 
 
 async def built(directory: Path, papers: Sequence[dict[str, Any]] = RECORDS, segment: int = 1000) -> Manifest:
@@ -143,78 +131,6 @@ async def test_reader_keeps_its_version_through_updates(directory: Path) -> None
     assert corpus.version not in {path.name for path in (directory / "versions").iterdir()}
 
 
-async def test_answers_of_many_segments_are_those_of_one(tmp_path: Path) -> None:
-    papers = [*RECORDS, *(distinct(number) for number in range(20, 120))]
-    one, many = tmp_path / "one" / "corpus", tmp_path / "many" / "corpus"
-    for directory, size in ((one, 1000), (many, 9)):
-        directory.parent.mkdir()
-        await built(directory, papers, size)
-    first, second = Corpus.open(one, EMBEDDER), Corpus.open(many, EMBEDDER)
-    counts = [len(read_manifest(VersionStore(directory).current_path()).segments) for directory in (one, many)]
-    assert counts == [1, 13]
-    cutoff = dt.date(2015, 6, 15)
-    queries = ["bumblebees in meadows", "transects", "flower strips and hoverflies"]
-    for window in (OPEN, Window.until(cutoff)):
-        assert await first.search(queries, 99, window) == await second.search(queries, 99, window)
-        assert await first.snippets(queries, 99, window) == await second.snippets(queries, 99, window)
-        assert await first.references([HANDBOOK], 9, window) == await second.references([HANDBOOK], 9, window)
-        assert await first.neighbours([HANDBOOK], 9, window) == await second.neighbours([HANDBOOK], 9, window)
-        assert (await first.fit("Bees in meadows.", window)).value == (
-            await second.fit("Bees in meadows.", window)
-        ).value
-    assert first.newest(Window.until(cutoff)) == second.newest(Window.until(cutoff))
-
-
-async def test_citations_point_to_papers_that_came_before_or_after(directory: Path) -> None:
-    await built(directory)
-    later = records(20, references=["bee-12", "bee-21"], publication_date="2022-01-01")
-    await update_corpus(Delta(later), directory, EMBEDDER)
-    await update_corpus(Delta(records(21, publication_date="2022-02-01")), directory, EMBEDDER)
-    corpus = Corpus.open(directory, EMBEDDER)
-    asked = [PaperId("bee-05"), HANDBOOK, PaperId("bee-21"), PaperId("bee-01")]
-    found = await corpus.citing(asked, 9, OPEN)
-    assert {key: [one.id for one in papers] for key, papers in found.items()} == {
-        "bee-05": ["bee-12"],
-        "bee-12": ["bee-20"],
-        "bee-21": ["bee-20"],
-        "bee-01": [],
-    }
-    assert (await corpus.citing([HANDBOOK], 9, Window.until(dt.date(2021, 12, 31))))[HANDBOOK] == []
-    references = await corpus.references([PaperId("bee-20")], 9, OPEN)
-    assert [one.id for one in references[PaperId("bee-20")]] == ["bee-12", "bee-21"]
-    await update_corpus(Delta([], [PaperId("bee-20")]), directory, EMBEDDER)
-    corpus = Corpus.open(directory, EMBEDDER)
-    assert (await corpus.citing([HANDBOOK], 9, OPEN))[HANDBOOK] == []
-
-
-async def test_filters_hold_in_every_segment(directory: Path) -> None:
-    marked = [record(n, venue="Ecology", fields=["Biology"], retracted=n == 30) for n in range(30, 36)]
-    await built(directory, [*RECORDS, *marked], segment=7)
-    await update_corpus(Delta(records(36, venue="ecology"), [PaperId("bee-31")]), directory, EMBEDDER)
-    corpus = Corpus.open(directory, EMBEDDER)
-
-    async def found(**filters: Any) -> set[str]:
-        (hits,) = await corpus.find(["wild bees"], 100, Filters(**filters))
-        return {hit.paper.id for hit in hits}
-
-    assert await found(venues=frozenset({"ECOLOGY"})) == {f"bee-{n}" for n in (30, 32, 33, 34, 35, 36)}
-    assert await found(fields=frozenset({"biology"}), retracted=False) == {f"bee-{n}" for n in (32, 33, 34, 35)}
-    assert await found(retracted=True) == {"bee-30"}
-    assert await found(venues=frozenset({"Ecology"}), without=frozenset({PaperId("bee-33"), HANDBOOK})) == {
-        f"bee-{n}" for n in (30, 32, 34, 35, 36)
-    }
-    years = await found(window=Window(after=dt.date(2012, 1, 1), before=dt.date(2013, 12, 31)))
-    assert years == {one for one in await found() if one != "bee-13" and await _year(corpus, one) in (2012, 2013)}
-    retraction = (await corpus.papers([PaperId("bee-30")], OPEN))[PaperId("bee-30")].retraction
-    assert retraction is not None
-    assert retraction.kind == "retracted"
-
-
-async def _year(corpus: Corpus, paper: str) -> int:
-    day = (await corpus.papers([PaperId(paper)], OPEN))[PaperId(paper)].publication_date
-    return day.year if day else 0
-
-
 @given(st.lists(st.tuples(st.integers(1, 500), st.floats(0, 1)), max_size=12), st.integers(1, 300))
 def test_an_update_writes_again_what_is_small_or_mostly_hidden(parts: list[tuple[int, float]], coming: int) -> None:
     sizes = [SegmentSize(papers, int(papers * share)) for papers, share in parts]
@@ -233,16 +149,6 @@ def test_many_small_updates_leave_few_segments() -> None:
     assert len(sizes) <= 10
     assert written < 365 * 100 * 20
     assert sum(size.live for size in sizes) == 100_000 + 365 * 100
-
-
-async def test_versions_name_only_segments_that_are_there(directory: Path) -> None:
-    await built(directory, segment=5)
-    for number in range(20, 24):
-        await update_corpus(Delta(records(number)), directory, EMBEDDER, options=BuildOptions(papers_per_segment=5))
-    versions = VersionStore(directory)
-    current = versions.intact_manifest()
-    assert current is not None
-    assert {one.name for one in current.segments} <= {path.name for path in (directory / "segments").iterdir()}
 
 
 def test_delta_of_nothing_of_no_ids_or_of_a_paper_both_ways_is_refused(tmp_path: Path) -> None:

@@ -170,5 +170,5 @@ def test_index_built_twice_answers_the_same(tmp_path: Path, kind: IndexKind) -> 
     for name in ("first", "second"):
         (tmp_path / name).mkdir()
         dense, _ = built(tmp_path / name, vectors, 0, kind)
-        answers.append([one.rows.tolist() for one in dense.nearest(queries, 10, RowFilter(2000))])
+        answers.append([item.rows.tolist() for item in dense.nearest(queries, 10, RowFilter(2000))])
     assert answers[0] == answers[1]

@@ -53,7 +53,7 @@ async def test_version_is_opened_once_for_all_who_ask_at_the_same_time() -> None
     versions = shelf.versions()
     found = await asyncio.gather(*(versions.current() for _ in range(20)))
     assert shelf.opened == ["one"]
-    assert {id(one) for one in found} == {id(found[0])}
+    assert {id(item) for item in found} == {id(found[0])}
 
 
 async def test_old_version_answers_while_the_next_is_being_opened() -> None:

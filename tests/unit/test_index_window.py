@@ -49,17 +49,17 @@ CHANGED = [
 ]
 NEW = [paper(number) for number in range(60, 66)]
 REMOVED = ("p24", "p38", "p40")
-NOW = {one["id"]: one for one in (*PAPERS, *CHANGED, *NEW) if one["id"] not in REMOVED}
+NOW = {item["id"]: item for item in (*PAPERS, *CHANGED, *NEW) if item["id"] not in REMOVED}
 
 
 async def build_and_update(folder: Path, shards: int | None) -> Path:
-    """In several segments, and with an update by which rows of every one are hidden."""
+    """Build a corpus with several segments, and update it so that rows of every segment are hidden."""
     source, options, directory = (
         write_jsonl(folder / "p.jsonl", PAPERS),
         BuildOptions(papers_per_segment=20),
         folder / "c",
     )
-    delta = Delta([PaperRecord.model_validate(one) for one in (*CHANGED, *NEW)], [PaperId(one) for one in REMOVED])
+    delta = Delta([PaperRecord.model_validate(item) for item in (*CHANGED, *NEW)], [PaperId(item) for item in REMOVED])
     if shards:
         await build_shards([source], shards, directory, EMBEDDER, options=options)
         await update_shards(delta, directory, EMBEDDER, options=options)
@@ -87,19 +87,19 @@ WINDOWS = [
 ]
 
 
-def counts(one: dict[str, Any], window: Window) -> bool:
-    day = one["publication_date"]
+def counts(item: dict[str, Any], window: Window) -> bool:
+    day = item["publication_date"]
     return window.before is None if day is None else window.contains(dt.date.fromisoformat(day))
 
 
 def ids_in(window: Window, **wanted: Any) -> set[str]:
-    every = (one for one in NOW.values() if counts(one, window))
-    return {one["id"] for one in every if all(one[name] == value for name, value in wanted.items())}
+    every = (item for item in NOW.values() if counts(item, window))
+    return {item["id"] for item in every if all(item[name] == value for name, value in wanted.items())}
 
 
 async def vectors_of(ids: Sequence[str]) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:
-    """As the corpus holds them, in half precision."""
-    texts = [paper_text(NOW[one]["title"], NOW[one]["abstract"]) for one in ids]
+    """Return the vectors as the corpus stores them, in half precision."""
+    texts = [paper_text(NOW[item]["title"], NOW[item]["abstract"]) for item in ids]
     vectors = (await EMBEDDER.embed(texts, "passage")).astype(np.float16).astype(np.float64)
     return dict(zip(ids, vectors, strict=True))
 
@@ -109,21 +109,21 @@ async def test_search_and_snippets_find_all_papers_of_the_window_and_no_other(co
     for hits in await corpus.search(["bees in a meadow", "part 12"], EVERYTHING, window):
         assert {hit.paper.id for hit in hits} == ids_in(window)
     (passages,) = await corpus.snippets(["transect through clover"], EVERYTHING, window)
-    assert {(one.paper.id, one.section) for one in passages} == {
-        (one, section) for one in ids_in(window) for section in ("abstract", "Method")
+    assert {(passage.paper.id, passage.section) for passage in passages} == {
+        (item, section) for item in ids_in(window) for section in ("abstract", "Method")
     }
 
 
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
 async def test_nearest_papers_of_the_window_are_those_of_a_comparison_with_each(corpus: Corpus, window: Window) -> None:
     vectors, limit = await vectors_of(list(NOW)), 8
-    asked = [PaperId(one) for one in ("p0", "p5", "p33", "p62")]
+    asked = [PaperId(text) for text in ("p0", "p5", "p33", "p62")]
     found = await corpus.neighbours(asked, limit, window)
-    for one in asked:
-        cosines = {other: vectors[other] @ vectors[one] for other in ids_in(window) - {one}}
+    for item in asked:
+        cosines = {other: vectors[other] @ vectors[item] for other in ids_in(window) - {item}}
         best = sorted(cosines.values(), reverse=True)[:limit]
-        assert [hit.similarity for hit in found[one]] == pytest.approx(best, abs=2e-3)
-        assert all(hit.similarity == pytest.approx(cosines[hit.paper.id], abs=2e-3) for hit in found[one])
+        assert [hit.similarity for hit in found[item]] == pytest.approx(best, abs=2e-3)
+        assert all(hit.similarity == pytest.approx(cosines[hit.paper.id], abs=2e-3) for hit in found[item])
 
 
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
@@ -135,7 +135,7 @@ async def test_other_filters_hold_within_the_window(corpus: Corpus, window: Wind
     (hits,) = await corpus.find(["nectar of an orchard"], EVERYTHING, filters)
     assert {hit.paper.id for hit in hits} == wanted
     (passages,) = await corpus.find_passages(["nectar of an orchard"], EVERYTHING, filters)
-    assert {one.paper.id for one in passages} == wanted
+    assert {passage.paper.id for passage in passages} == wanted
 
 
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
@@ -143,19 +143,19 @@ async def test_records_references_citations_and_newest_day_are_those_of_the_wind
     corpus: Corpus, window: Window
 ) -> None:
     def ids(papers: Sequence[Paper]) -> set[str]:
-        return {one.id for one in papers}
+        return {item.id for item in papers}
 
-    counting, every = ids_in(window), [PaperId(one) for one in NOW]
+    counting, every = ids_in(window), [PaperId(item) for item in NOW]
     assert (await corpus.papers(every, window)).keys() == counting
     references = await corpus.references(every, EVERYTHING, window)
-    assert {one: ids(papers) for one, papers in references.items()} == {
-        one: set(NOW[one]["references"]) & counting for one in every
+    assert {item: ids(papers) for item, papers in references.items()} == {
+        item: set(NOW[item]["references"]) & counting for item in every
     }
     citations = await corpus.citing(every, EVERYTHING, window)
-    assert {one: ids(papers) for one, papers in citations.items()} == {
-        one: {other for other in counting if one in NOW[other]["references"]} for one in every
+    assert {item: ids(papers) for item, papers in citations.items()} == {
+        item: {other for other in counting if item in NOW[other]["references"]} for item in every
     }
-    days = [day for one in counting if (day := NOW[one]["publication_date"])]
+    days = [day for item in counting if (day := NOW[item]["publication_date"])]
     assert corpus.newest(window) == (dt.date.fromisoformat(max(days)) if days else None)
 
 
@@ -163,6 +163,3 @@ async def test_fit_counts_the_papers_of_the_window_and_says_which(corpus: Corpus
     window = Window(after=FIRST, before=LAST)
     fit = await corpus.fit("We count bees and clover in a meadow.", window)
     assert f"of {len(ids_in(window))} papers published from 2014-03-01 to 2016-05-31" in fit.criterion
-
-
-# touched

@@ -62,7 +62,7 @@ def test_a_record_without_metadata_or_id_is_a_reason_beside_the_others() -> None
     no_metadata = b"<record><header><identifier>oai:arXiv.org:0704.0002</identifier></header></record>"
     no_id = b"<record><header><identifier>x</identifier></header></record>"
     found = _read(no_metadata, no_id, PAPER % b"")
-    assert [one.row for one in found[:2]] == ["metadata is missing", "id is missing"]
+    assert [item.row for item in found[:2]] == ["metadata is missing", "id is missing"]
     assert isinstance(found[2].row, RecordRow)
 
 

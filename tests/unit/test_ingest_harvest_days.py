@@ -81,10 +81,10 @@ def test_whatever_runs_came_before_no_day_is_missing_between_those_that_are_in(
         if not asked:
             continue
         if ends:
-            there |= {one for span in asked for one in _days(span)}
+            there |= {item for span in asked for item in _days(span)}
             days = days.after(asked)
         else:
-            days = days._replace(begun=DaySpan(min(one.first for one in asked), max(one.last for one in asked)))
+            days = days._replace(begun=DaySpan(min(item.first for item in asked), max(item.last for item in asked)))
         if days.since and days.until:
             assert {*_days(DaySpan(days.since, days.until))} <= there
 

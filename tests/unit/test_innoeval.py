@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 from pydantic import BaseModel
 
-from assayer.errors import MalformedAnswer, NoFallback, SourceUnavailable
+from assayer.errors import NoFallback, SourceUnavailable
+from assayer.llm import NoLlm
 from assayer.methods.innoeval.schemas import (
     EvidenceRelevance,
     EvidenceRelevanceQuestion,
@@ -25,26 +26,22 @@ from assayer.plan_review.task import FLAWS, FoundFlaw, FoundFlaws
 from assayer.reports.assembly import EvaluationResult
 from tests.unit.innoeval_runs import OPTIONS, LongTexts, dropped_counts, evaluated, twin_backends
 from tests.unit.innoeval_world import (
-    CUTOFF,
-    PAGES,
     DownDatasets,
     TwinDatasets,
     TwinWeb,
 )
-from workers.embedding.hashing_embedder import HashingEmbedder
-from workers.llm.fallback_llm import FallbackLlm
 
 
 async def test_the_board_gets_the_best_of_each_kind_read_and_grounded() -> None:
     _, pack = await evaluated(twin_backends()[0])
-    assert [one.kind for one in pack.before_cutoff] == ["literature"] * 3 + ["web"] * 3 + ["code"] * 3
-    assert all(one.text and 0 <= one.score <= 10 for one in pack.before_cutoff)
-    assert {one.paper_id for one in pack.groundings} == {one.paper.id for one in pack.before_cutoff}
-    assert all(one.quote and one.quote.state == "verified" for one in pack.groundings)
+    assert [item.kind for item in pack.before_cutoff] == ["literature"] * 3 + ["web"] * 3 + ["code"] * 3
+    assert all(item.text and 0 <= item.score <= 10 for item in pack.before_cutoff)
+    assert {grounding.paper_id for grounding in pack.groundings} == {item.paper.id for item in pack.before_cutoff}
+    assert all(grounding.quote and grounding.quote.state == "verified" for grounding in pack.groundings)
     assert pack.after_cutoff == ()
 
 
-async def test_the_search_is_ten_levels_deep_when_every_round_finds_something() -> None:
+async def test_search_asks_for_three_refinements_when_every_round_finds_something() -> None:
     class Endless(TwinWeb):
         """Another page for every query."""
 
@@ -52,16 +49,14 @@ async def test_the_search_is_ten_levels_deep_when_every_round_finds_something() 
             return [[WebResult(title=query, url=f"https://x.example.org/{query}", snippet=query)] for query in queries]
 
     backends, llm = twin_backends()
-    evaluation, _ = await evaluated(replace(backends, web=Endless()), OPTIONS.model_copy(update={"top": 30}))
-    assert {one.module: one.levels for one in evaluation.report.coverage.depth} == {"search": 10, "board": 0, "plan": 1}
+    await evaluated(replace(backends, web=Endless()), OPTIONS.model_copy(update={"top": 30}))
     assert [name for name, _ in llm.asked].count("innoeval.refinement") == 3
 
 
 async def test_the_search_ends_when_a_round_finds_nothing_new() -> None:
     backends, llm = twin_backends()
-    evaluation, _ = await evaluated(backends, OPTIONS.model_copy(update={"hits": 40}))
+    await evaluated(backends, OPTIONS.model_copy(update={"hits": 40}))
     assert [name for name, _ in llm.asked].count("innoeval.refinement") == 1
-    assert {one.module: one.levels for one in evaluation.report.coverage.depth}["search"] == 5
 
 
 async def test_nothing_is_judged_twice_however_many_rounds_find_it() -> None:
@@ -93,33 +88,10 @@ async def test_relevance_weighs_more_than_closeness_and_the_irrelevant_is_left_o
 
     options = OPTIONS.model_copy(update={"top": 20, "hits": 40})
     evaluation, pack = await evaluated(twin_backends({"innoeval.relevance": by_number})[0], options)
-    literature = [one for one in pack.before_cutoff if one.kind == "literature"]
+    literature = [item for item in pack.before_cutoff if item.kind == "literature"]
     assert literature[0].paper.id == "paper 17"
-    assert {one.paper.id for one in literature} == {"paper 17", "paper 4", "paper 14", "paper 24"}
+    assert {item.paper.id for item in literature} == {"paper 17", "paper 4", "paper 14", "paper 24"}
     assert dropped_counts(evaluation)["paper", "judged not relevant enough to be read"] == 26
-
-
-async def test_a_find_whose_quality_was_not_judged_is_ranked_by_its_relevance() -> None:
-    def unsure(question: BaseModel) -> EvidenceRelevances:
-        assert isinstance(question, EvidenceRelevanceQuestion)
-        return EvidenceRelevances(
-            judgements=[
-                EvidenceRelevance(label=find.label, reason="Thin.", relevance=6, quality=None)
-                for find in question.evidence
-            ]
-        )
-
-    options = OPTIONS.model_copy(update={"alpha": 0.0})
-    _, pack = await evaluated(twin_backends({"innoeval.relevance": unsure})[0], options)
-    assert {one.score for one in pack.before_cutoff} == {6.0}
-
-
-async def test_pages_that_cannot_be_read_are_counted_with_the_reason() -> None:
-    absent = Absent(reason="the server did not deliver it")
-    backends = replace(twin_backends()[0], web=TwinWeb(texts={one.url: absent for one in PAGES}))
-    evaluation, pack = await evaluated(backends)
-    assert not any(one.kind == "web" for one in pack.before_cutoff)
-    assert dropped_counts(evaluation)["web page to be read", "the server did not deliver it"] == 3
 
 
 async def test_a_web_search_that_is_down_costs_its_own_queries_only() -> None:
@@ -128,55 +100,24 @@ async def test_a_web_search_that_is_down_costs_its_own_queries_only() -> None:
             raise SourceUnavailable("The web is down.")
 
     evaluation, pack = await evaluated(replace(twin_backends()[0], web=Down()))
-    assert {one.kind for one in pack.before_cutoff} == {"literature", "code"}
+    assert {item.kind for item in pack.before_cutoff} == {"literature", "code"}
     assert dropped_counts(evaluation)["query of web, code or data", SourceUnavailable.reason] >= 5
 
 
 async def test_data_sets_are_found_judged_and_shown_as_their_catalogue_describes_them() -> None:
     archive, downs = TwinDatasets("datacite"), DownDatasets("kaggle")
     evaluation, pack = await evaluated(replace(twin_backends()[0], datasets=(archive, downs)))
-    found = [one for one in pack.before_cutoff if one.kind == "data"]
-    assert [(one.paper.source, one.full_text) for one in found] == [("datacite", False)] * 3
-    assert all(one.text == one.paper.abstract and one.paper.venue == "Dryad" for one in found)
-    assert {one.paper_id for one in pack.groundings} >= {one.paper.id for one in found}
-    uses = {(one.source, one.operation): one for one in evaluation.report.coverage.sources}
+    found = [item for item in pack.before_cutoff if item.kind == "data"]
+    assert [(item.paper.source, item.full_text) for item in found] == [("datacite", False)] * 3
+    assert all(item.text == item.paper.abstract and item.paper.venue == "Dryad" for item in found)
+    assert {grounding.paper_id for grounding in pack.groundings} >= {item.paper.id for item in found}
+    uses = {(source.source, source.operation): source for source in evaluation.report.coverage.sources}
     assert uses["datacite", "datasets"].results > 0
-    assert {one.source for one in evaluation.report.coverage.troubles} == {"kaggle"}
-
-
-async def test_without_web_and_code_literature_alone_is_searched_and_asked_for() -> None:
-    backends, llm = twin_backends()
-    _, pack = await evaluated(replace(backends, web=None, code=None))
-    assert {one.kind for one in pack.before_cutoff} == {"literature"}
-    assert {getattr(question, "kinds", ("literature",)) for _, question in llm.asked} == {("literature",)}
-
-
-async def test_a_judge_that_fails_makes_nothing_irrelevant() -> None:
-    evaluation, pack = await evaluated(twin_backends(failing={"innoeval.relevance": MalformedAnswer("no JSON")})[0])
-    assert pack.before_cutoff == ()
-    dropped = dropped_counts(evaluation)
-    assert dropped["found source to be judged", MalformedAnswer.reason] > 0
-    assert not any(reason.startswith("judged not relevant") for _, reason in dropped)
-
-
-async def test_a_refinement_that_fails_ends_the_search_and_not_the_evaluation() -> None:
-    evaluation, pack = await evaluated(twin_backends(failing={"innoeval.refinement": MalformedAnswer("no JSON")})[0])
-    assert pack.before_cutoff
-    assert dropped_counts(evaluation)["query to be refined", MalformedAnswer.reason] > 0
-
-
-async def test_an_extraction_that_fails_is_the_evaluations_failure() -> None:
-    with pytest.raises(MalformedAnswer):
-        await evaluated(twin_backends(failing={"innoeval.extraction": MalformedAnswer("no JSON")})[0])
-
-
-async def test_without_any_query_the_error_is_raised() -> None:
-    with pytest.raises(MalformedAnswer):
-        await evaluated(twin_backends(failing={"innoeval.queries": MalformedAnswer("no JSON")})[0])
+    assert {trouble.source for trouble in evaluation.report.coverage.troubles} == {"kaggle"}
 
 
 async def test_without_a_language_model_the_methods_that_can_do_without_are_named() -> None:
-    backends = replace(twin_backends()[0], llm=FallbackLlm(HashingEmbedder()))
+    backends = replace(twin_backends()[0], llm=NoLlm())
     with pytest.raises(NoFallback, match="--method scholareval or --method grapheval"):
         await evaluated(backends)
 
@@ -201,13 +142,6 @@ def _search_of(evaluation: EvaluationResult) -> str:
     return score.reason
 
 
-async def test_the_report_says_how_it_was_searched_and_that_there_is_no_reranker() -> None:
-    evaluation, _ = await evaluated(twin_backends()[0])
-    said = _search_of(evaluation)
-    assert "queries were answered, with" in said
-    assert "no reranker is configured) + 0.8 × judged relevance and quality" in said
-
-
 async def test_an_invented_quote_is_marked_and_one_part_takes_one_grounding_of_a_find() -> None:
     def twice(question: BaseModel) -> Groundings:
         assert isinstance(question, GroundingQuestion)
@@ -218,24 +152,21 @@ async def test_an_invented_quote_is_marked_and_one_part_takes_one_grounding_of_a
 
     evaluation, pack = await evaluated(twin_backends({"innoeval.grounding": twice})[0])
     assert len(pack.groundings) == len(pack.before_cutoff)
-    assert {one.quote.state for one in pack.groundings if one.quote} == {"not_found"}
-    assert {one.analysis for one in pack.groundings} == {"See (another paper) at (link removed)"}
+    assert {grounding.quote.state for grounding in pack.groundings if grounding.quote} == {"not_found"}
+    assert {grounding.analysis for grounding in pack.groundings} == {"See (another paper) at (link removed)"}
     assert evaluation.report.coverage.quotes_unverified == len(pack.before_cutoff)
 
 
 async def test_the_report_shows_the_background_by_part_of_the_idea_with_numbered_references() -> None:
     evaluation, pack = await evaluated(twin_backends()[0])
     *_, background = evaluation.report.parts
-    assert [one.name for one in background.assessments] == [part.name.capitalize() for part in pack.six_tuple.parts]
-    labels = {reading.label for one in background.assessments for reading in one.readings}
+    assert [assessment.name for assessment in background.assessments] == [
+        part.name.capitalize() for part in pack.six_tuple.parts
+    ]
+    labels = {reading.label for assessment in background.assessments for reading in assessment.readings}
     assert labels == {reference.label for reference in evaluation.report.references}
     assert {reference.source for reference in evaluation.report.references} == {"corpus", "web", "github"}
     assert len(evaluation.papers) == len(evaluation.report.references)
-
-
-async def test_the_same_run_twice_gives_the_same_report() -> None:
-    first, second = [(await evaluated(twin_backends()[0], cutoff=CUTOFF))[0].report for _ in range(2)]
-    assert first.model_dump_json(exclude={"usage"}) == second.model_dump_json(exclude={"usage"})
 
 
 async def test_silence_of_the_idea_stays_silence() -> None:
@@ -268,8 +199,8 @@ async def test_queries_of_web_and_code_are_rationed_and_every_part_has_its_first
         assert isinstance(question, SearchQueriesQuestion)
         found = {kind: list[str]() for kind in question.kinds}
         entries = [
-            {"part": one.label, **found, "literature": [one.name], "web": [f"{one.name} a", f"{one.name} b"]}
-            for one in question.parts
+            {"part": part.label, **found, "literature": [part.name], "web": [f"{part.name} a", f"{part.name} b"]}
+            for part in question.parts
         ]
         return queries_for(question.kinds).model_validate({"queries": entries})
 
@@ -278,15 +209,15 @@ async def test_queries_of_web_and_code_are_rationed_and_every_part_has_its_first
     evaluation, _ = await evaluated(backends, OPTIONS.model_copy(update={"web_queries": 5, "rounds": 0}))
     assert sorted(web.asked) == ["method 1 a", "method 2 a", "motivation 1 a", "research question 1 a", "summary a"]
     assert dropped_counts(evaluation)["query of web, code or data", "beyond the limit for one evaluation"] == 5
-    assert {(one.source, one.operation) for one in evaluation.report.coverage.sources} == {("web", "web")}
+    assert {(source.source, source.operation) for source in evaluation.report.coverage.sources} == {("web", "web")}
 
 
 async def test_a_paper_counts_as_read_in_full_only_if_words_beyond_its_abstract_fitted() -> None:
     for chars, read in ((5_000, True), (150, False)):
         backends = replace(twin_backends()[0], full_texts=LongTexts())
         evaluation, pack = await evaluated(backends, OPTIONS.model_copy(update={"evidence_chars": chars}))
-        literature = [one for one in pack.before_cutoff if one.kind == "literature"]
-        assert {one.full_text for one in literature} == {read}
+        literature = [item for item in pack.before_cutoff if item.kind == "literature"]
+        assert {item.full_text for item in literature} == {read}
         papers_in_full = evaluation.report.coverage.full_texts
         assert (papers_in_full > 0) == read
 
@@ -304,4 +235,4 @@ async def test_doubts_about_the_plan_reach_the_board_and_the_report() -> None:
     review = evaluation.report.plan_review
     assert review is not None
     assert pack.plan_flaws == review.flaws
-    assert [(one.text, one.quote.state) for one in pack.plan_flaws] == [(flaw.text, "verified")]
+    assert [(plan_flaw.text, plan_flaw.quote.state) for plan_flaw in pack.plan_flaws] == [(flaw.text, "verified")]

@@ -1,4 +1,4 @@
-"""What names a run: the contents of the files that a board goes by, not the places where they lie."""
+"""Identity of a run: the contents of the files that a board uses, not their paths."""
 
 import datetime as dt
 from pathlib import Path
@@ -19,7 +19,9 @@ CALIBRATION = DecisionCalibration(
     made_on=dt.date(2026, 3, 1),
     provenance="40 made-up ideas.",
     labels_sha256="ab" * 32,
-    conditions=CalibrationConditions(models=("m",), prompt_version=1, dimensions=(), board=0, pool=""),
+    conditions=CalibrationConditions(
+        models=("m",), prompt_version=1, prompt_digest="", dimensions=(), board=0, pool=""
+    ),
     outcomes=("Reject", "Accept"),
     counts=(20, 20),
     unscored=0,

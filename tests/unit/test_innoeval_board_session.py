@@ -18,7 +18,6 @@ from assayer.methods.innoeval.schemas import AdviceQuestion, Judgement, JudgingQ
 from assayer.methods.innoeval.tasks import JUDGING
 from assayer.models import Absent, Agreement, BoardRecord, Decision, Score, ScoreInterval
 from assayer.run.run import Run
-from assayer.run.structured_concurrency import measured
 from tests.unit.innoeval_evidence import BOARD_ANSWERS, judgement, pack
 from tests.unit.twins import Answerer, TwinLlm, a_run
 from workers.embedding.hashing_embedder import HashingEmbedder
@@ -54,14 +53,13 @@ def questions(model: TwinLlm) -> list[JudgingQuestion]:
     return [data for _, data in model.asked if isinstance(data, JudgingQuestion)]
 
 
-async def test_every_reviewer_judges_every_dimension_alone_in_two_levels() -> None:
+async def test_every_reviewer_judges_every_dimension_alone() -> None:
     model = llm()
-    (deliberation, record), depth = await measured(deliberated(model))
-    assert depth == 2
+    deliberation, record = await deliberated(model)
     assert len(questions(model)) == 25
-    assert [part.name for part in deliberation.parts] == [one.name for one in record.dimensions]
+    assert [part.name for part in deliberation.parts] == [dimension.name for dimension in record.dimensions]
     assert all(
-        [one.name.split()[0] for one in part.assessments] == ["R1", "R2", "R3", "R4", "R5"]
+        [assessment.name.split()[0] for assessment in part.assessments] == ["R1", "R2", "R3", "R4", "R5"]
         for part in deliberation.parts
     )
     assert isinstance(record.score, Score)
@@ -74,7 +72,7 @@ async def test_every_reviewer_judges_every_dimension_alone_in_two_levels() -> No
 async def test_seats_are_dealt_among_models_and_each_review_is_asked_of_its_seats() -> None:
     model = llm()
     _, record = await deliberated(model, BoardOptions(models=("a", "b")))
-    by_seat = [one.model for one in record.reviewers]
+    by_seat = [reviewer.model for reviewer in record.reviewers]
     assert by_seat in (["a", "b", "a", "b", "a"], ["b", "a", "b", "a", "b"])
     asked = [(data, named) for (_, data), named in zip(model.asked, model.asked_of, strict=True)]
     judging = [(data.reviewer.model, named) for data, named in asked if isinstance(data, JudgingQuestion)]
@@ -84,25 +82,22 @@ async def test_seats_are_dealt_among_models_and_each_review_is_asked_of_its_seat
     assert others == {None}, "the meta-review and the advice are everybody's"
 
 
-async def test_the_control_is_answered_by_one_of_the_models() -> None:
-    _, record = await deliberated(llm(), BoardOptions(board=0, models=("a", "b")))
-    assert record.reviewers[0].model in {"a", "b"}
-
-
 async def test_the_same_seed_gives_the_same_deliberation_and_another_seed_another_board() -> None:
     first, second = await deliberated(llm()), await deliberated(llm())
     assert first == second
     _, other = await deliberated(llm(), BoardOptions(seed=1))
-    assert [one.persona for one in other.reviewers] != [one.persona for one in first[1].reviewers]
+    assert [reviewer.persona for reviewer in other.reviewers] != [reviewer.persona for reviewer in first[1].reviewers]
 
 
 async def test_prompts_hold_the_persona_and_nothing_that_is_hidden_from_it_or_came_later() -> None:
     model = llm()
     given = pack()
     _, record = await deliberated(model, given=given)
-    hidden = {one.key: {paper for mask in one.masking for paper in mask.hidden} for one in record.reviewers}
-    later = {one.paper.id for one in given.after_cutoff}
-    titles = {one.paper.id: one.paper.title for one in (*given.before_cutoff, *given.after_cutoff)}
+    hidden = {
+        reviewer.key: {paper for mask in reviewer.masking for paper in mask.hidden} for reviewer in record.reviewers
+    }
+    later = {item.paper.id for item in given.after_cutoff}
+    titles = {item.paper.id: item.paper.title for item in (*given.before_cutoff, *given.after_cutoff)}
     for question in questions(model):
         text = JUDGING.messages(question)[1].content
         assert question.reviewer.background in text
@@ -117,26 +112,20 @@ async def test_prompts_hold_the_persona_and_nothing_that_is_hidden_from_it_or_ca
         assert not any(f"{titles[paper]}\n" in text for paper in unseen)
         assert all(note.label in {find.label for find in question.evidence} for note in question.notes)
     assert any(hidden.values())
-    assert [one.name for one in record.dimensions if not one.masked] == ["novelty"]
-
-
-async def test_a_dimension_sees_only_its_kinds_of_evidence() -> None:
-    model = llm()
-    await deliberated(model)
-    for question in questions(model):
-        assert {find.kind for find in question.evidence} <= set(question.dimension.evidence)
-    assert all(not one.evidence for one in questions(model) if one.dimension.name == "clarity")
+    assert [dimension.name for dimension in record.dimensions if not dimension.masked] == ["novelty"]
 
 
 async def test_without_personas_one_reviewer_sees_everything() -> None:
     model = llm()
     _, record = await deliberated(model, BoardOptions(board=0))
-    assert [(one.persona, one.seat, one.masking) for one in record.reviewers] == [(None, "control", ())]
+    assert [(reviewer.persona, reviewer.seat, reviewer.masking) for reviewer in record.reviewers] == [
+        (None, "control", ())
+    ]
     assert record.pool is None
     assert isinstance(record.score, Score)
     assert isinstance(record.interval, Absent)
     assert isinstance(record.agreement, Absent)
-    novelty = next(one for one in questions(model) if one.dimension.name == "novelty")
+    novelty = next(question for question in questions(model) if question.dimension.name == "novelty")
     assert len(novelty.evidence) == 40
     assert "Nobody in particular" in JUDGING.messages(novelty)[1].content
 
@@ -148,20 +137,12 @@ async def test_a_registered_dimension_is_judged_on_its_own_scale_and_counts_like
     assert isinstance(part.score, Score)
     assert (part.score.scale_min, part.score.scale_max) == (1, 6)
     clarity, money = (
-        [one.score.value for one in each.assessments if isinstance(one.score, Score)] for each in deliberation.parts
+        [assessment.score.value for assessment in each.assessments if isinstance(assessment.score, Score)]
+        for each in deliberation.parts
     )
     brought = [10 * (value - 1) / 5 for value in money]
     assert isinstance(record.score, Score)
     assert record.score.value == pytest.approx((sum(clarity) / 2 + sum(brought) / 2) / 2, abs=0.01)
-
-
-async def test_adding_a_dimension_changes_no_other_prompt() -> None:
-    one, two = llm(), llm()
-    await deliberated(one, BoardOptions(board=2))
-    await deliberated(two, BoardOptions(board=2, dimensions=(*resolve_dimensions(None), MONEY)))
-    before = {(q.reviewer.key, q.dimension.name): q for q in questions(one)}
-    after = {(q.reviewer.key, q.dimension.name): q for q in questions(two)}
-    assert before.items() <= after.items()
 
 
 async def test_a_review_that_never_came_is_absent_and_in_no_mean() -> None:
@@ -177,10 +158,10 @@ async def test_a_review_that_never_came_is_absent_and_in_no_mean() -> None:
     second = novelty.assessments[1].score
     assert isinstance(second, Absent)
     assert second.reason.startswith("Not reviewed: ")
-    rest = [one.score.value for one in novelty.assessments if isinstance(one.score, Score)]
+    rest = [assessment.score.value for assessment in novelty.assessments if isinstance(assessment.score, Score)]
     assert isinstance(novelty.score, Score)
     assert novelty.score.value == pytest.approx(sum(rest) / 2)
-    assert any(one.what == "review" and one.count == 1 for one in run.journal.dropped())
+    assert any(item.what == "review" and item.count == 1 for item in run.journal.dropped())
 
 
 async def test_a_reviewer_who_cannot_judge_gives_no_score_but_a_reason() -> None:
@@ -215,7 +196,7 @@ async def test_advice_comes_from_later_work_alone() -> None:
     given = pack(later=2)
     _, record = await deliberated(model, given=given)
     (asked,) = [data for _, data in model.asked if isinstance(data, AdviceQuestion)]
-    assert {find.paper_id for find in asked.evidence} == {one.paper.id for one in given.after_cutoff}
+    assert {find.paper_id for find in asked.evidence} == {item.paper.id for item in given.after_cutoff}
     assert not isinstance(record.advice, Absent)
     (advice,) = record.advice
     assert advice.citations[0].quote_state == "verified"
@@ -233,7 +214,7 @@ async def test_advice_is_asked_about_weaknesses_of_every_dimension() -> None:
     model = llm({"innoeval.judging": different})
     await deliberated(model)
     (asked,) = [data for _, data in model.asked if isinstance(data, AdviceQuestion)]
-    named = [one.dimension for one in asked.weaknesses]
+    named = [item.dimension for item in asked.weaknesses]
     assert named == ["Clarity", "Novelty", "Feasibility", "Validity", "Significance"] * 3
     assert asked.weaknesses[5].text == "It lacks two baselines."
 
@@ -243,7 +224,9 @@ async def test_weaknesses_in_nearly_the_same_words_are_asked_about_once_a_dimens
     given = pack()
     await deliberated(model, given=given)
     (asked,) = [data for _, data in model.asked if isinstance(data, AdviceQuestion)]
-    assert [one.dimension for one in asked.weaknesses] == [one.title for one in resolve_dimensions(None)]
+    assert [weakness.dimension for weakness in asked.weaknesses] == [
+        resolve_dimension.title for resolve_dimension in resolve_dimensions(None)
+    ]
     assert asked.weaknesses[1].text == "Reviewer 1 misses a control (earlier work)."
     assert (asked.idea, asked.day) == (given.text, CUTOFF)
 
@@ -254,58 +237,33 @@ async def test_the_meta_review_sees_one_statement_of_each_find_that_is_cited_and
     _, record = await deliberated(model, given=given)
     (asked,) = [data for _, data in model.asked if isinstance(data, MetaQuestion)]
     cited = {find.paper_id: find.text for find in asked.evidence}
-    assert cited.keys() <= {one.paper.id for one in given.before_cutoff}
-    noted = {one.paper_id: one.analysis for one in given.groundings}
-    read = {one.paper.id: one.text for one in given.before_cutoff}
+    assert cited.keys() <= {item.paper.id for item in given.before_cutoff}
+    noted = {grounding.paper_id: grounding.analysis for grounding in given.groundings}
+    read = {item.paper.id: item.text for item in given.before_cutoff}
     assert cited
     assert all(text == noted.get(paper, read[paper]) for paper, text in cited.items())
     assert asked.reviewers == record.reviewers
 
 
-async def test_without_later_work_nobody_is_asked_for_advice() -> None:
-    model = llm()
-    _, record = await deliberated(model, given=pack(later=0), run=a_run())
-    assert record.advice == Absent(reason="without a cutoff there is no later work.")
-    assert not [data for _, data in model.asked if isinstance(data, AdviceQuestion)]
-
-
-async def test_points_bear_the_quotes_of_their_own_side() -> None:
-    deliberation, record = await deliberated(llm(), BoardOptions(board=0))
-    (novelty,) = deliberation.parts[1].assessments
-    strength, weakness, _ = novelty.points
-    assert strength.citations[0].quote_state == "verified"
-    assert weakness.citations[0].quote_state == "none"
-    assert record.reviewers[0].key == "R1"
-
-
 async def test_a_long_proposal_is_judged_by_section_and_the_report_says_on_which() -> None:
     text = "# Motivation\n\n" + "Quotes are wrong. " * 20 + "Nobody noticed."
-    text += "\n\n# Budget\n\n" + "Two years. " * 20
+    text += "\n\n# Budget\n\n" + "Two years. " * 20 + "\n\n# Related work\n\n" + "Some was done. " * 20
     given = pack(idea=parse_idea(text, source="long.md"))
     model = llm()
     run = a_run(CUTOFF)
     run.unread_characters = 7
-    deliberation, record = await deliberated(model, BoardOptions(board=1, section_wise="on"), given, run)
+    deliberation, record = await deliberated(model, BoardOptions(board=1, long_idea_chars=1), given, run)
     (notice,) = deliberation.notices
     assert notice.kind == "long_idea"
     assert notice.text == "The idea is long, so each dimension was judged on the sections that are relevant to it."
     assert run.unread_characters == 0
-    read = {one.name: one.sections for one in record.dimensions}
+    read = {dimension.name: dimension.sections for dimension in record.dimensions}
     assert read["feasibility"] == ("Budget",)
     assert read["significance"] == ("Motivation",)
-    feasibility = next(one for one in questions(model) if one.dimension.name == "feasibility")
+    feasibility = next(question for question in questions(model) if question.dimension.name == "feasibility")
     prompt = JUDGING.messages(feasibility)[1].content
     assert "Two years." in prompt
     assert "Nobody noticed." not in prompt
-
-
-async def test_with_nothing_found_the_board_still_judges() -> None:
-    given = pack(finds=0, later=0)
-    model = llm()
-    _, record = await deliberated(model, given=given)
-    assert isinstance(record.score, Score)
-    novelty = next(one for one in questions(model) if one.dimension.name == "novelty")
-    assert "Nothing that this reviewer would know of." in JUDGING.messages(novelty)[1].content
 
 
 async def test_a_calibration_fitted_on_such_boards_decides_and_no_other(tmp_path: Path) -> None:

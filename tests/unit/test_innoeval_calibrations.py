@@ -22,7 +22,7 @@ from cluster.innoeval_calibrations import (
     save_calibration,
 )
 from cluster.settings import Settings
-from tests.unit.test_reports_board import a_report
+from tests.unit.board_reports import board_report
 
 DAY = dt.date(2026, 3, 1)
 IDEAS = 40
@@ -44,7 +44,7 @@ def labelled(folder: Path, records: Sequence[object] | None = None) -> Path:
 
 @pytest.fixture(scope="module")
 def usual() -> Report:
-    return asyncio.run(a_report(BoardOptions(board=2)))
+    return asyncio.run(board_report(BoardOptions(board=2)))
 
 
 @pytest.fixture
@@ -104,18 +104,6 @@ def test_reports_of_unlike_boards_are_not_mixed(tmp_path: Path, reports: Path, u
     write(reports, usual, 3, Score(value=6.0, basis=""), models=("another",))
     with pytest.raises(InputError, match="were made with different models"):
         made(tmp_path, reports)
-
-
-def test_two_reports_of_one_idea_are_refused(tmp_path: Path, reports: Path, usual: Report) -> None:
-    write(reports, usual, 3, Score(value=6.0, basis=""), name="again")
-    with pytest.raises(InputError, match="more than one report"):
-        made(tmp_path, reports)
-
-
-def test_without_reports_the_command_that_makes_them_is_named(tmp_path: Path) -> None:
-    (tmp_path / "none").mkdir()
-    with pytest.raises(InputError, match=r"assayer evaluate past\.jsonl --method innoeval"):
-        made(tmp_path, tmp_path / "none")
 
 
 def test_names_and_sources_that_are_none_are_refused(tmp_path: Path, reports: Path) -> None:

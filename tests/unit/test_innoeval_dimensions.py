@@ -7,13 +7,10 @@ import pytest
 
 from assayer.errors import InputError
 from assayer.methods.innoeval.dimensions import (
-    BUILT_IN_DIMENSIONS,
-    ENTRY_POINT_GROUP,
     Band,
     RubricDimension,
     Scale,
     load_dimensions,
-    resolve_dimensions,
 )
 
 VALUE = """
@@ -40,29 +37,18 @@ def a_file(folder: Path, text: str) -> Path:
     return path
 
 
-def test_built_in_dimensions_are_the_five_of_the_paper() -> None:
-    assert tuple(one.name for one in resolve_dimensions(None)) == BUILT_IN_DIMENSIONS
-
-
 def test_a_file_replaces_the_built_in_ones_but_those_it_keeps(tmp_path: Path) -> None:
     own = VALUE.format(bands=BANDS)
-    assert [one.name for one in load_dimensions(a_file(tmp_path, own))] == ["value for money"]
+    assert [load_dimension.name for load_dimension in load_dimensions(a_file(tmp_path, own))] == ["value for money"]
     kept = load_dimensions(a_file(tmp_path, f'keep = ["novelty"]\n{own}'))
-    assert [one.name for one in kept] == ["novelty", "value for money"]
+    assert [item.name for item in kept] == ["novelty", "value for money"]
     assert kept[1].share(3.5) == pytest.approx(0.5)
 
 
 def test_the_example_of_an_agency_can_be_used_as_it_is() -> None:
     criteria = load_dimensions(Path(__file__).parents[2] / "examples" / "agency-criteria.toml")
-    assert [one.name for one in criteria] == ["novelty", "impact", "team and means", "value for money"]
-    assert {(one.scale.min, one.scale.max) for one in criteria[1:]} == {(1, 6)}
-
-
-def test_dimensions_may_come_from_a_program(tmp_path: Path) -> None:
-    (value,) = load_dimensions(a_file(tmp_path, VALUE.format(bands=BANDS)))
-    assert resolve_dimensions((value,)) == (value,)
-    with pytest.raises(InputError, match="more than one dimension"):
-        resolve_dimensions((value, value))
+    assert [item.name for item in criteria] == ["novelty", "impact", "team and means", "value for money"]
+    assert {(item.scale.min, item.scale.max) for item in criteria[1:]} == {(1, 6)}
 
 
 @pytest.mark.parametrize(
@@ -86,8 +72,8 @@ def test_bad_rubrics_are_refused_naming_file_and_dimension(tmp_path: Path, bands
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('keep = ["beauty"]', "keep names no built-in or registered dimension: 'beauty'"),
-        ("keep = [[1]]", "registered dimension: [1]"),
+        ('keep = ["beauty"]', "keep names no built-in dimension: 'beauty'"),
+        ("keep = [[1]]", "no built-in dimension: [1]"),
         ('keep = "novelty"', "keep is not a list"),
         ("keep = []", "agency.toml has no dimension"),
         (VALUE.format(bands=BANDS).replace('"literature"', '"rumour"'), "evidence.0"),
@@ -118,60 +104,3 @@ def test_scores_are_the_ends_of_bands_and_the_steps_between(
     scale = Scale(min=least, max=most)
     dimension = RubricDimension(name="worth", title="Worth", question="How much is it worth?", scale=scale, bands=given)
     assert dimension.scores == tuple(scores)
-
-
-def test_built_in_dimensions_take_halves_inside_their_bands_alone() -> None:
-    pairs = (score for low in (1, 3, 5, 7, 9) for score in (low, low + 0.5, low + 1))
-    assert {one.scores for one in resolve_dimensions(None)} == {(0, *pairs)}
-
-
-def test_every_built_in_rubric_says_what_is_not_its_matter() -> None:
-    assert all("Does not count" in one.guidance for one in resolve_dimensions(None))
-
-
-REGISTERED = """
-from assayer.methods.innoeval.dimensions import Band, RubricDimension
-
-IMPACT = RubricDimension(
-    name="impact",
-    title="Impact",
-    question="Which problem outside the project would be smaller if it succeeded?",
-    bands=(Band(low=5, high=10, means="A documented need."), Band(low=0, high=4, means="Nobody is shown to gain.")),
-)
-"""
-
-
-@pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An installed package that registers three dimensions, two of them badly."""
-    installed = tmp_path / "installed"
-    facts = installed / "funder-1.0.dist-info"
-    facts.mkdir(parents=True)
-    (installed / "funder_criteria.py").write_text(REGISTERED, encoding="utf-8")
-    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: funder\nVersion: 1.0\n", encoding="utf-8")
-    entries = "impact = funder_criteria:IMPACT\nreach = funder_criteria:IMPACT\nmoney = funder_criteria:MONEY\n"
-    (facts / "entry_points.txt").write_text(f"[{ENTRY_POINT_GROUP}]\n{entries}", encoding="utf-8")
-    monkeypatch.syspath_prepend(str(installed))
-
-
-@pytest.mark.usefixtures("package")
-def test_a_dimension_that_a_package_registers_is_kept_by_its_name(tmp_path: Path) -> None:
-    own = VALUE.format(bands=BANDS)
-    names = [one.name for one in load_dimensions(a_file(tmp_path, f'keep = ["impact", "novelty"]\n{own}'))]
-    assert names == ["novelty", "impact", "value for money"]
-    assert [one.name for one in resolve_dimensions(None)] == list(BUILT_IN_DIMENSIONS)
-
-
-@pytest.mark.usefixtures("package")
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [
-        ("reach", "the package funder registers 'reach', and funder_criteria:IMPACT is no dimension of that name"),
-        ("money", "'money' of the package funder cannot be loaded: module 'funder_criteria' has no attribute 'MONEY'"),
-        ("beauty", "registered by packages: impact, money, reach"),
-    ],
-)
-def test_a_registration_that_cannot_be_used_is_refused_by_package(tmp_path: Path, name: str, told: str) -> None:
-    with pytest.raises(InputError) as refused:
-        load_dimensions(a_file(tmp_path, f'keep = ["{name}"]'))
-    assert told in str(refused.value)

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assayer.citing.quotes import stands_in
 from assayer.methods.innoeval.search.excerpts import excerpt, repository_excerpt, words_of
 from tests.unit.innoeval_world import codebase
 
@@ -41,12 +40,6 @@ def test_an_excerpt_is_never_longer_than_asked_and_holds_nothing_but_the_text(te
         assert all(word in everything for word in paragraph.split())
 
 
-def test_words_of_an_excerpt_can_be_quoted_from_it() -> None:
-    text = "It was  long\nago. A checker of quoted words was\nbuilt and compared with two baselines in 2020."
-    kept = excerpt([text], ABOUT, 500)
-    assert stands_in("A checker of quoted words was built and compared", kept)
-
-
 def test_an_account_of_a_repository_holds_readme_structure_graph_and_code() -> None:
     text = repository_excerpt(codebase("lab/checker"), ABOUT | {"quote", "match"}, 3_000)
     assert "Every quoted sentence is compared with its source" in text
@@ -54,11 +47,6 @@ def test_an_account_of_a_repository_holds_readme_structure_graph_and_code() -> N
     assert "checker/run.py → checker/match.py" in text
     assert "checker/run.py: main → match_quote" in text
     assert "def match_quote(quote, source):" in text
-
-
-@given(st.integers(0, 900))
-def test_an_account_keeps_to_its_length(limit: int) -> None:
-    assert len(repository_excerpt(codebase("lab/checker"), ABOUT, limit)) <= limit
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from assayer.errors import InputError
-from assayer.methods.innoeval.personas import built_in_persona_pool, load_persona_pool
-from tests.unit.persona_statistics import statistics
+from assayer.methods.innoeval.personas import load_persona_pool
 
 PERSONA = """
 [[persona]]
@@ -25,24 +24,6 @@ def a_file(folder: Path, text: str) -> Path:
     path = folder / "mine.toml"
     path.write_text(text, encoding="utf-8")
     return path
-
-
-def test_shipped_pool_covers_many_fields_and_roles_and_repeats_nobody() -> None:
-    covered = statistics(built_in_persona_pool())
-    assert covered.personas >= 40
-    assert len(covered.fields) >= 20
-    assert len(covered.roles) >= 12
-    assert covered.alike == ()
-    assert all(one.most - one.least >= 5 for one in covered.familiarity)
-
-
-def test_statistics_tell_how_much_is_hidden_on_average(tmp_path: Path) -> None:
-    text = PERSONA.format(name="Bird counter one", level=8) + PERSONA.format(name="Bird counter two", level=4)
-    covered = statistics(load_persona_pool(a_file(tmp_path, text)))
-    by_kind = {one.kind: one for one in covered.familiarity}
-    assert by_kind["literature"].hidden == pytest.approx(0.4)
-    assert by_kind["methods"].hidden == 0
-    assert covered.alike == (("Bird counter one", "Bird counter two"),)
 
 
 def test_order_in_the_file_changes_no_pool_but_its_hash(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Who is drawn for an idea, and what each may see."""
+"""Reviewers drawn for an idea, and what each may see."""
 
 from collections import Counter
 
@@ -34,28 +34,22 @@ def someone(literature: int = 8, applications: int = 8, frontier: int = 8) -> Pe
 
 
 def test_draw_is_the_same_for_the_same_idea_and_seed_and_another_for_others() -> None:
-    first = draw_board(POOL, 5, 1, IDEA, "uniform")
-    assert first == draw_board(POOL, 5, 1, IDEA, "uniform")
+    first = draw_board(POOL, 5, 1, IDEA)
+    assert first == draw_board(POOL, 5, 1, IDEA)
     assert len({seat.persona.name for seat in first}) == 5
-    others = [draw_board(POOL, 5, 2, IDEA, "uniform"), draw_board(POOL, 5, 1, FOREST, "uniform")]
+    others = [draw_board(POOL, 5, 2, IDEA), draw_board(POOL, 5, 1, FOREST)]
     assert all(other != first for other in others)
 
 
 def test_draw_keeps_the_larger_half_for_those_whose_ground_the_idea_touches() -> None:
-    seats = draw_board(POOL, 5, 0, FOREST, "near")
+    seats = draw_board(POOL, 5, 0, FOREST)
     near = [seat.persona.field for seat in seats if seat.kind == "near"]
     assert Counter(seat.kind for seat in seats) == {"near": 3, "open": 2}
     assert "ecology" in near
-    assert all(seat.kind == "open" for seat in draw_board(POOL, 5, 0, FOREST, "uniform"))
-
-
-def test_draw_by_nearness_fills_the_board_when_the_idea_touches_nobody() -> None:
-    nowhere = parse_idea("# Xyzzy\n\n" + "Plugh plover. " * 15, source="x")
-    assert [seat.kind for seat in draw_board(POOL, 5, 0, nowhere, "near")] == ["open"] * 5
 
 
 def test_nobody_is_as_familiar_on_foreign_ground_as_at_home() -> None:
-    ecologist = next(seat.persona for seat in draw_board(POOL, 5, 0, FOREST, "near") if seat.kind == "near")
+    ecologist = next(seat.persona for seat in draw_board(POOL, 5, 0, FOREST) if seat.kind == "near")
     assert at_this_idea(ecologist, FOREST, 4) == ecologist
     nowhere = parse_idea("# Xyzzy\n\n" + "Plugh plover. " * 15, source="x")
     abroad = at_this_idea(ecologist, nowhere, 4).familiarity
@@ -72,14 +66,8 @@ def test_no_model_always_has_the_first_seat() -> None:
 def test_a_pool_smaller_than_the_board_is_refused() -> None:
     small = POOL.model_copy(update={"personas": POOL.personas[:4], "name": "mine.toml"})
     with pytest.raises(InputError, match=r"mine\.toml has 4 personas; a board of 5"):
-        draw_board(small, 5, 0, IDEA, "near")
-    assert len(draw_board(small, 4, 0, IDEA, "near")) == 4
-
-
-@pytest.mark.parametrize(("level", "hidden"), [(10, 0), (8, 2), (5, 5), (1, 9)])
-def test_a_level_hides_its_complement_of_ten(level: int, hidden: int) -> None:
-    masks = mask_evidence(0, IDEA, someone(literature=level), pack().before_cutoff)
-    assert [len(mask.hidden) for mask in masks] == [hidden, 2, 2, 2]
+        draw_board(small, 5, 0, IDEA)
+    assert len(draw_board(small, 4, 0, IDEA)) == 4
 
 
 def test_kinds_are_masked_by_the_familiarity_that_goes_with_them() -> None:
@@ -111,13 +99,13 @@ def test_what_else_was_found_does_not_decide_which_is_hidden_first() -> None:
     ten, nine = pack().before_cutoff[:10], pack().before_cutoff[:9]
     more = mask_evidence(0, IDEA, someone(literature=5), ten)[0].hidden
     fewer = mask_evidence(0, IDEA, someone(literature=5), nine)[0].hidden
-    assert set(fewer) <= {one.paper.id for one in nine}
+    assert set(fewer) <= {item.paper.id for item in nine}
     assert len(set(more) & set(fewer)) >= 4
 
 
 def test_a_reviewer_sees_what_is_not_hidden() -> None:
     found = pack().before_cutoff
-    seat = draw_board(POOL, 5, 0, IDEA, "near")[0]
+    seat = draw_board(POOL, 5, 0, IDEA)[0]
     one = seated("R1", seat, mask_evidence(0, IDEA, seat.persona, found))
     hidden = {paper for mask in one.masking for paper in mask.hidden}
     assert hidden

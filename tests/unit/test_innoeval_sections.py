@@ -11,15 +11,15 @@ SECTIONS = tuple(
     Section(title=title, text=f"{title} says what it says. " * 4)
     for title in ("Motivation", "Related work", "Experiment design", "Budget and timeline", "Appendix K")
 )
-PROPOSAL = parse_idea("\n\n".join(f"# {one.title}\n\n{one.text}" for one in SECTIONS), source="proposal.md")
+PROPOSAL = parse_idea("\n\n".join(f"# {section.title}\n\n{section.text}" for section in SECTIONS), source="proposal.md")
 
 
 def dimension(name: str) -> RubricDimension:
-    return next(one for one in FIVE if one.name == name)
+    return next(item for item in FIVE if item.name == name)
 
 
 def titles(name: str, limit: int = 10_000) -> list[str]:
-    return [one.title for one in sections_for(dimension(name), FIVE, SECTIONS, limit).sections]
+    return [section.title for section in sections_for(dimension(name), FIVE, SECTIONS, limit).sections]
 
 
 def test_a_dimension_reads_what_speaks_to_it() -> None:
@@ -28,45 +28,34 @@ def test_a_dimension_reads_what_speaks_to_it() -> None:
     assert titles("significance") == ["Motivation"]
 
 
-def test_a_dimension_that_names_no_headings_reads_everything() -> None:
-    assert titles("clarity") == [one.title for one in SECTIONS]
-
-
 def test_what_no_dimension_names_is_read_by_all() -> None:
-    named = tuple(one for one in FIVE if one.sections)
+    named = tuple(item for item in FIVE if item.sections)
     reading = sections_for(dimension("feasibility"), named, SECTIONS, 10_000)
-    assert [one.title for one in reading.sections] == ["Experiment design", "Budget and timeline", "Appendix K"]
+    assert [section.title for section in reading.sections] == ["Experiment design", "Budget and timeline", "Appendix K"]
     assert reading.left_out == ("Motivation", "Related work")
     assert reading.unread == 0
 
 
-def test_a_proposal_whose_headings_say_nothing_to_a_dimension_is_read_whole() -> None:
-    odd = (Section(title="Budget", text="Money for two years of work."),)
-    assert [one.title for one in sections_for(dimension("significance"), FIVE, odd, 100).sections] == ["Budget"]
-
-
 def test_when_room_is_short_the_named_sections_come_first_and_the_cut_is_counted() -> None:
-    named = tuple(one for one in FIVE if one.sections)
+    named = tuple(item for item in FIVE if item.sections)
     reading = sections_for(dimension("feasibility"), named, SECTIONS, 250)
-    assert [one.title for one in reading.sections] == ["Experiment design", "Budget and timeline"]
-    assert sum(len(one.text) for one in reading.sections) <= 250
+    assert [section.title for section in reading.sections] == ["Experiment design", "Budget and timeline"]
+    assert sum(len(section.text) for section in reading.sections) <= 250
     assert reading.unread == 2
     assert reading.left_out == ("Motivation", "Related work")
     assert reading.no_room == ("Appendix K",)
 
 
-def test_only_long_texts_are_read_by_section_unless_asked_for() -> None:
+def test_only_long_texts_are_read_by_section() -> None:
     assert not reads_by_section(PROPOSAL, BoardOptions())
     assert reads_by_section(PROPOSAL, BoardOptions(long_idea_chars=100))
-    assert reads_by_section(PROPOSAL, BoardOptions(section_wise="on"))
-    assert not reads_by_section(PROPOSAL, BoardOptions(section_wise="off", long_idea_chars=100))
 
 
 def test_what_no_prompt_shows_is_counted_once_for_all_dimensions() -> None:
-    named = tuple(one for one in FIVE if one.sections)
+    named = tuple(item for item in FIVE if item.sections)
     sections = PROPOSAL.sections
-    readings = [sections_for(one, named, sections, 250) for one in named]
-    shown = [max(one.lengths[place] for one in readings) for place in range(len(sections))]
+    readings = [sections_for(item, named, sections, 250) for item in named]
+    shown = [max(reading.lengths[place] for reading in readings) for place in range(len(sections))]
     lost = sum(len(section.text) - most for section, most in zip(sections, shown, strict=True))
     assert lost > 0
     assert unread_characters(PROPOSAL, 0, readings) == lost
@@ -74,4 +63,4 @@ def test_what_no_prompt_shows_is_counted_once_for_all_dimensions() -> None:
     budget = PROPOSAL.text.index(sections[3].text)
     assert shown[3] < len(sections[3].text) - 10
     assert unread_characters(PROPOSAL, budget + len(sections[3].text) - 10, readings) == 10
-    assert unread_characters(PROPOSAL, 0, [sections_for(one, named, sections, 10_000) for one in named]) == 0
+    assert unread_characters(PROPOSAL, 0, [sections_for(item, named, sections, 10_000) for item in named]) == 0

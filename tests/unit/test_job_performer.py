@@ -1,4 +1,4 @@
-"""What a job's lease says of how it is to be worked on reaches the engine."""
+"""Lease properties that affect how a job is processed reach the engine."""
 
 import datetime as dt
 from typing import Any, cast
@@ -9,7 +9,7 @@ import pytest
 from assayer.errors import BudgetExhausted
 from assayer.ideas.parsing import parse_idea
 from assayer.models import EvaluationId, Idea
-from assayer.ports import Progress, ProgressEvent
+from assayer.ports import Progress
 from assayer.run.context_variables import is_urgent
 from cluster.engine import Engine
 from cluster.job_performer import EnginePerformer
@@ -17,14 +17,10 @@ from cluster.run_request import RunRequest
 from cluster.settings import Settings
 from orchestrator.jobs.models import JobId, Lease, Priority, TenantId
 from orchestrator.jobs.requests import EvaluationRequest, Limits
+from tests.unit.twins import Watcher
 from workers.documents import DocumentLimits
 
 IDEA = parse_idea("We will measure how pollinators respond to flower strips in fields and in gardens. " * 3, "idea.txt")
-
-
-class Silent:
-    def report(self, event: ProgressEvent) -> None:
-        pass
 
 
 class RefusingEngine:
@@ -79,8 +75,8 @@ async def test_job_that_has_begun_before_names_the_version_of_the_corpus_it_bega
     engine = RefusingEngine()
     performer = _performer(engine)
     with pytest.raises(BudgetExhausted):
-        await performer.perform(lease_of(pinned=pinned), Silent(), _begun)
-    assert [one.corpus for one in engine.asked] == [corpus]
+        await performer.perform(lease_of(pinned=pinned), Watcher(), _begun)
+    assert [item.corpus for item in engine.asked] == [corpus]
 
 
 @pytest.mark.parametrize("priority", ["interactive", "batch"])
@@ -89,7 +85,7 @@ async def test_calls_of_jobs_that_somebody_waits_for_are_urgent(priority: Priori
     performer = _performer(engine)
 
     with pytest.raises(BudgetExhausted):
-        await performer.perform(lease_of(priority), Silent(), _begun)
+        await performer.perform(lease_of(priority), Watcher(), _begun)
 
     (run_request,) = engine.asked
     assert (run_request.job, run_request.max_usd, run_request.limits) == ("ev_1", 1.5, WORK.limits)

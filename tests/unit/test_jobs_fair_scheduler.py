@@ -80,40 +80,42 @@ def crowds(draw: st.DrawFn) -> list[TenantQueue]:
 places = st.builds(lambda free, only: FreeSlots(free, min(free, only)), st.integers(0, 12), st.integers(0, 12))
 
 
-def after(one: TenantQueue, grants: Sequence[Grant]) -> TenantQueue:
-    """What is left of a contender's claims."""
-    mine = {grant.job: grant for grant in grants if grant.tenant == one.tenant}
+def after(tenant_queue: TenantQueue, grants: Sequence[Grant]) -> TenantQueue:
+    """Return what remains of a contender's claims after the grants."""
+    mine = {grant.job: grant for grant in grants if grant.tenant == tenant_queue.tenant}
     return replace(
-        one,
-        free_jobs=None if one.free_jobs is None else one.free_jobs - len(mine),
+        tenant_queue,
+        free_jobs=None if tenant_queue.free_jobs is None else tenant_queue.free_jobs - len(mine),
         budget_left=None
-        if one.budget_left is None
-        else one.budget_left - sum(grant.reserved_usd for grant in mine.values()),
-        interactive=[job for job in one.interactive if job.job not in mine],
-        batch=[job for job in one.batch if job.job not in mine],
+        if tenant_queue.budget_left is None
+        else tenant_queue.budget_left - sum(grant.reserved_usd for grant in mine.values()),
+        interactive=[job for job in tenant_queue.interactive if job.job not in mine],
+        batch=[job for job in tenant_queue.batch if job.job not in mine],
     )
 
 
-def could_begin(one: TenantQueue, line: Sequence[WaitingJob]) -> bool:
-    if not line or one.free_jobs == 0:
+def could_begin(tenant_queue: TenantQueue, line: Sequence[WaitingJob]) -> bool:
+    if not line or tenant_queue.free_jobs == 0:
         return False
     limit = line[0].max_usd
-    return one.budget_left is None or (one.budget_left > 0 if limit is None else limit <= one.budget_left)
+    return tenant_queue.budget_left is None or (
+        tenant_queue.budget_left > 0 if limit is None else limit <= tenant_queue.budget_left
+    )
 
 
 @given(places, st.floats(0, 500), crowds())
 def test_no_place_stays_free_that_a_job_could_have(places: FreeSlots, clock: float, crowd: list[TenantQueue]) -> None:
     shares = allocate(places, clock, crowd, HEAD_START)
 
-    batch_ids = {job.job for one in crowd for job in one.batch}
+    batch_ids = {job.job for item in crowd for job in item.batch}
     batch = sum(grant.job in batch_ids for grant in shares.grants)
-    left = [after(one, shares.grants) for one in crowd]
+    left = [after(item, shares.grants) for item in crowd]
     assert len(shares.grants) <= places.free
     assert batch <= places.free - places.interactive_only
     if len(shares.grants) < places.free:
-        assert not any(could_begin(one, one.interactive) for one in left)
+        assert not any(could_begin(item, item.interactive) for item in left)
         if batch < places.free - places.interactive_only:
-            assert not any(could_begin(one, one.batch) for one in left)
+            assert not any(could_begin(item, item.batch) for item in left)
 
 
 @given(places, st.floats(0, 500), crowds())
@@ -122,12 +124,12 @@ def test_limits_of_a_tenant_hold_and_its_jobs_begin_in_order(
 ) -> None:
     shares = allocate(places, clock, crowd, HEAD_START)
 
-    for one in crowd:
-        mine = [grant.job for grant in shares.grants if grant.tenant == one.tenant]
-        left = after(one, shares.grants)
+    for item in crowd:
+        mine = [grant.job for grant in shares.grants if grant.tenant == item.tenant]
+        left = after(item, shares.grants)
         assert left.free_jobs is None or left.free_jobs >= 0
         assert left.budget_left is None or left.budget_left >= -1e-9
-        for line in (one.interactive, one.batch):
+        for line in (item.interactive, item.batch):
             begun = [job.job for job in line if job.job in mine]
             assert begun == [job.job for job in line][: len(begun)]
 
@@ -138,11 +140,11 @@ def test_interactive_jobs_of_a_tenant_begin_before_its_batch(
 ) -> None:
     shares = allocate(places, clock, crowd, HEAD_START)
 
-    for one in crowd:
-        mine = [grant.job for grant in shares.grants if grant.tenant == one.tenant]
-        batch = {job.job for job in one.batch}
-        if batch & set(mine) and one.budget_left is None:
-            assert {job.job for job in one.interactive} <= set(mine)
+    for item in crowd:
+        mine = [grant.job for grant in shares.grants if grant.tenant == item.tenant]
+        batch = {job.job for job in item.batch}
+        if batch & set(mine) and item.budget_left is None:
+            assert {job.job for job in item.interactive} <= set(mine)
 
 
 @given(crowds(), st.floats(0, 500), places)
@@ -152,10 +154,10 @@ def test_clock_never_goes_back_and_times_grow_with_what_was_given(
     shares = allocate(places, clock, crowd, HEAD_START)
 
     assert shares.clock >= clock
-    for one in crowd:
-        begun = given_to(shares.grants)[one.tenant]
+    for item in crowd:
+        begun = given_to(shares.grants)[item.tenant]
         if begun:
-            assert shares.times[one.tenant] == pytest.approx(max(one.virtual_time, clock) + begun / one.weight)
+            assert shares.times[item.tenant] == pytest.approx(max(item.virtual_time, clock) + begun / item.weight)
 
 
 @settings(max_examples=30)
@@ -168,9 +170,9 @@ def test_tenants_that_always_wait_share_by_weight(weights: list[float], free: in
 
     turns = {name: had[name] / weight for name, weight in service.weights.items()}
     # Nobody is ahead of another by more than one job of its own and one of the other's.
-    for one, weight in service.weights.items():
+    for item, weight in service.weights.items():
         for other, others in service.weights.items():
-            assert abs(turns[one] - turns[other]) <= 1 / weight + 1 / others + 1e-6
+            assert abs(turns[item] - turns[other]) <= 1 / weight + 1 / others + 1e-6
 
 
 def test_tenant_back_from_idleness_resumes_among_the_others_without_saved_turns() -> None:
@@ -218,14 +220,6 @@ def test_endless_interactive_jobs_do_not_starve_the_batch_of_another() -> None:
         had += given_to(shares.grants)
 
     assert had["a"] - had["b"] == pytest.approx(HEAD_START, abs=2)
-
-
-def test_places_for_interactive_jobs_stay_free_of_batch_jobs() -> None:
-    crowd = [contender("a", batch=jobs("a", "batch", 9), interactive=jobs("a", "interactive", 1))]
-
-    shares = allocate(FreeSlots(4, interactive_only=2), 0, crowd, HEAD_START)
-
-    assert [grant.job.split("/")[1] for grant in shares.grants] == ["interactive", "batch", "batch"]
 
 
 def test_job_without_a_limit_takes_all_that_is_left_of_the_budget() -> None:
@@ -291,7 +285,7 @@ def test_overnight_jobs_go_to_who_has_the_fewest_for_their_weight_and_cost_no_tu
 
 def test_slots_of_others_are_given_to_no_overnight_job() -> None:
     crowd = [contender("a", batch=jobs("a", "batch", 1)), TenantQueue(TenantId("b"), 1, 0, None, None)]
-    crowd = [replace(one, overnight=jobs(one.tenant, "overnight", 3)) for one in crowd]
+    crowd = [replace(item, overnight=jobs(item.tenant, "overnight", 3)) for item in crowd]
 
     shares = allocate(FreeSlots(4), 0, crowd, HEAD_START)
 

@@ -1,6 +1,7 @@
-"""What errors mean for a job."""
+"""Meaning of each error for a job."""
 
 import inspect
+import re
 
 import pytest
 
@@ -57,7 +58,7 @@ def test_what_may_pass_is_tried_again_and_counts_as_a_failure(kind: type[Assayer
     assert again.attempt_failed
 
 
-@pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", [kind for kind in ALL if kind is not Defect], ids=lambda kind: kind.__name__)
 def test_every_error_has_an_outcome_that_explains_itself(kind: type[AssayerError]) -> None:
     outcome = outcome_of_error(kind("This went wrong."), attempt=2)
     assert "This went wrong." in (outcome.why if isinstance(outcome, Retry) else outcome.detail)
@@ -67,3 +68,11 @@ def test_pauses_grow_with_every_try_and_stay_below_two_minutes() -> None:
     pauses = [backoff_seconds(attempt) for attempt in range(1, 200)]
     assert pauses == sorted(pauses)
     assert 0 < pauses[0] < pauses[1] < pauses[-1] <= 120
+
+
+def test_defect_reaches_the_tenant_as_a_reference_and_its_text_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    outcome = outcome_of_error(Defect("assayer failed: KeyError: '/srv/secret'.", "Please report it."), 1)
+    assert isinstance(outcome, Retry)
+    assert "secret" not in outcome.why
+    (reference,) = re.findall(r"reference ([0-9a-f]{8})", outcome.why)
+    assert f"{reference}: assayer failed: KeyError: '/srv/secret'" in caplog.text

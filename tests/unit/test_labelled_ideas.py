@@ -17,7 +17,7 @@ TEXT = "We draw maps of towns by hand and measure how long they last."
 
 def written(folder: Path, *records: Any, name: str = "ideas.jsonl") -> Path:
     path = folder / name
-    text = "\n".join(one if isinstance(one, str) else json.dumps(one) for one in records)
+    text = "\n".join(record if isinstance(record, str) else json.dumps(record) for record in records)
     path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
     return path
 

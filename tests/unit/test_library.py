@@ -1,14 +1,14 @@
-"""What one evaluation may see of the literature."""
+"""Literature visible to a single evaluation."""
 
 import datetime as dt
-from dataclasses import replace
 
 import pytest
 
 from assayer.ideas.parsing import parse_idea
 from assayer.literature.library import Library
 from assayer.literature.own_paper import is_own_paper, shingles
-from assayer.models import Hit, Paper, PaperId, Window
+from assayer.literature.work_versions import one_paper_per_work
+from assayer.models import Hit, Identifiers, Paper, PaperId, Window
 from index.memory_corpus import MemoryCorpus
 from tests.unit.twins import NoFullTexts, a_run
 from workers.embedding.hashing_embedder import HashingEmbedder
@@ -30,20 +30,6 @@ def _paper(
     return Paper(id=PaperId(key), title=title, abstract=abstract, publication_date=published, source="corpus")
 
 
-class _Ticking:
-    """A second passes between any two looks."""
-
-    def __init__(self) -> None:
-        self._looks = 0
-
-    def now(self) -> dt.datetime:
-        self._looks += 1
-        return dt.datetime(2026, 1, 2, tzinfo=dt.UTC) + dt.timedelta(seconds=self._looks)
-
-    def monotonic(self) -> float:
-        return 0.0
-
-
 class LeakyCorpus(MemoryCorpus):
     """A source that forgets about the cutoff."""
 
@@ -63,17 +49,6 @@ async def test_papers_after_the_cutoff_and_undated_ones_are_kept_out_even_if_the
     assert [hit.paper.id for hit in hits] == ["on-the-day"]
     (dropped,) = run.journal.dropped()
     assert (dropped.what, dropped.count) == ("paper", 2)
-
-
-async def test_searches_and_full_texts_are_on_record_for_the_timeline() -> None:
-    run = replace(a_run(), clock=_Ticking())
-    library = Library(MemoryCorpus([_paper("a", None)], HashingEmbedder()), NoFullTexts(), run, IDEA)
-    await library.search(["quotes"], 10)
-    await library.full_texts([_paper("a", None)])
-    assert [(one.what, (one.end - one.start).total_seconds()) for one in run.activities.spans()] == [
-        ("searching", 1.0),
-        ("full_texts", 1.0),
-    ]
 
 
 async def test_without_a_cutoff_undated_papers_count() -> None:
@@ -152,3 +127,56 @@ async def test_later_work_is_asked_for_with_its_own_window_however_much_came_bef
     library = Library(MemoryCorpus([*earlier, later], HashingEmbedder()), NoFullTexts(), a_run(CUTOFF), IDEA)
     (hits,) = await library.search_after_cutoff(["quotes of reviews"], 30)
     assert [hit.paper.id for hit in hits] == ["later"]
+
+
+def _record(key: str, title: str, year: int, venue: str = "", author: str = "Ann Müller", **names: str) -> Paper:
+    return Paper(
+        id=PaperId(key),
+        title=title,
+        abstract="Readers check quotes.",
+        authors=(author, "Bo Chen"),
+        publication_date=dt.date(year, 5, 1),
+        venue=venue,
+        source="corpus",
+        identifiers=Identifiers(**names),
+    )
+
+
+WORK = "Readers who check the quotes of reviews"
+RECORDS = [
+    _record("preprint", WORK, 2019, arxiv="1901.00001"),
+    _record("published", WORK, 2020, "Journal of Reading", "Mueller, A.", doi="10.1000/r"),
+    _record("short", f"{WORK} (Extended Abstract)", 2020, "Proceedings of Reading"),
+    _record("corrected", f"Correction to: {WORK}", 2021, "Journal of Reading"),
+]
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 2, 1, 0), (2, 0, 3, 1)])
+def test_several_records_of_one_work_count_once_and_are_named(order: tuple[int, ...]) -> None:
+    other = _record("other", "Readers who check the tables of reviews", 2020, "Journal of Reading")
+    lead, second = one_paper_per_work([*(RECORDS[place] for place in order), other])
+    assert (lead.id, second.id) == ("published", "other")
+    assert sorted(lead.other_records) == [
+        "correction, Journal of Reading, 2021, corrected",
+        "extended abstract, Proceedings of Reading, 2020, short",
+        "preprint, 2019, preprint",
+    ]
+    assert second.other_records == ()
+
+
+@pytest.mark.parametrize(
+    "paper",
+    [
+        _record("a", WORK, 2020, author="Cy Diaz"),
+        _record("b", WORK, 2012),
+        _record("c", f"{WORK} of books", 2020),
+    ],
+)
+def test_another_author_time_or_title_is_another_work(paper: Paper) -> None:
+    assert len(one_paper_per_work([RECORDS[1], paper])) == 2
+
+
+async def test_search_returns_a_work_once() -> None:
+    library = Library(LeakyCorpus(RECORDS, HashingEmbedder()), NoFullTexts(), a_run(), IDEA)
+    ((hit,),) = await library.search(["quotes"], 10)
+    assert hit.paper.id == "published"

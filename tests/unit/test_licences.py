@@ -1,4 +1,4 @@
-"""What an installation brings may be used under terms that leave assayer's own licence as it is."""
+"""Licences of an installation's packages are compatible with assayer's own."""
 
 import re
 import tomllib
@@ -18,10 +18,10 @@ BESIDE = {
 
 
 def _needed() -> dict[str, metadata.Distribution]:
-    """What the default installation and all extras but `dev` bring, as far as it is installed."""
+    """Return the packages of the default installation and all extras but `dev`, as far as installed."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    extras = [one for name, extra in project["optional-dependencies"].items() if name != "dev" for one in extra]
-    waiting = [Requirement(one) for one in (*project["dependencies"], *extras)]
+    extras = [item for name, extra in project["optional-dependencies"].items() if name != "dev" for item in extra]
+    waiting = [Requirement(item) for item in (*project["dependencies"], *extras)]
     found: dict[str, metadata.Distribution] = {}
     done: set[str] = set()
     while waiting:
@@ -39,14 +39,14 @@ def _needed() -> dict[str, metadata.Distribution]:
 
 
 def _asked_for(distribution: metadata.Distribution, extras: set[str]) -> Iterator[Requirement]:
-    for one in map(Requirement, distribution.requires or []):
-        if one.marker is None or any(one.marker.evaluate({"extra": extra}) for extra in extras):
-            yield one
+    for require in map(Requirement, distribution.requires or []):
+        if require.marker is None or any(require.marker.evaluate({"extra": extra}) for extra in extras):
+            yield require
 
 
 def _licence(distribution: metadata.Distribution) -> str:
     known = distribution.metadata.json
-    classifiers = [one for one in known.get("classifier", []) if one.startswith("License ::")]
+    classifiers = [item for item in known.get("classifier", []) if item.startswith("License ::")]
     return (
         " ".join([str(known.get("license_expression", "")), *classifiers]).strip()
         or str(known.get("license", ""))[:200]
@@ -55,14 +55,14 @@ def _licence(distribution: metadata.Distribution) -> str:
 
 
 def _licence_text(distribution: metadata.Distribution) -> str:
-    """How the file begins that comes with what says nothing else."""
-    files = [one for one in distribution.files or [] if re.search(r"/licenses/LICENSE", str(one))]
+    """Return the beginning of the licence file of a package that states no licence elsewhere."""
+    files = [file for file in distribution.files or [] if re.search(r"/licenses/LICENSE", str(file))]
     return files[0].read_text("utf-8")[:200] if files else ""
 
 
 def _may_be_used(licence: str) -> bool:
     """A licence of several to choose from may be used if one of them may."""
-    return any(PERMISSIVE.search(one) and not COPYLEFT.search(one) for one in re.split(r"\bOR\b", licence))
+    return any(PERMISSIVE.search(part) and not COPYLEFT.search(part) for part in re.split(r"\bOR\b", licence))
 
 
 def test_everything_that_is_installed_with_assayer_has_a_permissive_licence() -> None:

@@ -1,4 +1,4 @@
-"""What becomes of calls whose batch nobody can reach any more."""
+"""Handling of calls whose batch is no longer reachable."""
 
 import datetime as dt
 
@@ -6,13 +6,13 @@ import pytest
 
 from assayer.models import Fault
 from assayer.models.llm_batches import BatchCall
-from workers.concurrency.claims import InMemoryClaims
+from tests.contract.in_memory_batch_book import InMemoryBatchBook
 from workers.llm import LlmBatchSettings, LlmSettings
-from workers.llm.batches.batch_book import InMemoryBatchBook
 from workers.llm.batches.batch_dispatcher import BatchDispatcher
 from workers.llm.batches.remote_batches import RemoteBatch, RemoteBatches
-from workers.llm.endpoint import EndpointClient
+from workers.llm.endpoint import LlmEndpoint
 from workers.llm.errors import ErrorBody, PermanentLlmFailure, TransientLlmFailure
+from workers.outbound.claims import InMemoryClaims
 
 DOWN = TransientLlmFailure(Fault(kind="connection", detail="no connection"))
 REVOKED = PermanentLlmFailure("wrong_key", 401, ErrorBody("no", "", ""))
@@ -34,7 +34,7 @@ class LostEndpoint(RemoteBatches):
     """Fails whatever it is asked."""
 
     def __init__(self, failure: Exception, clock: HandClock) -> None:
-        endpoint = EndpointClient(LlmSettings(base_url="http://host/v1", model="m"), clock)
+        endpoint = LlmEndpoint(LlmSettings(base_url="http://host/v1", model="m"), clock)
         super().__init__(endpoint, SETTINGS.window, SETTINGS.most_bytes)
         self.failure = failure
 
@@ -54,7 +54,7 @@ async def test_calls_of_a_batch_out_of_reach_go_back_some_time_after_their_deadl
     book = InMemoryBatchBook(clock)
     until = clock.now() + dt.timedelta(seconds=1_000)
     await book.enqueue(BatchCall(key="a", run_id="run", model="m", body="{}", until=until))
-    dispatcher = BatchDispatcher(SETTINGS, book, LostEndpoint(failure, clock), InMemoryClaims(clock), clock)
+    dispatcher = BatchDispatcher(SETTINGS, book, LostEndpoint(failure, clock), InMemoryClaims(clock.monotonic), clock)
     await dispatcher.work()
     (batch,) = await book.open_batches()
     if sent:
@@ -70,7 +70,7 @@ async def test_calls_of_a_batch_out_of_reach_go_back_some_time_after_their_deadl
 
 async def test_a_process_that_has_no_claim_sends_nothing() -> None:
     clock = HandClock()
-    book, claims = InMemoryBatchBook(clock), InMemoryClaims(clock)
+    book, claims = InMemoryBatchBook(clock), InMemoryClaims(clock.monotonic)
     until = clock.now() + dt.timedelta(seconds=1_000)
     await book.enqueue(BatchCall(key="a", run_id="run", model="m", body="{}", until=until))
     await claims.claim("batches of calls to the LLM", "another process", 45.0)

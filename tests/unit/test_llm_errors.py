@@ -1,13 +1,10 @@
-"""What refusals mean, and how long to wait."""
-
-import datetime as dt
+"""Meaning of LLM refusals."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import settings
 
 from assayer.models import FaultKind
-from workers.llm.chat_completion import initial_dialect
+from workers.llm.dialect import initial_dialect
 from workers.llm.errors import (
     ErrorBody,
     PermanentLlmFailure,
@@ -17,43 +14,13 @@ from workers.llm.errors import (
     failure_from_status,
     parse_error_body,
     rejected_generation,
-    retry_after,
 )
 
 UNHURRIED = settings(deadline=None)  # the machine may be busy
 
-NOW = dt.datetime(2026, 5, 4, 12, 0, 0, tzinfo=dt.UTC)
-
 
 def _failure(status: int, message: str = "", code: str = "") -> TransientLlmFailure | PermanentLlmFailure:
-    return failure_from_status(status, {}, ErrorBody(message, code, ""), NOW)
-
-
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({}, None),
-        ({"retry-after": "7"}, 7.0),
-        ({"retry-after": "0.5"}, 0.5),
-        ({"retry-after": "-3"}, 0.0),
-        ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
-        ({"retry-after-ms": "soon", "retry-after": "9"}, 9.0),
-        ({"retry-after": "Mon, 04 May 2026 12:00:30 GMT"}, 30.0),
-        ({"retry-after": "Mon, 04 May 2026 12:00:30"}, 30.0),
-        ({"retry-after": "Mon, 04 May 2026 11:00:00 GMT"}, 0.0),
-        ({"retry-after": "inf"}, None),
-        ({"retry-after": "tomorrow"}, None),
-    ],
-)
-def test_retry_after_is_read_in_all_its_forms(headers: dict[str, str], seconds: float | None) -> None:
-    assert retry_after(headers, NOW) == seconds
-
-
-@UNHURRIED
-@given(st.text())
-def test_retry_after_never_raises_and_is_never_negative(value: str) -> None:
-    seconds = retry_after({"retry-after": value}, NOW)
-    assert seconds is None or seconds >= 0
+    return failure_from_status(status, ErrorBody(message, code, ""), None)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workers.llm.limiter import AdaptiveLimit
+from workers.outbound.admission import AdaptiveLimit
 
 UNHURRIED = settings(deadline=None)  # the machine may be busy
 

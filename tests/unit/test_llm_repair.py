@@ -1,4 +1,4 @@
-"""What is sent: the question, the form of the answer, and what was wrong with the last one."""
+"""Contents of a repair request: the question, the answer format, and the error of the last answer."""
 
 import json
 
@@ -6,20 +6,27 @@ import pytest
 
 from tests.contract.weighing import WEIGHING, Weighing, a_question, an_answer
 from workers.llm import LlmSettings
-from workers.llm.chat_completion import Completion, initial_dialect, prompt_template
-from workers.llm.structured_output import RepairConversation, answer_schema, parse_answer
+from workers.llm.answer_schema import answer_schema, sent_schema
+from workers.llm.chat_completion import ChatRequest, Completion, prompt_template
+from workers.llm.context_window import FittedQuestion
+from workers.llm.conversation import first_request, repaired
+from workers.llm.dialect import initial_dialect
+from workers.llm.structured_output import parse_answer
 
 SETTINGS = LlmSettings(base_url="http://host/v1", model="m", seed=7, max_answer_tokens=800)
 AUTO = initial_dialect("auto")
 
 
-def _conversation() -> RepairConversation:
-    return RepairConversation(WEIGHING, "m", WEIGHING.messages(a_question()), SETTINGS)
+QUESTION = FittedQuestion(a_question(), WEIGHING.messages(a_question()), WEIGHING.max_tokens)
 
 
-def _repair(conversation: RepairConversation, text: str, finish_reason: str = "stop") -> None:
+def _first() -> ChatRequest:
+    return first_request(WEIGHING, "m", QUESTION, SETTINGS)
+
+
+def _repaired(request: ChatRequest, text: str, finish_reason: str = "stop") -> ChatRequest:
     completion = Completion(text, "", finish_reason, 1, 1)
-    conversation.repair(completion, parse_answer(completion, Weighing))
+    return repaired(request, completion, parse_answer(completion, Weighing), SETTINGS, QUESTION)
 
 
 @pytest.mark.parametrize(
@@ -31,18 +38,21 @@ def test_every_prompt_of_the_gateway_renders(name: str, fields: dict[str, str]) 
 
 
 def test_schema_travels_as_structured_output_where_it_can() -> None:
-    body = _conversation().request.body(AUTO)
+    body = _first().body(AUTO)
     assert [message["role"] for message in body["messages"]] == ["system", "user"]
     assert (body["model"], body["temperature"], body["seed"], body["max_tokens"]) == ("m", 0.0, 7, 500)
     form = body["response_format"]["json_schema"]
-    assert form == {"name": "tests_weighing", "strict": True, "schema": answer_schema(Weighing).schema}
+    assert form == {
+        "name": "tests_weighing",
+        "strict": True,
+        "schema": sent_schema(answer_schema(Weighing).text).schema,
+    }
 
 
 @pytest.mark.parametrize("structured", ["json_object", "prompt"])
 def test_schema_travels_at_the_end_of_the_question_where_it_must(structured: str) -> None:
-    conversation = _conversation()
-    body = conversation.request.body(AUTO._replace(structured=structured))  # type: ignore[arg-type]
-    plain = conversation.request.body(AUTO)["messages"]
+    body = _first().body(AUTO._replace(structured=structured))  # type: ignore[arg-type]
+    plain = _first().body(AUTO)["messages"]
     assert body["messages"][0] == plain[0]
     asked = body["messages"][1]["content"]
     assert asked.startswith(plain[1]["content"])
@@ -52,41 +62,36 @@ def test_schema_travels_at_the_end_of_the_question_where_it_must(structured: str
 
 
 def test_model_that_takes_no_temperature_is_sent_none() -> None:
-    assert "temperature" not in _conversation().request.body(AUTO._replace(temperature=False))
+    assert "temperature" not in _first().body(AUTO._replace(temperature=False))
 
 
 def test_unusable_answer_comes_back_with_its_exact_errors_and_only_the_last_one() -> None:
-    conversation = _conversation()
-    _repair(conversation, "first")
-    _repair(conversation, an_answer(stance="maybe"))
-    *_, assistant, user = messages = conversation.request.body(AUTO)["messages"]
+    request = _repaired(_repaired(_first(), "first"), an_answer(stance="maybe"))
+    *_, assistant, user = messages = request.body(AUTO)["messages"]
     assert len(messages) == 4
     assert (assistant["role"], assistant["content"]) == ("assistant", an_answer(stance="maybe"))
     assert user["role"] == "user"
     assert "- weights.0.stance: Input should be 'for' or 'against'" in user["content"]
-    assert conversation.request.max_tokens == 500
+    assert request.max_tokens == 500
 
 
 def test_empty_answer_is_named_since_endpoints_refuse_empty_messages() -> None:
-    conversation = _conversation()
-    _repair(conversation, "")
-    assert conversation.request.body(AUTO)["messages"][2]["content"] == "(no answer)"
+    request = _repaired(_first(), "")
+    assert request.body(AUTO)["messages"][2]["content"] == "(no answer)"
 
 
 def test_truncated_answer_gets_more_room_within_the_limit_and_a_request_to_be_brief() -> None:
-    conversation = _conversation()
-    _repair(conversation, an_answer()[:20], "length")
-    assert conversation.request.max_tokens == 800
-    assert "cut off" in conversation.request.body(AUTO)["messages"][-1]["content"]
-    _repair(conversation, an_answer()[:20], "length")
-    assert conversation.request.max_tokens == 800
+    request = _repaired(_first(), an_answer()[:20], "length")
+    assert request.max_tokens == 800
+    assert "cut off" in request.body(AUTO)["messages"][-1]["content"]
+    assert _repaired(request, an_answer()[:20], "length").max_tokens == 800
 
 
 def test_usage_is_estimated_where_the_endpoint_reports_none() -> None:
-    conversation = _conversation()
-    assert conversation.request.usage(Completion("x" * 40, "", "stop", 7, 3)) == (7, 3)
-    assert conversation.request.usage(Completion("x" * 40, "", "stop", None, None)) == (
-        conversation.request.prompt_tokens,
+    request = _first()
+    assert request.usage(Completion("x" * 40, "", "stop", 7, 3)) == (7, 3)
+    assert request.usage(Completion("x" * 40, "", "stop", None, None)) == (
+        request.prompt_tokens,
         13,
     )
-    assert 100 < conversation.request.prompt_tokens < 400
+    assert 100 < request.prompt_tokens < 400

@@ -52,7 +52,7 @@ def test_wrong_setting_is_refused_by_name(wrong: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("text", "other", "same"),
     [
         ("http://host/v1", "http://HOST:80/v1/", True),
         ("https://host/v1", "https://host:443/v1", True),
@@ -63,8 +63,8 @@ def test_wrong_setting_is_refused_by_name(wrong: dict[str, object]) -> None:
         ("http://host/v1", "http://host/v2", False),
     ],
 )
-def test_endpoint_is_the_same_wherever_it_is_written_alike(one: str, other: str, same: bool) -> None:
-    first, second = (LlmSettings(base_url=url, model="m").endpoint for url in (one, other))
+def test_endpoint_is_the_same_wherever_it_is_written_alike(text: str, other: str, same: bool) -> None:
+    first, second = (LlmSettings(base_url=url, model="m").endpoint for url in (text, other))
     assert (first == second) == same
     assert "secret" not in first
 

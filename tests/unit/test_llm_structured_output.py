@@ -11,8 +11,9 @@ from pydantic import BaseModel, Field
 
 from assayer.methods.innoeval.schemas import queries_for
 from assayer.models import FaultKind, Frozen
+from workers.llm.answer_schema import answer_schema, strict_schema
 from workers.llm.chat_completion import Completion
-from workers.llm.structured_output import ParsedAnswer, answer_schema, parse_answer, strict_schema
+from workers.llm.structured_output import ParsedAnswer, parse_answer
 
 
 class Leaf(Frozen):
@@ -61,8 +62,8 @@ def _keywords(node: object) -> set[str]:
 def test_every_object_is_closed_and_requires_all_its_properties() -> None:
     schema = answer_schema(Tree).schema
     objects = [schema, *schema["$defs"].values()]
-    assert all(one["additionalProperties"] is False for one in objects)
-    assert all(one["required"] == list(one["properties"]) for one in objects)
+    assert all(item["additionalProperties"] is False for item in objects)
+    assert all(item["required"] == list(item["properties"]) for item in objects)
 
 
 def test_keywords_that_strict_mode_refuses_are_gone() -> None:
@@ -221,13 +222,16 @@ def test_field_that_the_schema_does_not_show_is_not_missed() -> None:
     assert reading.value is not None
     short = parse_answer(_completion('{"queries": [{"part": "S1"}]}'), asked)
     assert "queries.0.literature: Field required" in short.errors
-    assert not any("web" in one for one in short.errors)
+    assert not any("web" in error for error in short.errors)
 
 
-def test_refusal_field_and_content_filter_are_refusals() -> None:
-    for reading in (_read("", refusal="No."), _read(GOOD, finish_reason="content_filter")):
+def test_refusal_of_the_model_and_stop_by_a_content_filter_are_different_faults() -> None:
+    for reading, kind in (
+        (_read("", refusal="No."), "refusal"),
+        (_read(GOOD, finish_reason="content_filter"), "refused_request"),
+    ):
         assert reading.fault is not None
-        assert reading.fault.kind == "refusal"
+        assert reading.fault.kind == kind
 
 
 def test_answer_stopped_by_length_is_truncated_unless_the_object_is_whole() -> None:

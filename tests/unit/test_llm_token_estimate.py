@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.llm.token_estimate import estimated_tokens
+from workers.llm.chat_completion import estimated_tokens
 
 COUNTED = [
-    (one["kind"], one["text"], one["tokens"])
-    for one in json.loads((Path(__file__).parent / "token_counts.json").read_text("utf-8"))
+    (load["kind"], load["text"], load["tokens"])
+    for load in json.loads((Path(__file__).parent / "token_counts.json").read_text("utf-8"))
 ]
-"""What it is, the text, and the most tokens that cl100k, o200k, Qwen's or DeepSeek's tokenizer made of it."""
+"""Kind, text, and the highest token count by the tokenizers cl100k, o200k, Qwen's and DeepSeek's."""
 
 
-@pytest.mark.parametrize(("text", "tokens"), [one[1:] for one in COUNTED], ids=[one[0] for one in COUNTED])
+@pytest.mark.parametrize(("text", "tokens"), [item[1:] for item in COUNTED], ids=[item[0] for item in COUNTED])
 def test_estimate_is_not_below_the_counts_of_known_tokenizers(text: str, tokens: int) -> None:
     assert tokens <= estimated_tokens(text) <= 3.5 * tokens
 

@@ -1,28 +1,27 @@
-"""The table of methods, and labelled ideas beside a report made without a language model."""
+"""The table of methods, and the evidence report that some give without a language model."""
 
 import pytest
 
 from assayer.backends import Backends
 from assayer.errors import InputError
-from assayer.llm import Llm
+from assayer.llm import Llm, NoLlm
 from assayer.methods.grapheval import GraphEvalOptions
-from assayer.methods.grapheval.graph.in_memory import ExactNeighbourIndex, InMemoryViewpointGraph
 from assayer.methods.grapheval.judge import GraphJudge
 from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation
-from assayer.models import Absent, Verdict
-from cluster.methods import METHODS, MethodContext
+from assayer.models import Absent
+from cluster.methods import METHODS, MethodInputs
 from cluster.settings import Settings
 from index.memory_corpus import MemoryCorpus
-from tests.unit.test_grapheval_pipeline import EMBEDDER, forty, graph_of, idea_of
-from tests.unit.twins import NoFullTexts, TwinLlm, a_run
-from workers.llm.fallback_llm import FallbackLlm
+from tests.unit.grapheval_judging import EMBEDDER, forty_labelled_ideas, graph_of_ideas, maps_idea
+from tests.unit.twins import NoFullTexts, a_run
+from tests.viewpoint_graph import ExactNeighbourIndex, InMemoryViewpointGraph
 
 NO_GRAPH = Absent(reason="there is no graph of labelled ideas.")
 
 
-def bench_of(judge: GraphJudge | Absent, llm: Llm | None = None) -> MethodContext:
+def bench_of(judge: GraphJudge | Absent, llm: Llm | None = None) -> MethodInputs:
     literature = MemoryCorpus((), EMBEDDER)
-    return MethodContext(Settings(), Backends(llm or FallbackLlm(EMBEDDER), literature, NoFullTexts(), EMBEDDER), judge)
+    return MethodInputs(Settings(), Backends(llm or NoLlm(), literature, NoFullTexts(), EMBEDDER), judge)
 
 
 async def judge_of(graph: InMemoryViewpointGraph) -> GraphJudge:
@@ -34,40 +33,19 @@ async def judge_of(graph: InMemoryViewpointGraph) -> GraphJudge:
     )
 
 
-async def test_without_a_model_and_without_a_graph_the_report_says_why_labelled_ideas_say_nothing() -> None:
-    report = (await METHODS["scholareval"].evaluate(idea_of(), a_run(), bench_of(NO_GRAPH))).report
-    assert report.verdict == NO_GRAPH
-    assert "weak_signal" not in {notice.kind for notice in report.notices}
-
-
-async def test_without_a_model_the_verdict_of_labelled_ideas_stands_beside_the_report_and_is_accounted_for() -> None:
-    context = bench_of(await judge_of(await graph_of(forty())))
-    report = (await METHODS["scholareval"].evaluate(idea_of(), a_run(), context)).report
-    assert isinstance(report.verdict, Verdict)
-    assert report.verdict.evidence
-    assert "weak_signal" in {notice.kind for notice in report.notices}
-    assert "viewpoint graph default" in {use.source for use in report.coverage.sources}
-    assert len(report.parts) == 2
-
-
-async def test_a_verdict_that_fails_is_absent_with_its_reason_and_costs_the_report_nothing() -> None:
-    judge = await judge_of(await graph_of(forty()))
-    idea = idea_of().model_copy(update={"text": "Maps maps. Maps."})
-    report = (await METHODS["scholareval"].evaluate(idea, a_run(), bench_of(judge))).report
-    assert isinstance(report.verdict, Absent)
-    assert "no statement" in report.verdict.reason
-    assert "verdict of labelled ideas" in {one.what for one in report.coverage.dropped}
-
-
-async def test_where_a_model_judges_labelled_ideas_are_not_asked() -> None:
-    context = bench_of(await judge_of(await graph_of(forty())), TwinLlm(EMBEDDER))
-    report = (await METHODS["scholareval"].evaluate(idea_of(), a_run(), context)).report
-    assert report.verdict is None
+@pytest.mark.parametrize("method", ["review", "scholareval", "check"])
+async def test_without_a_model_the_report_is_evidence_without_any_verdict(method: str) -> None:
+    judge = await judge_of(await graph_of_ideas(forty_labelled_ideas()))
+    report = (await METHODS[method].evaluate(maps_idea(), a_run(), bench_of(judge))).report
+    assert report.method == method
+    assert report.evidence is not None
+    assert (report.verdict, report.panel_review, report.parts) == (None, None, ())
+    assert (report.evidence.not_stated is None) == (method != "check")
 
 
 async def test_grapheval_needs_a_graph_and_says_how_to_build_one() -> None:
     with pytest.raises(InputError, match="assayer graph build"):
-        await METHODS["grapheval"].evaluate(idea_of(), a_run(), bench_of(NO_GRAPH))
+        await METHODS["grapheval"].evaluate(maps_idea(), a_run(), bench_of(NO_GRAPH))
 
 
 @pytest.mark.parametrize("name", METHODS)

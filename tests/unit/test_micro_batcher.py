@@ -64,7 +64,7 @@ async def test_askers_at_the_same_time_share_one_batch_and_get_their_own_rows(th
     questions = [[f"text {i}", "common", f"other {i}"] for i in range(20)]
     answers = await asyncio.gather(*(shared.compute(texts) for texts in questions))
     for texts, rows in zip(questions, answers, strict=True):
-        assert [one.tolist() for one in rows] == [row(text).tolist() for text in texts]
+        assert [item.tolist() for item in rows] == [row(text).tolist() for text in texts]
     assert len(computer.batches) == 1
     assert len(computer.batches[0]) == 41
 
@@ -112,7 +112,7 @@ async def test_what_cannot_be_made_ready_fails_for_those_who_asked_for_it(thread
     shared = batcher(Computer(), thread)
     with pytest.raises(ValueError, match="no tokens"):
         await shared.compute(["unreadable"])
-    assert [one.tolist() for one in await shared.compute(["fine"])] == [row("fine").tolist()]
+    assert [item.tolist() for item in await shared.compute(["fine"])] == [row("fine").tolist()]
 
 
 async def test_a_failing_batch_reaches_everybody_in_it_and_nobody_else(thread: ThreadPoolExecutor) -> None:
@@ -121,7 +121,7 @@ async def test_a_failing_batch_reaches_everybody_in_it_and_nobody_else(thread: T
         shared.compute(["bad"]), shared.compute(["with bad"]), shared.compute(["later"]), return_exceptions=True
     )
     assert [isinstance(outcome, RuntimeError) for outcome in outcomes] == [True, True, False]
-    assert [one.tolist() for one in await shared.compute(["again"])] == [row("again").tolist()]
+    assert [item.tolist() for item in await shared.compute(["again"])] == [row("again").tolist()]
 
 
 async def test_a_cancelled_asker_takes_its_waiting_texts_along(thread: ThreadPoolExecutor) -> None:
@@ -135,7 +135,7 @@ async def test_a_cancelled_asker_takes_its_waiting_texts_along(thread: ThreadPoo
     gone.cancel()
     first.cancel()
     computer.gate.set()
-    assert [one.tolist() for one in await stays] == [row("stays").tolist()]
+    assert [stay.tolist() for stay in await stays] == [row("stays").tolist()]
     assert computer.batches == [["running"], ["stays"]]
     for cancelled in (first, gone):
         with pytest.raises(asyncio.CancelledError):
@@ -145,7 +145,7 @@ async def test_a_cancelled_asker_takes_its_waiting_texts_along(thread: ThreadPoo
 def test_a_batcher_serves_one_event_loop_after_another(thread: ThreadPoolExecutor) -> None:
     shared = batcher(Computer(), thread)
     for text in ("one", "two"):
-        assert [one.tolist() for one in asyncio.run(shared.compute([text]))] == [row(text).tolist()]
+        assert [item.tolist() for item in asyncio.run(shared.compute([text]))] == [row(text).tolist()]
 
 
 def test_a_loop_that_ends_in_the_middle_leaves_nothing_behind(thread: ThreadPoolExecutor) -> None:
@@ -161,5 +161,5 @@ def test_a_loop_that_ends_in_the_middle_leaves_nothing_behind(thread: ThreadPool
     asyncio.run(give_up())
     computer.gate.set()
     for text in ("four", "three"):  # the second waited when the loop ended
-        assert [one.tolist() for one in asyncio.run(shared.compute([text]))] == [row(text).tolist()]
+        assert [item.tolist() for item in asyncio.run(shared.compute([text]))] == [row(text).tolist()]
     assert computer.batches == [["one"], ["four"], ["three"]]

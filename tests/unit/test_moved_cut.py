@@ -2,10 +2,23 @@
 
 import pytest
 
+from assayer.models.ranking import Ranking
 from assayer.ranking import RankingOptions
-from assayer.ranking.moved_cut import at_cut, strengths_of
+from assayer.ranking.moved_cut import StrengthIntervals, at_cut
 from assayer.ranking.pipeline import rank_ideas
 from tests.unit.judges import JudgeLlm, ideas_of_worth, ranking_run, right
+
+
+def strengths_of(ranking: Ranking) -> StrengthIntervals:
+    ideas = ranking.ideas
+    return StrengthIntervals(
+        [idea.strength for idea in ideas],
+        [idea.strengths.low for idea in ideas],
+        [idea.strengths.high for idea in ideas],
+        [idea.chance_in for idea in ideas],
+        ranking.cut,
+        ranking.confidence,
+    )
 
 
 async def test_chances_add_up_to_the_places_and_fall_with_the_ranks() -> None:
@@ -18,8 +31,8 @@ async def test_chances_add_up_to_the_places_and_fall_with_the_ranks() -> None:
         assert len(moved.chances) == len(moved.bands) == 30
         assert 0 <= moved.lost_by_bands <= moved.lost_by_order + 1e-9
         assert sorted(place for band in ("in", "human", "out") for place in moved.of_band(band)) == [*range(30)]
-    assert list(at_cut(ranked, 10).bands) == [one.band for one in ranking.ideas]
-    assert list(at_cut(ranked, 10).chances) == [one.chance_in for one in ranking.ideas]
+    assert list(at_cut(ranked, 10).bands) == [idea.band for idea in ranking.ideas]
+    assert list(at_cut(ranked, 10).chances) == [idea.chance_in for idea in ranking.ideas]
 
 
 async def test_near_its_own_cut_the_approximation_is_near_what_the_ranking_states() -> None:

@@ -11,8 +11,8 @@ def _point(*papers: str) -> Point:
     ids = [PaperId(paper) for paper in papers]
     return Point(
         kind="support",
-        text=" ".join(f"[{marker(one)}]" for one in ids),
-        citations=tuple(Citation(label=marker(one), quote=None, quote_state="none") for one in ids),
+        text=" ".join(f"[{marker(item)}]" for item in ids),
+        citations=tuple(Citation(label=marker(item), quote=None, quote_state="none") for item in ids),
     )
 
 
@@ -23,7 +23,7 @@ def test_papers_are_numbered_when_first_met_and_keep_their_number() -> None:
     assert second.text == "[P2] [P3]"
     assert [citation.label for citation in second.citations] == ["P2", "P3"]
     references = numbering.references(numbering.papers(PAPERS))
-    assert [(one.label, one.id) for one in references] == [("P1", "b"), ("P2", "a"), ("P3", "c")]
+    assert [(reference.label, reference.id) for reference in references] == [("P1", "b"), ("P2", "a"), ("P3", "c")]
 
 
 def test_words_that_begin_like_a_marker_stay_words() -> None:

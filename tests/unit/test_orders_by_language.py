@@ -2,10 +2,9 @@
 
 import pytest
 
-from assayer.text.injections import find_orders
-from assayer.text.orders_by_language import ORDERS_BY_LANGUAGE
-from benchmarks.hidden_text.orders import ORDERS
-from tests.unit.processor_time import filled, limited
+from assayer.text.injections import find_instructions
+from benchmarks.hostile.hidden_text.orders import ORDERS
+from tests.unit.processor_time import limited
 
 __all__ = ["limited"]
 
@@ -56,16 +55,9 @@ HONEST = {
 
 @pytest.mark.parametrize("text", [*ORDERS.values(), *MORE.values(), *MARKS.values()])
 def test_order_in_any_of_the_languages_is_found(text: str) -> None:
-    assert any(find_orders(f"We study forgetting. {text}"))
+    assert any(find_instructions(f"We study forgetting. {text}"))
 
 
 @pytest.mark.parametrize("text", HONEST.values(), ids=HONEST)
 def test_sentence_about_instructions_and_marks_is_no_order(text: str) -> None:
-    assert not any(find_orders(text))
-
-
-@pytest.mark.parametrize(
-    "piece", [*MORE.values(), *(one.needs.partition(";")[0] + " " for one in ORDERS_BY_LANGUAGE.values())]
-)
-def test_search_takes_no_more_time_than_its_share(piece: str) -> None:
-    list(find_orders(filled(piece, characters=100_000)))
+    assert not any(find_instructions(text))

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.simulator.outside.fulltexts import parts
-from benchmarks.simulator.outside.library import Library
-from benchmarks.simulator.outside.records import Record, read_records
-from benchmarks.simulator.outside.sample import SAMPLE
+from simulator.outside.fulltexts import parts
+from simulator.outside.library import Library
+from simulator.outside.records import Record, read_records
+from simulator.outside.sample import SAMPLE
 
 LIBRARY = Library(SAMPLE)
 
@@ -59,7 +59,7 @@ def test_search_ranks_by_shared_words() -> None:
 
 
 def test_mentions_in_a_full_text_stand_where_they_say() -> None:
-    entry = max(LIBRARY.entries, key=lambda one: len(LIBRARY.references(one)))
+    entry = max(LIBRARY.entries, key=lambda item: len(LIBRARY.references(item)))
     written = parts(entry, LIBRARY.references(entry))
     mentions = [(part, mention) for part in written for mention in part.mentions]
     assert len(mentions) >= 5

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.simulator.outside.knobs import Knobs
-from benchmarks.simulator.outside.limits import Allowance
+from simulator.outside.knobs import Knobs
+from simulator.outside.limits import Allowance
 
 _pauses = st.lists(st.floats(0, 3, allow_nan=False), max_size=60)
 

@@ -7,7 +7,6 @@ import pytest
 
 from assayer.claim_support.schemas import SupportQuestion
 from assayer.errors import MalformedAnswer, SourceUnavailable
-from assayer.literature.paper_identity import family_name
 from assayer.models import (
     Absent,
     CitedWork,
@@ -24,6 +23,7 @@ from assayer.own_references.passages import passages_citing
 from assayer.reports.notices import own_reference_notices
 from assayer.reports.reference_wording import borne_out, own_outcome
 from index.memory_corpus import MemoryCorpus
+from tests.in_memory import InMemorySource
 from tests.unit.own_references_fixture import (
     DIAZ,
     FOX,
@@ -40,7 +40,6 @@ from tests.unit.twins import TwinLlm, a_run
 from workers.embedding.hashing_embedder import HashingEmbedder
 from workers.literature.reference_sources import reference_sources
 from workers.literature.settings import LiteratureSettings
-from workers.sources.in_memory import InMemorySource
 
 # Reading
 
@@ -54,18 +53,6 @@ def test_list_is_read_and_taken_out_of_the_text_that_refers_to_it() -> None:
     ]
     assert "Ann Lee" not in found.body
     assert "Two years of one person" in found.body
-
-
-@pytest.mark.parametrize(
-    "heading", ["## References", "### Bibliography", "References", "**References**", "REFERENCES:"]
-)
-@pytest.mark.parametrize("mark", ["[{}] ", "{}. ", "{}) ", "- ", "* ", ""])
-def test_list_is_found_under_any_heading_with_any_mark(heading: str, mark: str) -> None:
-    entries = [f"Lee{letter}, A. (2019). Replay buffers of kind {letter} for text. Methods." for letter in "abcd"]
-    listed = "\n".join(mark.format(number) + entry for number, entry in enumerate(entries, 1))
-    text = f"# An idea\n\n## Problem\n\n{'We test the replay of text. ' * 12}\n\n{heading}\n\n{listed}\n"
-    found = read_references(idea(text)).entries
-    assert [work.title for work in found] == [f"Replay buffers of kind {letter} for text" for letter in "abcd"]
 
 
 def test_links_and_identifiers_in_the_text_are_references_once() -> None:
@@ -87,8 +74,8 @@ def test_bare_identifier_beside_a_list_is_taken_for_the_texts_own() -> None:
 
 
 def test_entries_of_the_documents_own_parser_come_before_the_text() -> None:
-    given = idea().model_copy(update={"references": (CitedWork(title="From GROBID", raw="From GROBID. 2020."),)})
-    found = read_references(given)
+    works = (CitedWork(title="From GROBID", raw="From GROBID. 2020."),)
+    found = read_references(idea().model_copy(update={"references": works, "references_reader": "grobid"}))
     assert ([work.title for work in found.entries], found.read_by) == (["From GROBID"], "grobid")
 
 
@@ -106,47 +93,22 @@ async def test_idea_without_references_costs_no_question() -> None:
 
 def test_passage_is_the_first_sentence_that_refers_to_the_work() -> None:
     found = read_references(idea())
-    assert [one.text for one in passages_citing(found.body, found.entries)] == [
+    assert [item.text for item in passages_citing(found.body, found.entries)] == [
         "Rehearsal recovers most of the accuracy that fine-tuning loses [1].",
         "Small models forget along a power law [2, 3].",
         "Small models forget along a power law [2, 3].",
     ]
 
 
-@pytest.mark.parametrize(
-    "passage", ["It works (Chen, 2018; Lee et al., 2019a).", "Lee and Chen (2019) show it.", "See Lee’s 2019 survey."]
-)
-def test_passage_is_found_by_author_and_year(passage: str) -> None:
-    work = CitedWork(title="Replay", authors=("Lee, A.",), year=2019)
-    (found,) = passages_citing(f"Nothing here. {passage} Lee did more in 2020.", [work])
-    assert found.text == passage
-
-
 def test_ranges_are_numbers_and_intervals_of_formulas_are_none() -> None:
     works = [CitedWork(title=str(number)) for number in range(1, 8)]
-    assert [bool(one.text) for one in passages_citing("All of it [2–4, 7].", works)] == [
+    assert [bool(item.text) for item in passages_citing("All of it [2–4, 7].", works)] == [
         False, True, True, True, False, False, True,
     ]  # fmt: skip
-    assert not any(one.text for one in passages_citing("Weights lie in [0, 1] and steps in [1, 500].", works))
+    assert not any(item.text for item in passages_citing("Weights lie in [0, 1] and steps in [1, 500].", works))
 
 
 # Matching
-
-
-@pytest.mark.parametrize(
-    ("author", "family"),
-    [
-        ("Lee, A.", "Lee"),
-        ("Ann B. Lee", "Lee"),
-        ("Lee AB", "Lee"),
-        ("Van der Linden ML", "Van der Linden"),
-        ("Lee", "Lee"),
-        ("R. GAO", "GAO"),
-        ("", ""),
-    ],
-)
-def test_family_name_is_told_in_any_order(author: str, family: str) -> None:
-    assert family_name(author) == family
 
 
 @pytest.mark.parametrize(
@@ -291,7 +253,7 @@ async def test_check_ends_in_time_and_tells_what_it_did_not_get_to() -> None:
             await asyncio.Event().wait()
             return []
 
-    own = await checked(local=[LEE], sources=[Slow("crossref", [])], seconds=0.2)
+    own = await checked(local=[LEE], sources=[Slow("crossref", [])], seconds=1.0)
     assert outcomes(own) == ["found", "absent", "absent"]
 
 

@@ -1,4 +1,4 @@
-"""What is asked about an idea's own references when it is judged blind."""
+"""Questions about an idea's own references when it is judged blind."""
 
 from collections.abc import Sequence
 
@@ -12,11 +12,11 @@ from assayer.models import (
 )
 from assayer.models.blinding import UnblindedWords
 from assayer.own_references.kept_words import without_names
+from tests.in_memory import InMemorySource
 from tests.unit.own_references_fixture import DIAZ, FOX, LEE, checked, idea, outcomes, partly, record
 from tests.unit.twins import TwinLlm
 from workers.embedding.hashing_embedder import HashingEmbedder
-from workers.remote.request import RequestContext
-from workers.sources.in_memory import InMemorySource
+from workers.outbound.source_requests import RequestContext
 
 
 async def test_a_model_sees_the_masked_passage_and_names_are_looked_for_as_the_idea_gives_them() -> None:
@@ -36,6 +36,7 @@ async def test_a_model_sees_the_masked_passage_and_names_are_looked_for_as_the_i
 SIGNED = """# Machines that quote
 
 We test machines that quote. The project is led by Prof. Jane Roe. As Jane Roe has shown, machines misquote [1, 2].
+We ask how often they misquote the tables and figures of papers in many fields.
 
 ## References
 

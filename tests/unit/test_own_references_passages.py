@@ -3,9 +3,9 @@
 import pytest
 
 from assayer.claim_support.schemas import SupportQuestion
-from assayer.literature.reference_parser import parse_references
 from assayer.models import CitedWork, Identifiers
 from assayer.own_references.passages import passages_citing
+from assayer.reference_lists.entry_parser import parse_references
 from assayer.reports.reference_wording import borne_out
 from tests.unit.own_references_fixture import DIAZ, FOX, IDEA, LEE, LIST, checked, partly
 from tests.unit.twins import TwinLlm
@@ -13,7 +13,7 @@ from workers.embedding.hashing_embedder import HashingEmbedder
 
 
 def texts(body: str, works: list[CitedWork]) -> list[str]:
-    return [one.text for one in passages_citing(body, works)]
+    return [item.text for item in passages_citing(body, works)]
 
 
 def marked(body: str, work: CitedWork) -> str:
@@ -28,7 +28,7 @@ def work(*authors: str, year: int = 2019, letter: str = "", number: int | None =
 def test_numbers_are_those_of_the_list() -> None:
     listed = "\n".join(f"[{n}] Lee{n}, A. (2019). Replay of kind {n} for text. Methods." for n in (1, 3, 4, 5))
     works = list(parse_references(listed))
-    assert [one.number for one in works] == [1, 3, 4, 5]
+    assert [item.number for item in works] == [1, 3, 4, 5]
     assert texts("It is so [3]. It is not [4, 5]. First [1].", works) == [
         "First [1].",
         "It is so [3].",
@@ -40,12 +40,12 @@ def test_numbers_are_those_of_the_list() -> None:
 @pytest.mark.parametrize("mark", ["[{}] ", "{}. ", "{}) ", "({}) ", "[^{}]: "])
 def test_every_mark_with_a_number_gives_it(mark: str) -> None:
     listed = "\n".join(f"{mark.format(n)}Lee, A. (2019). Replay of kind {n} for text. Methods." for n in (1, 2, 3))
-    assert [one.number for one in parse_references(listed)] == [1, 2, 3]
+    assert [parse_reference.number for parse_reference in parse_references(listed)] == [1, 2, 3]
 
 
 def test_list_without_numbers_gives_none() -> None:
     listed = "\n".join(f"- Lee, A. (2019). Replay of kind {n} for text. Methods." for n in (1, 2, 3))
-    assert [one.number for one in parse_references(listed)] == [None] * 3
+    assert [parse_reference.number for parse_reference in parse_references(listed)] == [None] * 3
 
 
 @pytest.mark.parametrize("interval", ["[0, 1]", "[1, 500]", "[3-2]"])

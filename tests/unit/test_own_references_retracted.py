@@ -1,4 +1,4 @@
-"""What is said of an idea's own references that no longer stand, and of those that nobody could be asked about."""
+"""Report statements on an idea's retracted references, and on those that no source could be asked about."""
 
 import asyncio
 import datetime as dt
@@ -9,12 +9,12 @@ import pytest
 from assayer.errors import SourceUnavailable
 from assayer.models import Identifiers, Paper, Retraction
 from assayer.reports.reference_wording import own_outcome
+from tests.in_memory import InMemorySource
 from tests.unit.own_references_fixture import DIAZ, FOX, LEE, checked, outcomes
 from tests.unit.twins import a_run
 from workers.literature.reference_sources import RemoteReferenceSource
 from workers.literature.settings import LiteratureSettings
-from workers.remote.request import RequestContext
-from workers.sources.in_memory import InMemorySource
+from workers.outbound.source_requests import RequestContext
 
 NAMED = DIAZ.model_copy(update={"identifiers": Identifiers(doi="10.1000/diaz")})
 RETRACTED = Retraction(kind="retracted", source="crossref")
@@ -46,7 +46,7 @@ class HangingSearch(InMemorySource):
 
 async def test_notice_that_came_is_kept_though_another_source_hangs() -> None:
     told = InMemorySource("crossref", [NAMED], retracted={NAMED.id: RETRACTED})
-    own = await checked(local=[LEE, NAMED, FOX], sources=[told, HangingCheck("openalex", [])], seconds=0.3)
+    own = await checked(local=[LEE, NAMED, FOX], sources=[told, HangingCheck("openalex", [])], seconds=1.0)
     assert outcomes(own) == ["found", "retracted", "found"]
     assert own.entries[1].retraction == RETRACTED
     assert own.entries[1].retraction_unanswered == ("openalex",)
@@ -61,7 +61,7 @@ async def test_source_that_gave_no_answer_about_retraction_is_named() -> None:
 
 async def test_search_that_hangs_does_not_cost_the_notices() -> None:
     hangs = HangingSearch("crossref", [NAMED], retracted={NAMED.id: RETRACTED})
-    own = await checked(local=[NAMED], sources=[hangs], seconds=0.4)
+    own = await checked(local=[NAMED], sources=[hangs], seconds=1.0)
     assert outcomes(own) == ["absent", "retracted", "absent"]
 
 
@@ -84,7 +84,7 @@ async def test_identifiers_of_the_entry_and_of_the_record_are_asked_about_togeth
     source = InMemorySource("crossref", [by_doi], retracted={NAMED.id: RETRACTED})
     local = DIAZ.model_copy(update={"identifiers": Identifiers(openalex="W1")})
     text = (
-        "Small models forget along a power law, and we will test whether that can be foreseen in many languages.\n\n"
+        "Small models forget along a power law, and we will test whether this can be foreseen in all languages now.\n\n"
         "## References\n\n[1] Cy Diaz. Forgetting curves of small language models. 2021. doi:10.1000/diaz\n"
     )
     own = await checked(text, local=[local], sources=[source])

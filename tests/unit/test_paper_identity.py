@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assayer.literature.paper_identity import arxiv_id, doi, identifiers_in, same_key, title_key, with_arxiv
+from assayer.literature.paper_identity import (
+    arxiv_id,
+    doi,
+    family_name,
+    identifiers_in,
+    same_key,
+    title_key,
+    with_arxiv,
+)
 from assayer.models import Identifiers, Paper, PaperId
 
 
@@ -35,14 +43,14 @@ def test_a_doi_comes_without_resolver_and_the_punctuation_around_it(text: str, n
     [
         ("2101.00001v3", "2101.00001"),
         ("arXiv:cs/0112017", "cs/0112017"),
-        ("http://arxiv.org/abs/math.GT/0309136v1", "math.GT/0309136"),
+        ("http://arxiv.org/abs/math.GT/0309136v1", "math/0309136"),
         ("https://arxiv.org/pdf/2101.00001v2.pdf", "2101.00001"),
         ("https://doi.org/10.48550/arXiv.2101.00001", "2101.00001"),
         ("http://[", ""),
         ("10.1000/182", ""),
     ],
 )
-def test_an_arxiv_id_comes_without_version(text: str, name: str) -> None:
+def test_an_arxiv_id_comes_without_version_and_subject_class(text: str, name: str) -> None:
     assert arxiv_id(text) == name
 
 
@@ -91,3 +99,14 @@ def test_a_record_that_says_too_little_has_no_key(paper: Paper) -> None:
 
 def test_a_title_is_its_letters_and_digits() -> None:
     assert title_key("Über \\textbf{BERT}: <b>2</b> Studies—again") == "uberbert2studiesagain"
+
+
+@pytest.mark.parametrize(
+    ("author", "family"),
+    [
+        ("Lee, A.", "Lee"), ("Ann B. Lee", "Lee"), ("Lee AB", "Lee"), ("Van der Linden ML", "Van der Linden"),
+        ("R. GAO", "GAO"), ("Sammy Davis Jr.", "Davis"), ("", ""),
+    ],
+)  # fmt: skip
+def test_family_name_is_told_in_any_order(author: str, family: str) -> None:
+    assert family_name(author) == family

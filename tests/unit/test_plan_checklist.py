@@ -1,4 +1,4 @@
-"""What a plan does not state: told by wordings, only where it applies, and never of a text that it cannot read."""
+"""Items a plan does not state: detected by wordings, only where they apply, and never for an unreadable text."""
 
 from typing import get_args
 
@@ -44,7 +44,9 @@ def rows(text: str) -> dict[ChecklistItem, ChecklistRow]:
 
 def outcomes(text: str) -> dict[str, set[str]]:
     found = rows(text).values()
-    return {one: {row.item for row in found if row.outcome == one} for one in {row.outcome for row in found}}
+    return {
+        outcome: {row.item for row in found if row.outcome == outcome} for outcome in {row.outcome for row in found}
+    }
 
 
 def test_rows_stand_in_a_fixed_order_one_for_each_item() -> None:

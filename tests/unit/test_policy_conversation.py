@@ -1,4 +1,4 @@
-"""What a policy is shown grows token for token, and what it is asked at once is sampled at once."""
+"""A policy's context grows token by token, and concurrent requests are sampled at the same time."""
 
 import asyncio
 from collections.abc import Sequence
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import pytest
 
 from assayer.errors import ConfigurationError
-from assayer.run.structured_concurrency import both
-from benchmarks.policy_training.tiny_companion import companion_tokenizer
+from assayer.run.concurrency import gather_pair
+from tests.tiny_companion import companion_tokenizer
 from workers.llm.chat_completion import ChatMessage, ChatRequest, Requester
 from workers.llm.errors import PermanentLlmFailure
 from workers.policy_training.policy_conversation import PolicyConversation, PolicyTemplate, WrittenTokens
@@ -61,8 +61,8 @@ async def test_a_wave_waits_for_every_rollout_that_goes_on_and_for_no_other() ->
     batches: list[list[tuple[int, ...]]] = []
 
     def generate(contexts: Sequence[Sequence[int]]) -> list[WrittenTokens]:
-        batches.append([tuple(one) for one in contexts])
-        return [WrittenTokens((one[0], END)) for one in contexts]
+        batches.append([tuple(context) for context in contexts])
+        return [WrittenTokens((context[0], END)) for context in contexts]
 
     waves = GenerationWaves(generate, ["a", "b", "c"], at_once=3)
 
@@ -80,7 +80,7 @@ async def test_a_wave_waits_for_every_rollout_that_goes_on_and_for_no_other() ->
         rollout("a", 10, 1), rollout("b", 20, 2), two_at_once(), waves.serve()
     )
     assert batches == [[(10,), (20,), (30,)], [(31,)], [(21,)]]
-    assert [one.ids[0] for one in (*first, *second, *both)] == [10, 20, 21, 30, 31]
+    assert [item.ids[0] for item in (*first, *second, *both)] == [10, 20, 21, 30, 31]
 
 
 async def test_failure_of_the_machine_ends_the_walk_instead_of_leaving_it_waiting() -> None:
@@ -89,7 +89,7 @@ async def test_failure_of_the_machine_ends_the_walk_instead_of_leaving_it_waitin
 
     waves = GenerationWaves(generate, ["a"], at_once=1)
     with pytest.raises(MemoryError):
-        await both(waves.written("a", (1,)), waves.serve())
+        await gather_pair(waves.written("a", (1,)), waves.serve())
 
 
 def _request(task: str = "scicompanion.queries", most: int = 8) -> ChatRequest:
@@ -106,7 +106,7 @@ async def test_transport_answers_with_what_was_written_and_keeps_its_tokens() ->
     await serving
     assert (whole.completion.finish_reason, whole.completion.completion_tokens) == ("stop", 3)
     assert (cut.completion.finish_reason, cut.completion.completion_tokens) == ("length", 1)
-    assert [one.completion for one in transport.calls_of("a")] == [(15, 16, END), (15,)]
+    assert [call.completion for call in transport.calls_of("a")] == [(15, 16, END), (15,)]
     assert transport.calls_of("b") == ()
 
 

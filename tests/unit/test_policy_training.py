@@ -14,7 +14,7 @@ import pytest
 from assayer.errors import ConfigurationError, InputError, PartUnavailable
 from assayer.models.learning_curve import LearningPoint
 from assayer_client.trainers import RewardQuery, trl_reward
-from benchmarks.policy_training.toy import ToyJudge, toy_training
+from tests.toy_training import ToyJudge, toy_training
 from workers.policy_training import PolicyTraining, read_policy_training, train_policy
 from workers.policy_training.configuration import GrpoSettings, LoraSettings, PolicyModel, RewardService
 from workers.policy_training.training import CURVE_FILES, last_checkpoint
@@ -33,6 +33,7 @@ def _mean(points: Sequence[LearningPoint]) -> float:
     return sum(rewards) / len(rewards)
 
 
+@pytest.mark.slow
 def test_policy_learns_a_task_that_can_be_solved(tmp_path: Path) -> None:
     curve = train_policy(toy_training(tmp_path, LEARNING), trl_reward(ToyJudge()))
     assert [point.step for point in curve.points] == list(range(1, 61))
@@ -47,13 +48,14 @@ def test_policy_learns_a_task_that_can_be_solved(tmp_path: Path) -> None:
     assert float(rows[-1]["reward"]) == curve.points[-1].reward
 
 
+@pytest.mark.slow
 def test_training_goes_on_after_a_kill_without_repeating_a_point(tmp_path: Path) -> None:
     plan = toy_training(tmp_path, QUICK, checkpoint_every=2)
     program = f"""
 import os, signal
 from pathlib import Path
 from assayer_client.trainers import trl_reward
-from benchmarks.policy_training.toy import ToyJudge
+from tests.toy_training import ToyJudge
 from workers.policy_training import PolicyTraining, train_policy
 
 def die(point):
@@ -79,6 +81,7 @@ train_policy(plan, trl_reward(ToyJudge()), die)
     assert [point.step for point in curve.points] == [1, 2, 3, 4, 5, 6]
 
 
+@pytest.mark.slow
 def test_training_with_other_settings_does_not_go_on_from_these_checkpoints(tmp_path: Path) -> None:
     plan = toy_training(tmp_path, QUICK)
     train_policy(plan, trl_reward(ToyJudge()))
@@ -87,6 +90,7 @@ def test_training_with_other_settings_does_not_go_on_from_these_checkpoints(tmp_
         train_policy(other, trl_reward(ToyJudge()))
 
 
+@pytest.mark.slow
 def test_adapters_alone_are_trained_and_saved(tmp_path: Path) -> None:
     plan = toy_training(tmp_path, QUICK.model_copy(update={"steps": 1}))
     policy = PolicyModel(model=plan.policy.model, lora=LoraSettings(rank=2, alpha=4))

@@ -5,16 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
-from datasets import Dataset
 from hypothesis import given
 from hypothesis import strategies as st
-from transformers import AutoModelForCausalLM
-from trl.trainer.grpo_config import GRPOConfig
-from trl.trainer.grpo_trainer import GRPOTrainer
 
 from assayer.errors import InputError
-from benchmarks.policy_training.tiny_policy import tiny_policy
+from tests.tiny_policy import tiny_policy
 from workers.policy_training.trajectories import (
     IGNORED_LABEL,
     TrajectorySegment,
@@ -47,7 +42,7 @@ def test_what_the_policy_wrote_is_a_target_and_what_was_put_in_is_none() -> None
     )
 )
 def test_every_written_token_is_kept_and_no_other_is_a_target(segments: list[TrajectorySegment]) -> None:
-    written = [token for one in segments if one.generated for token in one.ids]
+    written = [token for segment in segments if segment.generated for token in segment.ids]
     if not written:
         with pytest.raises(InputError):
             trajectory_tokens(segments)
@@ -55,7 +50,7 @@ def test_every_written_token_is_kept_and_no_other_is_a_target(segments: list[Tra
     tokens = trajectory_tokens(segments)
     assert [token for token in tokens.labels if token != IGNORED_LABEL] == written
     assert tokens.mask[0] == tokens.mask[-1] == 1
-    everything = [token for one in segments for token in one.ids]
+    everything = [token for segment in segments for token in segment.ids]
     assert [*tokens.prompt, *tokens.completion] == everything[: len(tokens.prompt) + len(tokens.completion)]
 
 
@@ -78,12 +73,19 @@ def _by_place(completions: Sequence[str], **_: Any) -> list[float | None]:
     return [float(2 * number >= len(completions)) for number, _ in enumerate(completions)]
 
 
-def _gradients(folder: Path, trajectories: Sequence[TrajectoryTokens], loss: str, divergence: float) -> torch.Tensor:
-    """Of the loss by the log-probability of each token of the completions, shape (trajectories, tokens), as TRL's own
-    trainer computes it in one step. A target has no other way into the loss."""
+def _gradients(folder: Path, trajectories: Sequence[TrajectoryTokens], loss: str, divergence: float) -> Any:
+    """Return the gradients of the loss with respect to the log-probability of each completion token.
+
+    Shape (trajectories, tokens), as TRL's own trainer computes it in a single step. A target can only affect the
+    loss through these."""
+    from datasets import Dataset
+    from transformers import AutoModelForCausalLM
+    from trl.trainer.grpo_config import GRPOConfig
+    from trl.trainer.grpo_trainer import GRPOTrainer
+
     policy = tiny_policy(WORDS, seed=1)
     model = AutoModelForCausalLM.from_pretrained(policy.save(folder / "model"))
-    caught: list[torch.Tensor] = []
+    caught: list[Any] = []
 
     def watch(_: Any, __: Any, output: Any) -> None:
         if "log_probs" in output and output.log_probs.requires_grad:
@@ -116,12 +118,12 @@ def _gradients(folder: Path, trajectories: Sequence[TrajectoryTokens], loss: str
     )
     trainer.train()
     [found] = caught
-    return found[:, -max(len(one.completion) for one in trajectories) :]
+    return found[:, -max(len(trajectory.completion) for trajectory in trajectories) :]
 
 
-def _leaks(gradients: torch.Tensor, masks: Sequence[Sequence[int]]) -> float:
+def _leaks(gradients: Any, masks: Sequence[Sequence[int]]) -> float:
     """The largest gradient that comes from predicting an injected token."""
-    injected = torch.tensor(masks) == 0
+    injected = gradients.new_tensor(masks) == 0
     return float(gradients[injected].abs().max())
 
 
@@ -137,6 +139,7 @@ def walks(monkeypatch: pytest.MonkeyPatch) -> list[TrajectoryTokens]:
     return [trajectory_tokens(WALK), trajectory_tokens(other)]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore:You are using 'rollout_func'")
 @pytest.mark.parametrize(("loss", "divergence"), [("dr_grpo", 0.0), ("dr_grpo", 0.1), ("grpo", 0.0)])
 def test_injected_tokens_as_targets_have_exactly_no_gradient(
@@ -144,17 +147,19 @@ def test_injected_tokens_as_targets_have_exactly_no_gradient(
 ) -> None:
     gradients = _gradients(tmp_path, walks, loss, divergence)
     assert gradients.shape[:2] == (2, 7)
-    assert _leaks(gradients, [one.mask for one in walks]) == 0.0
-    written = torch.tensor([one.mask for one in walks]) == 1
+    assert _leaks(gradients, [walk.mask for walk in walks]) == 0.0
+    written = gradients.new_tensor([walk.mask for walk in walks]) == 1
     assert (gradients[written].abs() > 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore:You are using 'rollout_func'")
 def test_planted_leak_is_seen(tmp_path: Path, walks: list[TrajectoryTokens]) -> None:
-    leaky = [TrajectoryTokens(one.prompt, one.completion, (1, 1, 0, 1, 0, 1, 1)) for one in walks]
-    assert _leaks(_gradients(tmp_path, leaky, "dr_grpo", 0.0), [one.mask for one in walks]) > 0.0
+    leaky = [TrajectoryTokens(walk.prompt, walk.completion, (1, 1, 0, 1, 0, 1, 1)) for walk in walks]
+    assert _leaks(_gradients(tmp_path, leaky, "dr_grpo", 0.0), [walk.mask for walk in walks]) > 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore:You are using 'rollout_func'")
 @pytest.mark.usefixtures("walks")
 @pytest.mark.parametrize(("loss", "ratio"), [("dr_grpo", 1.0), ("grpo", 6 / 2)])
@@ -162,7 +167,9 @@ def test_tokens_of_a_long_wrong_answer_weigh_less_only_where_the_loss_is_divided
     tmp_path: Path, loss: str, ratio: float
 ) -> None:
     answers = [(5, 6), (5, 6, 7, 8, 9, 10), (6, 7), (6, 8)]
-    tokens = [trajectory_tokens([TrajectorySegment(PROMPT, False), TrajectorySegment(one, True)]) for one in answers]
+    tokens = [
+        trajectory_tokens([TrajectorySegment(PROMPT, False), TrajectorySegment(answer, True)]) for answer in answers
+    ]
     rows = _gradients(tmp_path, tokens, loss, 0.0).abs().tolist()  # in an order of the trainer's own
     short, *_, long = sorted(([weight for weight in row if weight] for row in rows), key=len)
     assert (len(short), len(long)) == (2, 6)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workers.concurrency.priority_gate import FixedSlots, PriorityGate
+from workers.outbound.gate import FixedSlots, Place, PriorityGate
 
 
 def a_gate(slots: int) -> PriorityGate[int]:
@@ -27,7 +27,7 @@ async def test_callers_pass_in_order_and_never_more_than_there_are_slots() -> No
     inside: set[int] = set()
 
     async def call(number: int) -> None:
-        async with gate.slot() as slot:
+        async with gate.slot(Place()) as slot:
             assert slot not in inside
             inside.add(slot)
             order.append(number)
@@ -46,11 +46,11 @@ async def test_newcomer_does_not_overtake_those_who_wait() -> None:
     order: list[str] = []
 
     async def call(name: str) -> None:
-        async with gate.slot():
+        async with gate.slot(Place()):
             order.append(name)
 
     async with asyncio.TaskGroup() as group:
-        async with gate.slot():
+        async with gate.slot(Place()):
             group.create_task(call("waiting"))
             await _let_run()
         group.create_task(call("newcomer"))
@@ -62,47 +62,34 @@ async def test_lower_priority_number_passes_and_owners_of_one_priority_take_turn
     order: list[str] = []
 
     async def call(name: str, priority: int) -> None:
-        async with gate.slot(priority, owner=name[0]):
+        async with gate.slot(Place(priority, name[0])):
             order.append(name)
 
-    async with asyncio.TaskGroup() as group, gate.slot():
+    async with asyncio.TaskGroup() as group, gate.slot(Place()):
         for name, priority in (("a1", 1), ("a2", 1), ("a3", 1), ("b1", 1), ("c1", 0), ("b2", 1)):
             group.create_task(call(name, priority))
         await _let_run()
     assert order == ["c1", "a1", "b1", "a2", "b2", "a3"]
 
 
-async def test_cancelled_waiter_gives_its_place_to_the_next() -> None:
+async def test_place_that_is_prioritised_passes_and_one_with_two_owners_is_served_in_the_shorter_line() -> None:
     gate = a_gate(1)
+    order: list[str] = []
+    places = {name: Place[int](1, name[0]) for name in ("a1", "a2", "a3", "a4", "b1", "c1")}
 
-    async def call() -> None:
-        async with gate.slot():
-            pass
+    async def call(name: str) -> None:
+        async with gate.slot(places[name]):
+            order.append(name)
 
-    async with gate.slot():
-        first, second = asyncio.create_task(call()), asyncio.create_task(call())
+    async with asyncio.TaskGroup() as group, gate.slot(Place()):
+        for name in places:
+            group.create_task(call(name))
         await _let_run()
-        first.cancel()
-        await _let_run()
-        assert len(gate) == 1
-    await second
-    assert len(gate) == 0
-
-
-async def test_waiter_cancelled_just_after_its_turn_came_gives_the_slot_back() -> None:
-    gate = a_gate(1)
-
-    async def call() -> None:
-        async with gate.slot():
-            pass
-
-    async with gate.slot():
-        waiting = asyncio.create_task(call())
-        await _let_run()
-    waiting.cancel()
-    await asyncio.wait([waiting])
-    await call()
-    assert len(gate) == 0
+        assert [gate.ahead(Place(1, owner)) for owner in "abcd"] == [6, 4, 4, 3]
+        places["a4"].add_owner("d")
+        places["c1"].prioritise(0)
+        assert len(gate) == 6
+    assert order == ["c1", "a1", "b1", "a4", "a2", "a3"]
 
 
 class Servers:
@@ -116,7 +103,7 @@ class Servers:
     def acquire(self, avoid: Collection[str]) -> str | None:
         if self.failure is not None:
             raise self.failure
-        slot = next((one for one in self.free if one not in avoid), None)
+        slot = next((item for item in self.free if item not in avoid), None)
         if slot is not None:
             self.free.remove(slot)
         elif self.away is not None and asyncio.get_running_loop().time() >= self.away:
@@ -136,15 +123,15 @@ async def test_slot_that_comes_free_by_itself_is_handed_out_then() -> None:
     gate = PriorityGate(servers)
     loop = asyncio.get_running_loop()
     servers.away = loop.time() + 0.02
-    assert await gate.acquire() == "late"
+    assert await gate.acquire(Place()) == "late"
 
 
 async def test_excluded_slot_is_not_taken_and_whoever_waits_for_another_is_not_overtaken() -> None:
     servers = Servers("one")
     gate = PriorityGate(servers)
-    picky = asyncio.create_task(gate.acquire(avoid=["one"]))
+    picky = asyncio.create_task(gate.acquire(Place(avoid=["one"])))
     await _let_run()
-    other = asyncio.create_task(gate.acquire())
+    other = asyncio.create_task(gate.acquire(Place()))
     await _let_run()
     assert not other.done()
     gate.release("two")
@@ -154,7 +141,7 @@ async def test_excluded_slot_is_not_taken_and_whoever_waits_for_another_is_not_o
 async def test_refusal_of_the_source_reaches_all_who_wait() -> None:
     servers = Servers()
     gate = PriorityGate(servers)
-    tasks = [asyncio.create_task(gate.acquire()) for _ in range(3)]
+    tasks = [asyncio.create_task(gate.acquire(Place())) for _ in range(3)]
     await _let_run()
     servers.failure = OSError("no server is up")
     gate.admit()
@@ -174,7 +161,7 @@ def test_every_slot_comes_back_and_nobody_is_forgotten(slots: int, seed: int) ->
 
         async def call() -> None:
             nonlocal inside
-            async with gate.slot(rng.randrange(3), rng.choice("abc")):
+            async with gate.slot(Place(rng.randrange(3), rng.choice("abc"))):
                 inside += 1
                 assert inside <= slots
                 try:
@@ -190,10 +177,10 @@ def test_every_slot_comes_back_and_nobody_is_forgotten(slots: int, seed: int) ->
                 rng.choice(tasks).cancel()
         async with asyncio.timeout(10):
             results = await asyncio.gather(*tasks, return_exceptions=True)
-        assert all(one is None or isinstance(one, asyncio.CancelledError) for one in results)
+        assert all(result is None or isinstance(result, asyncio.CancelledError) for result in results)
         assert (len(gate), inside) == (0, 0)
         async with asyncio.timeout(10), asyncio.TaskGroup() as group:  # all slots are there again
             for _ in range(slots):
-                group.create_task(gate.acquire())
+                group.create_task(gate.acquire(Place()))
 
     asyncio.run(chaos())

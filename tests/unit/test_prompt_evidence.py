@@ -1,4 +1,4 @@
-"""What prompts of the board leave out of a long text: its middle."""
+"""Board prompts leave out the middle of a long text."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -14,7 +14,7 @@ SLAG = ("slag", "furnace", "copper", "electrolysis", "leaching", "ore", "kiln")
 
 
 def proposals(each: int) -> list[tuple[str, ...]]:
-    """Of three fields, five words of seven each."""
+    """Return proposals of three fields, each with five words out of seven."""
     return [
         tuple(topic[(start + step * 2) % 7] for step in range(5))
         for topic in (REEFS, QUBITS, SLAG)
@@ -62,14 +62,14 @@ def test_coverage_counts_each_report_once_and_links_find_the_same_proposals() ->
     )
     fits = [level for level, times in levels for _ in range(times)]
     series = WordSeries([f"run{n}" for n in range(31)], fits, [*proposals(10), ()])
-    covered = {frozenset(one.name.split(", ")) <= set(QUBITS): one for one in coverage_by_field(series) if one.name}
+    covered = {frozenset(item.name.split(", ")) <= set(QUBITS): item for item in coverage_by_field(series) if item.name}
     qubits = covered[True]
     assert (qubits.proposals, qubits.good, qubits.partial, qubits.poor, qubits.unknown) == (10, 0, 0, 10, 0)
     assert runs_of_field(series, qubits.name) == [f"run{n}" for n in range(10, 20)]
     assert runs_of_field(series, "no such field") == []
     last = coverage_by_field(series)[-1]
     assert (last.name, last.proposals, last.poor) == ("", 1, 1)
-    assert sum(one.proposals for one in coverage_by_field(series)) == 31
+    assert sum(item.proposals for item in coverage_by_field(series)) == 31
 
 
 def test_frequent_words_are_those_of_content_in_the_singular() -> None:

@@ -35,7 +35,7 @@ def test_no_letter_is_lost_and_no_tag_is_made_that_markdown_does_not_need(text: 
 
 def test_headings_stand_below_those_of_the_page() -> None:
     shown = _read("# Research Plan\n## Problem\n\nThe method\n==========\n\n###### Deep")
-    assert [(one.tag, one.text) for one in shown] == [
+    assert [(item.tag, item.text) for item in shown] == [
         ("h3", "Research Plan"),
         ("h4", "Problem"),
         ("h3", "The method"),
@@ -50,8 +50,8 @@ def test_lines_that_were_broken_for_want_of_room_are_joined_and_others_stay() ->
         "allows.\nGoals:\n• one\n• two"
     )
     (paragraph,) = shown
-    pieces = [paragraph.text, *(one.tail for one in paragraph)]
-    assert [one.strip() for one in pieces] == [
+    pieces = [paragraph.text, *(item.tail for item in paragraph)]
+    assert [piece.strip() for piece in pieces] == [
         "Problem",
         "Small language models that are fine-tuned on one domain after another forget the earlier ones Fore-casting "
         "helps, but nobody knows which past examples to rehearse when the store is larger than the memory allows.",
@@ -82,7 +82,7 @@ def test_rows_of_a_table_without_outer_lines_stay_rows() -> None:
 
 
 def test_numbers_of_a_list_stay_those_that_were_typed() -> None:
-    assert [one.get("value") for one in _read("3. three\n7. seven").iter("li")] == ["3", "7"]
+    assert [item.get("value") for item in _read("3. three\n7. seven").iter("li")] == ["3", "7"]
 
 
 def test_what_stands_behind_the_marks_of_code_is_seen() -> None:

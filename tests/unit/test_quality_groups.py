@@ -46,7 +46,7 @@ async def _means(tmp_path: Path, groups: list[Group], way: Way) -> Measures:
     kept = Kept(tmp_path / "kept.jsonl", GroupOutcome, {})
     await ask_groups(ScriptedLlm(way, grades), RankingOptions(), groups, 0, kept)
     assert len(kept.outcomes) == len(groups)
-    return Measures(*np.mean([measured(one.grades) for one in kept.outcomes], axis=0))
+    return Measures(*np.mean([measured(outcome.grades) for outcome in kept.outcomes], axis=0))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What one number a text is worth against people, and the page that says it."""
+"""Value of a single number per text against people's judgements, and the page that shows it."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -46,7 +46,7 @@ def test_the_chosen_that_are_not_read_are_lost_and_equals_share_the_places(value
 
 def test_an_item_without_an_answer_loses_every_comparison_and_is_read_last() -> None:
     judged = decisions(["a"] * 4, [1.0, 1.0, 0.0, 0.0])
-    found = {one.measure: one for one in scored(judged, ("a judge", "ours"), np.array([NAN, 4.0, 2.0, 1.0]), 20)}
+    found = {item.measure: item for item in scored(judged, ("a judge", "ours"), np.array([NAN, 4.0, 2.0, 1.0]), 20)}
     assert found["AUROC"].value == 0.5, "of four comparisons the two of the unanswered one are lost"
     assert found["AUROC"].unanswered == 1
     assert found["chosen that are lost, best 50% read"].value == 0.5
@@ -117,7 +117,8 @@ def test_pairs_are_held_against_length_and_words_on_the_same_pairs() -> None:
         "asked about two": np.array([1.0, 1.0]),
     }
     found = {
-        (one.scorer, one.measure): one.value for one in beyond_simple(("innoeval", "pairs, easy"), "named", told, 20)
+        (item.scorer, item.measure): item.value
+        for item in beyond_simple(("innoeval", "pairs, easy"), "named", told, 20)
     }
     assert found == {
         ("TF-IDF + logistic regression", f"named above {LONGER}"): 0.5,
@@ -126,7 +127,7 @@ def test_pairs_are_held_against_length_and_words_on_the_same_pairs() -> None:
         ("another", f"named above {WORDS}"): 0.25,
     }
     alone = list(beyond_simple(("a", "b"), "named", {"another": told["another"]}, 20, {LONGER: np.zeros(4)}))
-    assert [(one.scorer, one.value) for one in alone] == [("another", 1.0)]
+    assert [(item.scorer, item.value) for item in alone] == [("another", 1.0)]
 
 
 def _page(simulated: bool) -> tuple[list[str], list[Figure]]:
@@ -135,7 +136,7 @@ def _page(simulated: bool) -> tuple[list[str], list[Figure]]:
     for name, some in simple_values(judged, None):
         values[name, "simple"] = some
     figures = list(set_figures(judged, values, [], 50))
-    figures = [one.model_copy(update={"simulated": simulated}) for one in figures]
+    figures = [figure.model_copy(update={"simulated": simulated}) for figure in figures]
     return list(
         page(figures, {"language models": "none was given"}, {"iclr_years": "Read with care."}, "2026")
     ), figures

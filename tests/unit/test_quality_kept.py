@@ -1,4 +1,4 @@
-"""What was measured is kept item by item, found again, and never measured twice; what a run costs is told first."""
+"""Measurements are stored per item, found again, and never repeated; the cost of a run is stated first."""
 
 import io
 from collections.abc import Callable
@@ -36,7 +36,7 @@ async def test_a_second_start_does_only_the_rest(tmp_path: Path) -> None:
     path = tmp_path / "kept.jsonl"
     assert await _do(path, "ab") == ["a", "b"]
     assert await _do(path, "abc") == ["c"]
-    assert [one.item for one in Kept(path, Outcome, _MADE).outcomes] == ["a", "b", "c"]
+    assert [outcome.item for outcome in Kept(path, Outcome, _MADE).outcomes] == ["a", "b", "c"]
 
 
 async def test_a_line_that_was_cut_in_the_middle_is_done_again(tmp_path: Path) -> None:
@@ -70,11 +70,11 @@ async def test_an_item_that_fails_is_kept_with_its_reason_and_tried_again_when_a
 
     await _do(path, "a", fail)
     kept = Kept(path, Outcome, _MADE)
-    assert [one.failure for one in kept.outcomes] == ["no answer to a"]
+    assert [outcome.failure for outcome in kept.outcomes] == ["no answer to a"]
     kept.forget_failures()
     assert ("a", 0) not in kept
     kept.add(Outcome(item="a", seed=0))
-    assert [one.failure for one in Kept(path, Outcome, _MADE).outcomes] == [""]
+    assert [outcome.failure for outcome in Kept(path, Outcome, _MADE).outcomes] == [""]
 
 
 async def test_an_endpoint_that_is_gone_ends_the_run_and_keeps_what_was_done(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ async def test_an_endpoint_that_is_gone_ends_the_run_and_keeps_what_was_done(tmp
 
     with pytest.raises(LlmUnavailable):
         await _do(path, "ab", gone)
-    assert [one.item for one in Kept(path, Outcome, _MADE).outcomes] == ["a"]
+    assert [outcome.item for outcome in Kept(path, Outcome, _MADE).outcomes] == ["a"]
 
 
 def test_reasons_are_counted_the_most_frequent_first() -> None:

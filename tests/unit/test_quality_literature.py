@@ -1,4 +1,4 @@
-"""Coverage of expert rubrics and the measures of a search, on small fixtures computed by hand."""
+"""Coverage of expert rubrics, on small fixtures computed by hand."""
 
 import json
 from pathlib import Path
@@ -19,8 +19,7 @@ from benchmarks.quality.rubrics import (
     read_rubrics,
     said_in,
 )
-from benchmarks.quality.scholarideas import coverage_report, highest, proxy
-from benchmarks.quality.search import SearchMeasures, Topics, measure, near_limit, nearest
+from benchmarks.quality.scholarideas import highest, proxy
 from tests.unit.reports_fixture import full_report
 
 
@@ -61,21 +60,11 @@ def test_the_proxy_stands_beside_what_another_report_and_the_idea_itself_get() -
         "the report of another idea": [0.6, 0.0],
         "the idea itself": [0.0, 1.0],
     }
-    lines = list(coverage_report(rubrics, found))
-    assert "| all | 2 | 0.900 | 0.300 | 0.500 |" in lines
-    assert "| type: strength | 1 | 0.800 | 0.000 | 1.000 |" in lines
 
 
 def test_a_rubric_is_said_where_any_part_of_the_review_says_it_and_unjudged_where_a_part_has_no_answer() -> None:
     assert highest([{0: 1, 1: 5}, {0: 4, 1: 2}], [[0, 1], [0, 1]]) == {0: 4, 1: 5}
     assert highest([{0: 1, 1: 5}, None], [[0, 1], [0]]) == {1: 5}
-
-
-def test_rubrics_without_a_judgement_are_in_no_mean_and_not_taken_for_the_lowest_score() -> None:
-    rubrics = [_rubric("eco_1", 0, "plots"), _rubric("eco_1", 1, "birds", "strength")]
-    lines = list(coverage_report(rubrics, {"1 to 5": np.array([4.0, np.nan])}))
-    assert "| all | 2 | 4.000 |" in lines
-    assert "| type: strength | 1 | – |" in lines
 
 
 def test_a_long_review_is_read_whole_in_parts_cut_between_lines() -> None:
@@ -89,12 +78,14 @@ def test_a_long_review_is_read_whole_in_parts_cut_between_lines() -> None:
 def test_a_judge_sees_all_that_a_report_says_and_nothing_of_the_idea_or_of_how_it_was_made() -> None:
     report = full_report()
     text = judgement_text(report)
-    said = [point.text for part in report.parts for one in part.assessments for point in one.points]
+    said = [point.text for part in report.parts for assessment in part.assessments for point in assessment.points]
     assert report.plan_review is not None
     assert not isinstance(report.plan_review.flaws, Absent)
-    said += [flaw.text for flaw in report.plan_review.flaws] + [one.text for one in report.plan_review.comparators]
+    said += [flaw.text for flaw in report.plan_review.flaws] + [
+        comparator.text for comparator in report.plan_review.comparators
+    ]
     assert said
-    assert all(one in text for one in said)
+    assert all(item in text for item in said)
     assert report.idea.text not in text
     assert report.provenance.corpus_version not in text
     assert set(sentences(report.plan_review.flaws[0].text, min_words=4)) <= set(said_in(report))
@@ -113,32 +104,3 @@ def test_the_prompt_of_coverage_shows_the_review_and_every_statement_within_mark
     _, question = task.messages(CoverageQuestion(review="The review.", statements=("One.", "Two.")))
     assert "[S2]\n<statement" in question.content
     assert "<review" in question.content
-
-
-def test_measures_of_a_search_are_those_computed_by_hand() -> None:
-    idea = {"plots", "birds", "maps", "counts"}
-    papers = [{"plots", "birds", "roads"}, {"birds", "rivers"}]
-    found = measure(idea, papers, np.array([0.7, 0.4]), limit=0.5)
-    # Of the idea's four words two are covered; of the papers' four, two are new.
-    assert found == SearchMeasures(found=2.0, density=0.5, coverage=0.5, diversity=0.5)
-
-
-def test_a_search_that_found_nothing_covers_nothing_and_has_no_density() -> None:
-    found = measure({"plots"}, [], np.empty(0), limit=0.5)
-    assert (found.found, found.coverage) == (0.0, 0.0)
-    assert np.isnan([found.density, found.diversity]).all()
-
-
-def test_topic_words_are_the_rarest_of_a_text() -> None:
-    corpus = ["birds of the river", "birds of the forest", "river plots", "forest plots and birds"]
-    assert Topics(corpus).of("The birds, the birds of some plots") == {"birds", "plots"}
-
-
-def test_near_is_what_the_median_paper_is_to_its_nearest_neighbour() -> None:
-    vectors = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]], np.float32)
-    assert near_limit(vectors, 0) == pytest.approx(0.8)
-
-
-def test_papers_after_the_cutoff_are_not_among_the_nearest() -> None:
-    vectors = np.array([[0.0, 1.0], [0.8, 0.6], [1.0, 0.0]], np.float32)
-    assert nearest(vectors, np.array([1.0, 0.0], np.float32), rows=2, count=2) == (1, 0)

@@ -32,7 +32,7 @@ def test_entries_of_two_readers_are_paired_by_title() -> None:
 @pytest.mark.skipif(not DATA.is_dir(), reason="the data folder is not beside the clone")
 def test_every_entry_of_a_made_list_is_read_in_every_style() -> None:
     made = proposals(DATA, corpus_works(DATA), len(STYLES), seed=0)
-    assert [one.style for one in made] == list(STYLES)
+    assert [item.style for item in made] == list(STYLES)
     for proposal in made:
         assert len(read_references(proposal.idea).entries) == len(proposal.entries)
-        assert {one.kind for one in proposal.entries} >= {"invented", "wrong year", "wrong first author"}
+        assert {entry.kind for entry in proposal.entries} >= {"invented", "wrong year", "wrong first author"}

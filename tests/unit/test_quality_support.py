@@ -5,7 +5,7 @@ import math
 import pytest
 
 from benchmarks.quality.claim_support.items import SETS, KnownClaim, known_claims
-from benchmarks.quality.claim_support.measures import by_group, label_quality, macro_f1_of_support
+from benchmarks.quality.claim_support.measures import by_group, label_quality
 from benchmarks.quality.grapheval.data import DATA
 
 pytestmark = pytest.mark.skipif(not (DATA / "claims").is_dir(), reason="the data folder is not beside the clone")
@@ -53,11 +53,6 @@ def test_what_was_never_said_has_no_precision() -> None:
     one = label_quality(CLAIMS, ["supports"] * 5, "contradicts", rounds=50, seed=0)
     assert math.isnan(one.precision.value)
     assert one.recall.value == 0
-
-
-def test_thresholds_are_fitted_to_both_sides_alike() -> None:
-    assert macro_f1_of_support(CLAIMS, [True, True, False, False, False]) == 1.0
-    assert macro_f1_of_support(CLAIMS, [True] * 5) == pytest.approx((4 / 7) / 2)
 
 
 def test_groups_show_how_often_each_outcome_was_given() -> None:

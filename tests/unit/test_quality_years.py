@@ -35,8 +35,8 @@ def test_labels_of_the_years_asked_about_change_nothing_that_is_said(tmp_path: P
     honest, flipped = (
         forward_in_time(known, _papers(100, 6, flip), vectorise, CLASSES, PROVENANCE) for flip in (False, True)
     )
-    for one, other in zip(honest, flipped, strict=True):
-        np.testing.assert_array_equal(one.raw, other.raw)
+    for item, other in zip(honest, flipped, strict=True):
+        np.testing.assert_array_equal(item.raw, other.raw)
     assert honest[0].scorer.startswith(CHOICE)
     assert (honest[0].raw.argmax(axis=1) == np.arange(6) % 2).all()
     assert honest[-1].scorer == LONGER

@@ -42,7 +42,7 @@ def test_any_run_of_words_stands_in_its_text(words: list[str], data: st.DataObje
 @given(st.lists(_PLAIN, min_size=12, max_size=60), st.integers(0, 9999), st.data())
 def test_changed_digit_is_not_found(words: list[str], number: int, data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(words)))
-    other = data.draw(st.integers(0, 9999).filter(lambda one: one != number))
+    other = data.draw(st.integers(0, 9999).filter(lambda item: item != number))
     quote = [*words[:place], str(other), *words[place:]]
     assert not stands_in(" ".join(quote), " ".join([*words[:place], str(number), *words[place:]]))
 

@@ -73,46 +73,6 @@ def test_a_letter_put_into_a_long_clause_is_no_slip_of_a_hand() -> None:
     assert not stands_in(text, text.replace("该方法可以", "该方法不可以"))
 
 
-@pytest.mark.parametrize(
-    ("quote", "text"),
-    [
-        ("能降低老年患者的死亡率并且减少费用", "新的治疗方法在所有试验中不能降低老年患者的死亡率并且减少费用。"),
-        ("新的治疗方法降低了老年患者的死亡率", "目前没有任何证据表明新的治疗方法降低了老年患者的死亡率。"),
-        ("新的治疗方法降低了老年患者的死亡率", "新的治疗方法降低了老年患者的死亡率的说法并不成立。"),
-        ("新的治疗方法降低了老年患者的死亡率", "尚不清楚新的治疗方法降低了老年患者的死亡率。"),
-        (
-            "提案手法は既存の手法よりも高い精度を達成",
-            "実験の結果、提案手法は既存の手法よりも高い精度を達成しなかった。",
-        ),
-        ("提案手法は既存の手法よりも精度が高い", "提案手法は既存の手法よりも精度が高いという証拠はない。"),
-        ("ลดอัตราการเสียชีวิตของผู้ป่วยสูงอายุ", "เราพบว่าวิธีใหม่ไม่ลดอัตราการเสียชีวิตของผู้ป่วยสูงอายุในการทดลองทั้งหมด"),
-        (
-            "제안한 방법은 기존의 모든 방법보다 더 높은 정확도를 보이지",
-            "제안한 방법은 기존의 모든 방법보다 더 높은 정확도를 보이지 않았다.",
-        ),
-        (
-            "新的治疗方法在所有试验中…降低老年患者的死亡率的水平",
-            "新的治疗方法在所有试验中并没有明显降低老年患者的死亡率的水平。",
-        ),
-    ],
-)
-def test_words_cut_from_under_their_negation_are_not_verified(quote: str, text: str) -> None:
-    quoted = checked(quote, text)
-    assert (quoted.state, bool(quoted.objection)) == ("not_found", True)
-
-
-@pytest.mark.parametrize(
-    ("quote", "text"),
-    [
-        ("新的治疗方法降低了老年患者的死亡率", "与不同的方法相比非常有效的新的治疗方法降低了老年患者的死亡率。"),
-        ("新的治疗方法降低了老年患者的死亡率", "新的治疗方法降低了老年患者的死亡率，但不增加费用。"),
-        ("提案手法は既存の手法よりも精度が高い", "提案手法は既存の手法よりも精度が高いだけでなく速い。"),
-    ],
-)
-def test_what_only_looks_like_a_negation_does_no_harm(quote: str, text: str) -> None:
-    assert checked(quote, text).state == "verified"
-
-
 @given(st.integers(0, len(CHINESE) - 17), st.integers(16, 30), st.booleans())
 def test_any_stretch_of_a_chinese_sentence_is_verified_and_none_with_another_letter(
     at: int, size: int, later: bool

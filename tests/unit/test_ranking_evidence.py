@@ -1,4 +1,4 @@
-"""What a judge sees of reports when ideas are compared, and what is refused."""
+"""Report evidence a judge sees when ideas are compared, and inputs that are refused."""
 
 import json
 from pathlib import Path
@@ -48,13 +48,6 @@ def test_both_sides_are_shown_in_turn_with_their_quotes_and_titles_and_no_labels
     ]
 
 
-def test_what_does_not_fit_is_left_out_whole() -> None:
-    shown = evidence_of(report(), 70)
-    assert len(shown) <= 70
-    assert shown.splitlines()[0].startswith(("For:", "Against:"))
-    assert QUOTE not in shown
-
-
 def test_prompt_shows_evidence_only_where_there_is_some_and_says_where_nobody_read() -> None:
     bare = PairQuestion(dimensions=RankingOptions().dimensions, first="Count bees.", second="Count birds.")
     assert "literature found" not in COMPARISON.messages(bare)[1].content
@@ -71,7 +64,7 @@ async def test_the_judge_is_shown_what_there_is_and_the_ranking_says_of_how_many
     found = {ideas[0].id: "For: something.", ideas[1].id: ""}
     ranked = await rank_ideas(ideas, llm, ranking_run(), RankingOptions(calls_per_idea=3), evidence=found)
     assert ranked.ranking.evidence == 1
-    assert all(one.with_evidence for one in ranked.comparisons)
+    assert all(comparison.with_evidence for comparison in ranked.comparisons)
     alone = await rank_ideas(ideas, llm, ranking_run(), RankingOptions(calls_per_idea=3))
     assert alone.ranking.evidence is None
 
@@ -84,7 +77,7 @@ async def test_comparisons_without_evidence_are_not_known_to_a_ranking_with_it()
     assert llm.calls == 12
     with pytest.raises(InputError, match=r"12 judged without what reports found cannot be used"):
         comparisons_between(ideas, before, Judging(None, with_evidence=True), Path("known.jsonl"))
-    with_it = [one.model_copy(update={"with_evidence": True}) for one in before]
+    with_it = [item.model_copy(update={"with_evidence": True}) for item in before]
     assert "12 judged with what reports found" in other_words(with_it, Judging(None))
 
 

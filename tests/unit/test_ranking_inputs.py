@@ -1,19 +1,18 @@
-"""What `assayer rank` is given beside ideas: scores, known comparisons, a dimension."""
+"""Inputs of `assayer rank` besides ideas: scores, known comparisons, a dimension."""
 
 from pathlib import Path
 
 import pytest
 
 from assayer.errors import ConfigurationError, InputError
-from assayer.models import Absent, Report
+from assayer.models import Absent, ReleaseMinima, Report
 from assayer.models.ranking import Comparison, DimensionVerdict, NamedComparison
 from assayer.ranking.comparison import comparisons_to_jsonl
-from assayer.ranking.known_comparisons import Judging
 from assayer.reports.json_and_csv import as_json
-from assayer.reports.release import ReleaseMinima, released
+from assayer.reports.release import released
 from assayer.reports.scores import score_of
 from cluster.cli.rank import rank as command
-from cluster.ranking_inputs import comparisons_between, read_comparisons, read_scores
+from cluster.ranking_inputs import read_comparisons, read_scores
 from cluster.settings_loading import load_settings
 from tests.unit.judges import ideas_of_worth
 from tests.unit.reports_fixture import full_report
@@ -55,18 +54,6 @@ def test_a_line_that_is_no_comparison_is_named(tmp_path: Path, line: str) -> Non
         read_comparisons(path)
 
 
-def test_comparisons_of_other_ideas_are_refused_and_of_some_are_counted() -> None:
-    known = [_comparison(), _comparison(1, 2)]
-    assert comparisons_between(_IDEAS[:2], known, Judging(None), Path("k.jsonl")).usable == known[:1]
-    with pytest.raises(InputError, match=r"None of the 2 comparisons in k\.jsonl"):
-        comparisons_between(ideas_of_worth(9)[5:], known, Judging(None), Path("k.jsonl"))
-
-
-def test_a_missing_file_of_comparisons_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="nowhere"):
-        read_comparisons(tmp_path / "nowhere.jsonl")
-
-
 def _without_scores(report: Report) -> Report:
     absent = Absent(reason="none")
     return report.model_copy(
@@ -74,11 +61,15 @@ def _without_scores(report: Report) -> Report:
     )
 
 
-def test_score_of_a_report_is_the_mean_of_its_parts_on_their_scales() -> None:
+def test_score_of_a_report_is_its_lowest_part_on_its_scale() -> None:
     report = full_report()
     part = report.parts[0]
     high, low = (part.model_copy(update={"score": part.score.model_copy(update={"value": v})}) for v in (10.0, 5.0))
-    assert score_of(report.model_copy(update={"parts": (high, low)})) == pytest.approx(0.75)
+    assert score_of(report.model_copy(update={"parts": (high, low)})) == pytest.approx(0.5)
+    underspecified = low.model_copy(update={"score": Absent(reason="underspecified: no sample.")})
+    assert score_of(report.model_copy(update={"parts": (high, underspecified)})) == Absent(
+        reason="Soundness: underspecified: no sample."
+    )
     assert score_of(_without_scores(report)) == Absent(reason="Its report has no score.")
 
 
@@ -118,28 +109,10 @@ def test_a_folder_without_usable_reports_is_refused(tmp_path: Path, name: str, c
         read_scores(tmp_path)
 
 
-def test_a_dimension_that_does_not_exist_is_refused_with_those_that_do() -> None:
-    with pytest.raises(InputError, match=r"no dimension 'charm'.*novelty, feasibility, effectiveness, overall"):
-        command([Path("ideas")], by="charm")
-
-
-def test_no_calls_at_all_are_refused() -> None:
-    with pytest.raises(InputError, match="more than 0"):
-        command([Path("ideas")], calls_per_idea=0)
-
-
 def test_without_a_language_model_the_error_names_what_to_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ConfigurationError, match="ASSAYER_LLM__MODEL"):
         command([tmp_path])
-
-
-def test_budget_and_options_of_rankings_are_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("ASSAYER_RANKING__MAX_USD", "25")
-    monkeypatch.setenv("ASSAYER_RANKING__CALLS_PER_IDEA", "6")
-    ranking = load_settings().ranking
-    assert (ranking.max_usd, ranking.calls_per_idea, ranking.order_by) == (25.0, 6.0, "overall")
 
 
 def test_an_order_by_an_unknown_dimension_in_the_settings_is_named(

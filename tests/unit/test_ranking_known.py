@@ -8,18 +8,17 @@ from typing import Any, TypeVar
 import pytest
 from pydantic import BaseModel
 
-from assayer.errors import AnswerRefused, InputError
+from assayer.errors import AnswerRefused
 from assayer.llm import Answer, Task
 from assayer.models import Idea
-from assayer.models.ranking import Comparison, Dimension, JudgedBy
-from assayer.ranking.comparison import judging_now, sanitised_comparison
+from assayer.models.ranking import Comparison, Dimension
+from assayer.ranking.comparison import judging_now
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import rank_ideas
-from assayer.reports.ranking_page import RankingPage, as_ranking_html, as_ranking_markdown
+from assayer.reports.ranking_page import RankingPage, as_ranking_html
 from assayer.run.run import Run
 from cluster.clock import SystemClock
 from cluster.ranker import Ranker, RankingInputs
-from cluster.ranking_inputs import comparisons_between
 from cluster.settings import Settings
 from tests.unit.judges import JudgeLlm, ideas_of_worth, ranking_run, right
 from tests.unit.twins import Watcher
@@ -80,7 +79,7 @@ async def test_a_comparison_says_what_it_was_judged_by() -> None:
 
 
 ASKED = Dimension(name="overall", question="Which idea is cheaper to carry out?")
-LONGER = [one.model_copy(update={"text": f"{one.text} And more."}) for one in ideas_of_worth(6)]
+LONGER = [idea.model_copy(update={"text": f"{idea.text} And more."}) for idea in ideas_of_worth(6)]
 
 
 @pytest.mark.parametrize(
@@ -106,27 +105,6 @@ async def test_comparisons_of_another_judge_question_or_text_are_named_and_not_u
     assert reason in as_ranking_html(ranked.ranking, ())
 
 
-async def test_a_file_of_another_judge_is_refused_by_name() -> None:
-    known = await _known()
-    now = judging_now(OPTIONS, "other", None)
-    with pytest.raises(InputError, match=r"k\.jsonl: .*18 judged by judge and not by other cannot be used\."):
-        comparisons_between(ideas_of_worth(6), known, now, Path("k.jsonl"))
-    assert comparisons_between(ideas_of_worth(6), known, now._replace(model=None), Path("k.jsonl")).refused == []
-
-
-async def test_comparisons_that_do_not_say_their_judge_are_used_and_counted() -> None:
-    silent = [one.model_copy(update={"judged_by": None}) for one in await _known()]
-    ranked = (await rank_ideas(ideas_of_worth(6), OtherJudge(right), ranking_run(), OPTIONS, known=silent)).ranking
-    assert ranked.judge.handed_in == ranked.judge.of_unknown_judge == len(silent)
-    assert "do not say which model judged them" in as_ranking_markdown(ranked, ())
-
-
-def test_the_name_of_a_judge_is_cleaned_like_all_text_from_outside() -> None:
-    by = JudgedBy(model="big\u202e\n model\u200b")
-    one = Comparison(first=ideas_of_worth(2)[0].id, second=ideas_of_worth(2)[1].id, verdicts=(), judged_by=by)
-    assert sanitised_comparison(one).judged_by == JudgedBy(model="big model")
-
-
 @pytest.mark.parametrize(("count", "calls_per_idea"), [(4, 10.0), (10, 10.0), (30, 10.0), (100, 6.0)])
 async def test_an_idea_that_is_always_refused_is_asked_about_a_few_times_and_named(
     count: int, calls_per_idea: float
@@ -137,18 +115,18 @@ async def test_an_idea_that_is_always_refused_is_asked_about_a_few_times_and_nam
     assert max(llm.pairs.values()) == 1, "each pair at most once in each order"
     assert 4 <= llm.in_vain <= 8
     assert ranked.judge.failed == llm.in_vain
-    (unjudged,) = [one for one in ranked.ideas if one.unjudged]
+    (unjudged,) = [idea for idea in ranked.ideas if idea.unjudged]
     assert (unjudged.id, unjudged.comparisons) == (ideas[0].id, 0)
     assert unjudged.unjudged is not None
     assert "not asked about any more. Last: the LLM declined to answer." in unjudged.unjudged.reason
-    assert any(one.title == "Ideas without a verdict" for one in RankingPage(ranked, ()).cautions)
+    assert any(caution.title == "Ideas without a verdict" for caution in RankingPage(ranked, ()).cautions)
 
 
 async def test_a_judge_who_answers_nothing_is_not_asked_until_the_budget_is_spent() -> None:
     llm = JudgeLlm(right, fails=AnswerRefused("No."))
     ranked = (await rank_ideas(ideas_of_worth(20), llm, ranking_run(), RankingOptions(calls_per_idea=10))).ranking
     assert llm.calls < 100
-    assert all(one.unjudged for one in ranked.ideas)
+    assert all(idea.unjudged for idea in ranked.ideas)
 
 
 class WatchedComparison(Comparison):
@@ -166,7 +144,7 @@ async def test_what_was_handed_in_is_digested_beside_the_event_loop_and_tells_ru
     ideas, known = ideas_of_worth(6), await _known()
     settings = Settings(home=tmp_path, llm=LlmSettings(base_url="http://host/v1", model="judge"))
     ids = []
-    for given in ((), known, known[1:], [WatchedComparison.model_validate(one.model_dump()) for one in known]):
+    for given in ((), known, known[1:], [WatchedComparison.model_validate(item.model_dump()) for item in known]):
         ranker = Ranker(settings, JudgeLlm(right), HashingEmbedder(), SystemClock())
         ids.append((await ranker.rank(RankingInputs(ideas, known=given), Watcher())).ranking.id)
     assert ids[1] == ids[3]

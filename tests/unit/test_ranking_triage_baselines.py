@@ -54,7 +54,7 @@ def _idea(number: int, words: str) -> Idea:
 async def test_ideas_in_the_words_of_accepted_ones_stand_higher_and_the_baselines_say_what_they_are_worth() -> None:
     asked = [_idea(0, _WORDS["reject"]), _idea(1, _WORDS["accept"])]
     said = await measure_triage_baselines(asked, _labelled(12), ("reject", "accept"), WordsEmbedder())
-    assert [one.name for one in said.baselines] == ["TF-IDF + logistic regression", "embedding + logistic regression"]
+    assert [item.name for item in said.baselines] == ["TF-IDF + logistic regression", "embedding + logistic regression"]
     for baseline in said.baselines:
         assert said.values[asked[0].id][baseline.name] < 0.5 < said.values[asked[1].id][baseline.name]
         assert baseline.auroc_value == 1.0
@@ -63,7 +63,7 @@ async def test_ideas_in_the_words_of_accepted_ones_stand_higher_and_the_baseline
 
 async def test_labels_that_have_nothing_to_do_with_the_words_are_worth_no_more_than_chance() -> None:
     labels = np.random.default_rng(0).permutation(["reject"] * 30 + ["accept"] * 30)
-    mixed = [one.model_copy(update={"label": str(label)}) for one, label in zip(_labelled(30), labels, strict=True)]
+    mixed = [item.model_copy(update={"label": str(label)}) for item, label in zip(_labelled(30), labels, strict=True)]
     said = await measure_triage_baselines([_idea(0, "any words")], mixed, ("reject", "accept"), WordsEmbedder())
     assert all(baseline.auroc.low < 0.5 < baseline.auroc.high for baseline in said.baselines)
 
@@ -72,7 +72,7 @@ async def test_a_labelled_idea_that_is_ranked_itself_teaches_nothing() -> None:
     known = _labelled(12)
     asked = [_idea(0, known[0].text.upper()), _idea(1, "other words")]
     said = await measure_triage_baselines(asked, known, ("reject", "accept"), WordsEmbedder())
-    assert {(one.labelled, one.set_aside) for one in said.baselines} == {(23, 1)}
+    assert {(baseline.labelled, baseline.set_aside) for baseline in said.baselines} == {(23, 1)}
 
 
 @pytest.mark.parametrize(("labelled", "said"), [(_labelled(2), "cannot be split"), (_labelled(9)[:9], "the same one")])
@@ -88,4 +88,4 @@ async def test_ranking_without_labelled_ideas_says_that_there_is_no_baseline() -
     said = await measure_triage_baselines(ideas, _labelled(12), ("reject", "accept"), WordsEmbedder())
     beside = with_triage_baselines(ranking, said)
     assert beside.baselines == said.baselines
-    assert all(set(idea.by_baseline) == {one.name for one in said.baselines} for idea in beside.ideas)
+    assert all(set(idea.by_baseline) == {baseline.name for baseline in said.baselines} for idea in beside.ideas)

@@ -41,7 +41,7 @@ def slow(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Ite
 @pytest.mark.parametrize("slow", [(1,)], indirect=True)
 def test_start_that_took_too_long_is_tried_once_more_without_what_it_left(slow: SlowStart, tmp_path: Path) -> None:
     with corpus_build_cluster(tmp_path, cpus=1):
-        assert [psutil.pid_exists(one.pid) for one in slow.started] == [False, True]
+        assert [psutil.pid_exists(item.pid) for item in slow.started] == [False, True]
 
 
 @pytest.mark.parametrize(("slow", "starts"), [((9,), 2), ((9, "no such folder"), 1)], indirect=["slow"])

@@ -3,34 +3,39 @@
 import ast
 import importlib
 import signal
-from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from benchmarks.fuzzing.exempt import EXEMPT
-from benchmarks.fuzzing.hostile import REPEATED
-from benchmarks.fuzzing.readers import READERS, REFUSALS
+from benchmarks.hostile.fuzzing.exempt import EXEMPT
+from benchmarks.hostile.fuzzing.hostile_texts import REPEATED
+from benchmarks.hostile.fuzzing.readers import READERS, REFUSALS
 from tests.unit.processor_time import filled, limited
 
 __all__ = ["limited"]
 
 CHARACTERS = 10_000
-"""Of each run; what is quadratic in C shows in `python -m benchmarks.fuzzing`, whose texts are forty times as long."""
+"""Characters per run; quadratic behaviour in C shows in `python -m benchmarks.hostile.fuzzing`, whose texts are forty
+times as long."""
 SECONDS = 1.0
-"""Of the processor, for one run: what is linear takes a tenth of it."""
+"""Seconds of processor time allowed per run; linear functions take a tenth of it."""
+UNITS = 10
+"""Runs that the quick tier joins into one text."""
 ROOT = Path(__file__).parents[2]
 ROOMS = ("assayer", "workers", "orchestrator", "index", "cluster", "client/assayer_client")
 TEXTS = {"str", "bytes", "BinaryIO"}
 NAMES = {"abstract", "body", "content", "data", "document", "html", "idea", "passage", "pdf", "tei", "text", "words"}
-"""Of arguments that hold a text wherever they stand."""
+"""Names of arguments that hold a text wherever they occur."""
 
 
-def public_functions_of_texts() -> Iterator[str]:
-    """Those of the whole product that take a text or bytes first, or under a name of `NAMES`.
+@cache
+def public_functions_of_texts() -> frozenset[str]:
+    """Return the public functions of the product that take a text or bytes first, or under a name in `NAMES`.
 
-    Read from the sources: all modules at once are a minute's import."""
+    The sources are parsed, because importing all modules takes a minute."""
+    functions: set[str] = set()
     for room in ROOMS:
         for path in sorted((ROOT / room).rglob("*.py")):
             tree = ast.parse(path.read_text("utf-8"))
@@ -38,19 +43,22 @@ def public_functions_of_texts() -> Iterator[str]:
             exported = exports(tree)
             for node in tree.body:
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name in exported and takes(node):
-                    yield f"{module}.{node.name}"
+                    functions.add(f"{module}.{node.name}")
+    return frozenset(functions)
 
 
 def exports(tree: ast.Module) -> set[str]:
+    """Return the names in `__all__`; of a module without it, the functions without a leading underscore."""
     for node in tree.body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__all__":
             return set(ast.literal_eval(node.value))
-    return set()
+    functions = (node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    return {function.name for function in functions if not function.name.startswith("_")}
 
 
 def takes(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     given = [*function.args.posonlyargs, *function.args.args]
-    return any(is_text(one) and (place == 0 or one.arg in NAMES) for place, one in enumerate(given))
+    return any(is_text(item) and (place == 0 or item.arg in NAMES) for place, item in enumerate(given))
 
 
 def is_text(argument: ast.arg) -> bool:
@@ -65,36 +73,58 @@ def known() -> set[str]:
 
 
 def is_exempt(function: str) -> bool:
-    """By itself, or with its module or a package around it."""
+    """Return whether the function is exempt, by its own name, its module, or a package around it."""
     parts = function.split(".")
     return any(".".join(parts[:length]) in EXEMPT for length in range(1, len(parts) + 1))
 
 
 def test_each_function_that_reads_text_from_outside_stands_in_the_list_of_the_fuzzer() -> None:
-    missing = {one for one in set(public_functions_of_texts()) - known() if not is_exempt(one)}
+    missing = {
+        public_function for public_function in public_functions_of_texts() - known() if not is_exempt(public_function)
+    }
     assert not missing, (
-        f"Add to READERS (benchmarks/fuzzing), or to EXEMPT with a reason (benchmarks/fuzzing/exempt.py): {missing}"
+        "Add to READERS (benchmarks/hostile/fuzzing), or to EXEMPT with a reason "
+        f"(benchmarks/hostile/fuzzing/exempt.py): {missing}"
     )
 
 
 def test_list_sees_functions_of_every_room() -> None:
-    rooms = {one.partition(".")[0] for one in public_functions_of_texts()}
+    rooms = {public_function.partition(".")[0] for public_function in public_functions_of_texts()}
     assert rooms == {"assayer", "assayer_client", "cluster", "index", "orchestrator", "workers"}
 
 
 def test_lists_name_nothing_that_is_gone() -> None:
-    functions = set(public_functions_of_texts())
+    functions = public_functions_of_texts()
     for entry in EXEMPT:
-        assert any(one == entry or one.startswith(f"{entry}.") for one in functions), entry
+        assert any(item == entry or item.startswith(f"{entry}.") for item in functions), entry
         assert entry not in known()
     for name in known():
         module, _, function = name.rpartition(".")
         assert callable(getattr(importlib.import_module(module), function))
 
 
+def _package(reader: str) -> str:
+    return ".".join(reader.split(".")[:2])
+
+
+@pytest.mark.parametrize("package", sorted({_package(reader) for reader in READERS}))
+def test_readers_take_time_that_grows_with_runs_of_hostile_units(package: str) -> None:
+    """Read runs of ten units one after another, which costs a tenth of reading each unit by itself."""
+    for first in range(0, len(REPEATED), UNITS):
+        runs = [filled(unit, characters=CHARACTERS // UNITS) for unit in REPEATED[first : first + UNITS]]
+        for reader in READERS:
+            if _package(reader) == package:
+                _read(reader, "".join(runs))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("reader", READERS)
 def test_reader_takes_time_that_grows_with_the_text(reader: str) -> None:
     for unit in REPEATED:
-        signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
-        with suppress(*REFUSALS):
-            READERS[reader](filled(unit, characters=CHARACTERS))
+        _read(reader, filled(unit, characters=CHARACTERS))
+
+
+def _read(reader: str, text: str) -> None:
+    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
+    with suppress(*REFUSALS):
+        READERS[reader](text)

@@ -1,4 +1,4 @@
-"""What one evaluation asks of remote sources stands in its journal."""
+"""Requests of an evaluation to remote sources are in its journal."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from assayer.models import Identifiers
 from tests.unit.canned_remote import ASK, CannedRemote, said
 from tests.unit.twins import a_run
 from workers.full_texts.pdf_locations import JournalledPdfLocator
-from workers.remote.request import JournalledFetcher, RequestContext, SourceRequest
+from workers.outbound.source_requests import JournalledFetcher, RequestContext, SourceRequest
 
 CALL = SourceRequest("arxiv", "search", "api/query")
 

@@ -31,9 +31,10 @@ def titled(report: Report, title: str) -> Report:
 def test_a_brief_says_what_a_report_says_and_can_be_copied() -> None:
     report = full_report()
     pdf = brief_pdf(report)
-    assert page_count(pdf) == 2
+    assert page_count(pdf) <= 2
     text = text_of(pdf)
     assert report.idea.title in text
+    assert report.idea.text[:60] not in text
     for point in (*report.summary.strengths, *report.summary.weaknesses):
         assert point.text[:40] in text
     assert "no score: the budget was spent" in text
@@ -65,7 +66,7 @@ def test_a_report_with_very_much_to_say_still_takes_two_pages() -> None:
     summary = report.summary.model_copy(
         update={"strengths": (long,) * 20, "weaknesses": (long,) * 20, "suggestions": (long,) * 20}
     )
-    notices = tuple(one.model_copy(update={"text": "Look closely at this. " * 100}) for one in report.notices)
+    notices = tuple(notice.model_copy(update={"text": "Look closely at this. " * 100}) for notice in report.notices)
     pdf = brief_pdf(report.model_copy(update={"summary": summary, "notices": notices}))
     assert page_count(pdf) == 2
     assert "more in the full report" in text_of(pdf)
@@ -78,7 +79,7 @@ def test_hostile_texts_are_printed_as_they_stand() -> None:
     assert '#eval("1+1") $x$ *bold*' in text_of(pdf)
     assert b"/JavaScript" not in pdf
     assert b"/Launch" not in pdf
-    allowed = {one.url for one in report.references if web_url(one.url)}
+    allowed = {reference.url for reference in report.references if web_url(reference.url)}
     assert {found.decode() for found in re.findall(rb"/URI ?\(([^)]*)\)", pdf)} <= allowed
 
 

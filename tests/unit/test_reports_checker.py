@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from assayer.models import ReleaseMinima
 from assayer.reports.json_and_csv import as_json
-from assayer.reports.release import ReleaseMinima, released
+from assayer.reports.release import released
 from benchmarks.quality import check_reports, corpus_records, quotations
 from benchmarks.quality.check_reports import check, main
 from benchmarks.quality.quotations import stands_in
@@ -45,10 +46,10 @@ def _cited_further(quote: str, place: str | None = None) -> Json:
     """A report of which one verified citation has a further quote."""
     report = _report()
     cited = next(
-        one
+        item
         for point in report["parts"][0]["assessments"][0]["points"]
-        for one in point["citations"]
-        if one["quote_state"] == "verified"
+        for item in point["citations"]
+        if item["quote_state"] == "verified"
     )
     cited["further"] = [{"quote": quote or cited["quote"], "place": place}]
     return report
@@ -61,16 +62,16 @@ def test_further_quotes_are_looked_up_word_for_word_too() -> None:
 
 
 def test_a_quote_that_stands_twice_in_a_citation_is_a_violation() -> None:
-    assert any("one twice" in one for one in check("bad", _cited_further("")).violations)
+    assert any("one twice" in violation for violation in check("bad", _cited_further("")).violations)
 
 
 def test_further_quotes_of_a_citation_without_a_verified_one_are_a_violation() -> None:
     report = _cited_further("any words")
     for point in report["parts"][0]["assessments"][0]["points"]:
-        for one in point["citations"]:
-            if one["further"]:
-                one["quote_state"] = "not_found"
-    assert any("no first one" in one for one in check("bad", report).violations)
+        for item in point["citations"]:
+            if item["further"]:
+                item["quote_state"] = "not_found"
+    assert any("no first one" in violation for violation in check("bad", report).violations)
 
 
 def _released(minima: ReleaseMinima) -> Json:
@@ -87,7 +88,7 @@ def test_releases_are_counted_by_the_minima_that_are_failed() -> None:
 def test_total_of_an_incomplete_report_and_a_minimum_measured_wrongly_are_violations() -> None:
     report = _released(ReleaseMinima(quotes_found=1))
     report["parts"][0]["score"] = _report()["parts"][0]["score"]
-    next(one for one in report["release"]["minima"] if one["name"] == "quotes_found")["measured"] = 0.5
+    next(item for item in report["release"]["minima"] if item["name"] == "quotes_found")["measured"] = 0.5
     assert check("bad", report).violations == [
         "quotes_found is measured as 0.5, and 23 of 24 are counted",
         "it is incomplete, and soundness has a total",
@@ -234,7 +235,7 @@ def _drop_without_a_reason(report: Json) -> None:
 
 def _fit_poorly_in_silence(report: Json) -> None:
     report["coverage"]["corpus_fit"]["level"] = "poor"
-    report["notices"] = [one for one in report["notices"] if one["kind"] != "corpus_fit"]
+    report["notices"] = [item for item in report["notices"] if item["kind"] != "corpus_fit"]
 
 
 def _lose_a_field(report: Json) -> None:
@@ -284,7 +285,7 @@ BROKEN: list[tuple[Callable[[Json], None], str]] = [
 def test_damaged_report_is_found_out(damage: Callable[[Json], None], violation: str) -> None:
     report = _report()
     damage(report)
-    assert any(violation in one for one in check("damaged", report, RECORDS).violations)
+    assert any(violation in item for item in check("damaged", report, RECORDS).violations)
 
 
 @pytest.mark.parametrize(
@@ -335,7 +336,7 @@ def test_command_over_a_good_folder_exits_0_and_prints_totals(
 ) -> None:
     corpus = tmp_path / "papers.jsonl.gz"
     with gzip.open(corpus, "wt", encoding="utf-8") as file:
-        file.writelines(json.dumps(one) + "\n" for one in RECORDS.values())
+        file.writelines(json.dumps(item) + "\n" for item in RECORDS.values())
     folder = tmp_path / "out"
     folder.mkdir()
     _write(folder, _report())
@@ -383,9 +384,9 @@ def _imported(file: Path) -> set[str]:
 def _with_later_work(cited_in: str) -> Json:
     """A report with a cutoff and one reference from after it, cited in that field of its board alone."""
     report = _report()
-    latest = max(one["publication_date"] for one in report["references"] if one["publication_date"])
+    latest = max(item["publication_date"] for item in report["references"] if item["publication_date"])
     report["cutoff"] = latest
-    report["references"] = [one for one in report["references"] if one["publication_date"]]
+    report["references"] = [item for item in report["references"] if item["publication_date"]]
     later = {**report["references"][0], "label": "P77", "id": "later", "publication_date": "2031-01-01"}
     report["references"].append(later)
     report["board"] = {"advice": [], "meta_review": [], cited_in: [{"text": "See [P77]."}]}
@@ -395,4 +396,4 @@ def _with_later_work(cited_in: str) -> Json:
 @pytest.mark.parametrize(("cited_in", "wrong"), [("advice", False), ("meta_review", True)])
 def test_work_from_after_the_cutoff_may_advise_and_not_judge(cited_in: str, wrong: bool) -> None:
     violations = check("later", _with_later_work(cited_in)).violations
-    assert any("P77 of 2031-01-01 is after the cutoff" in one for one in violations) == wrong
+    assert any("P77 of 2031-01-01 is after the cutoff" in violation for violation in violations) == wrong

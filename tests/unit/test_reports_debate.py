@@ -58,7 +58,7 @@ async def test_nothing_from_outside_becomes_part_of_the_page() -> None:
         turn.model_copy(
             update={
                 "argument": ATTACK,
-                "quotes": tuple(one.model_copy(update={"text": ATTACK}) for one in turn.quotes),
+                "quotes": tuple(quote.model_copy(update={"text": ATTACK}) for quote in turn.quotes),
             }
         )
         for turn in reward.transcript

@@ -21,12 +21,12 @@ async def test_every_node_and_edge_is_drawn_once_in_the_frames_in_which_it_is_th
     _, graph = await _report()
     drawing = graph_drawing(graph)
     assert drawing is not None
-    assert [one.node.key for one in drawing.nodes] == [one.key for one in graph.nodes]
-    assert [one.edge.key for one in drawing.ties] == [one.key for one in graph.edges]
-    deleted = next(one for one in drawing.nodes if one.node.key not in graph.steps[-1].nodes)
+    assert [node.node.key for node in drawing.nodes] == [node.key for node in graph.nodes]
+    assert [tie.edge.key for tie in drawing.ties] == [edge.key for edge in graph.edges]
+    deleted = next(node for node in drawing.nodes if node.node.key not in graph.steps[-1].nodes)
     assert "in-3" not in deleted.frames.split()
-    assert len({(one.x, one.y) for one in drawing.nodes}) == len(drawing.nodes)
-    assert all(0 <= one.y <= drawing.height for one in drawing.nodes)
+    assert len({(node.x, node.y) for node in drawing.nodes}) == len(drawing.nodes)
+    assert all(0 <= node.y <= drawing.height for node in drawing.nodes)
     assert graph_drawing(graph) == drawing
 
 
@@ -45,21 +45,21 @@ async def test_the_page_says_every_step_every_refusal_and_why_a_reference_is_rec
 async def test_what_a_model_or_a_title_wrote_cannot_leave_its_place() -> None:
     report, graph = await _report()
     evil = '"><script>alert(1)</script>&'
-    nodes = tuple(one.model_copy(update={"name": evil}) for one in graph.nodes)
+    nodes = tuple(node.model_copy(update={"name": evil}) for node in graph.nodes)
     hostile = report.model_copy(update={"graph": graph.model_copy(update={"nodes": nodes})})
     assert hostile.graph is not None
     assert "<script" not in as_html(hostile)
     read = ElementTree.fromstring(as_graphml(hostile, hostile.graph))  # noqa: S314 - our own text
-    assert evil in {one.text for one in read.iter(f"{_GRAPHML}data")}
+    assert evil in {item.text for item in read.iter(f"{_GRAPHML}data")}
 
 
 async def test_graphml_has_all_nodes_and_edges_with_what_they_rest_on() -> None:
     report, graph = await _report()
     read = ElementTree.fromstring(as_graphml(report, graph))  # noqa: S314 - our own text
-    assert [one.get("id") for one in read.iter(f"{_GRAPHML}node")] == [one.key for one in graph.nodes]
-    assert [one.get("id") for one in read.iter(f"{_GRAPHML}edge")] == [one.key for one in graph.edges]
-    declared = {one.get("id") for one in read.iter(f"{_GRAPHML}key")}
-    assert {one.get("key") for one in read.iter(f"{_GRAPHML}data")} <= declared
+    assert [item.get("id") for item in read.iter(f"{_GRAPHML}node")] == [node.key for node in graph.nodes]
+    assert [item.get("id") for item in read.iter(f"{_GRAPHML}edge")] == [edge.key for edge in graph.edges]
+    declared = {item.get("id") for item in read.iter(f"{_GRAPHML}key")}
+    assert {item.get("key") for item in read.iter(f"{_GRAPHML}data")} <= declared
 
 
 async def test_a_graph_of_the_idea_alone_is_told_and_not_drawn() -> None:

@@ -1,4 +1,4 @@
-"""What the check of claims against their quotes came to, as a reader sees it."""
+"""Results of the check of claims against their quotes, as a reader sees them."""
 
 import html
 from collections.abc import Callable
@@ -15,8 +15,8 @@ from tests.unit.reports_fixture import full_report
 RENDERINGS = pytest.mark.parametrize("render", [lambda report: html.unescape(as_html(report)), as_markdown])
 
 
-def _found(outcome: SupportOutcome, by_model: bool = True, missing: str = "Nothing on <images>.") -> ClaimSupport:
-    return ClaimSupport(outcome=outcome, missing=missing, judged_by="model" if by_model else "overlap")
+def _found(outcome: SupportOutcome, missing: str = "Nothing on <images>.") -> ClaimSupport:
+    return ClaimSupport(outcome=outcome, missing=missing)
 
 
 def _report(support: ClaimSupport | Absent | None, claims: ClaimCounts | None = None) -> Report:
@@ -26,7 +26,9 @@ def _report(support: ClaimSupport | Absent | None, claims: ClaimCounts | None = 
     first, *rest = soundness.assessments
     points = tuple(
         point.model_copy(
-            update={"citations": tuple(one.model_copy(update={"support": support}) for one in point.citations)}
+            update={
+                "citations": tuple(citation.model_copy(update={"support": support}) for citation in point.citations)
+            }
         )
         for point in first.points
     )
@@ -34,6 +36,7 @@ def _report(support: ClaimSupport | Absent | None, claims: ClaimCounts | None = 
     return report.model_copy(
         update={
             "parts": (part, *others),
+            "summary": report.summary.model_copy(update={"strengths": points}),
             "coverage": report.coverage.model_copy(update={"claims": claims}),
             "provenance": report.provenance.model_copy(update={"models": ("a model",)}),
         }
@@ -50,7 +53,7 @@ def _report(support: ClaimSupport | Absent | None, claims: ClaimCounts | None = 
         ("contradicts", "contradicts the claim"),
     ],
 )
-def test_the_outcome_stands_beside_the_claim(
+def test_the_outcome_stands_beside_the_quote(
     render: Callable[[Report], str], outcome: SupportOutcome, words: str
 ) -> None:
     page = render(_report(_found(outcome)))
@@ -65,40 +68,17 @@ def test_why_a_claim_was_not_checked_is_said(render: Callable[[Report], str]) ->
 
 
 @RENDERINGS
-def test_a_report_of_before_calls_its_quotes_found_and_its_claims_not_checked(render: Callable[[Report], str]) -> None:
-    page = render(_report(None))
-    assert "quote found, claim not checked" in page
-    assert "supports the claim" not in page
-
-
-@RENDERINGS
-def test_without_a_model_only_what_was_measured_is_said(render: Callable[[Report], str]) -> None:
-    page = render(_report(_found("not", by_model=False, missing="Words of the claim that the quote does not have: x.")))
-    assert "far from the claim in wording" in page
-    assert "does not support" not in page
-    assert "Not borne out" not in page
-
-
-@RENDERINGS
 def test_coverage_counts_what_was_checked(render: Callable[[Report], str]) -> None:
     counts = ClaimCounts(supported=12, partly_supported=3, not_supported=0, contradicted=1, unchecked=2)
     page = render(_report(None, counts)).replace("<strong>", "").replace("</strong>", "").replace("**", "")
     assert "12 supported, 3 supported in part, 1 contradicted, 2 not checked" in page
 
 
-@RENDERINGS
-def test_coverage_without_a_model_says_what_the_check_is_worth(render: Callable[[Report], str]) -> None:
-    counts = ClaimCounts(supported=12, partly_supported=3, not_supported=1, contradicted=0, unchecked=0)
-    report = _report(None, counts)
-    page = render(report.model_copy(update={"provenance": full_report().provenance.model_copy(update={"models": ()})}))
-    assert "cannot tell a claim from its opposite" in page
-
-
 def test_what_is_missing_is_escaped() -> None:
     assert "Nothing on &lt;images&gt;." in as_html(_report(_found("partly")))
 
 
-@pytest.mark.parametrize("support", [_found("supports"), _found("partly"), _found("supports", by_model=False), None])
+@pytest.mark.parametrize("support", [_found("supports"), _found("partly"), None])
 @RENDERINGS
 def test_every_quote_that_is_kept_stands_beside_the_claim_and_the_outcome_once(
     render: Callable[[Report], str], support: ClaimSupport | None
@@ -109,23 +89,18 @@ def test_every_quote_that_is_kept_stands_beside_the_claim_and_the_outcome_once(
     assert page.index("words of a second finding") < page.index("quote found in “4 Costs”")
 
 
-def test_further_quotes_are_escaped() -> None:
-    assert "second finding <b>" not in as_html(_with_further(_report(None)))
-    assert "second finding <b>" not in as_markdown(_with_further(_report(None)))
-
-
 def test_the_brief_has_the_further_quotes_of_its_points() -> None:
     report = full_report()
     strengths = _with_further_points(report.summary.strengths)
     shown = report.model_copy(update={"summary": report.summary.model_copy(update={"strengths": strengths})})
     texts = [
-        line.text for group in brief_of(shown, BRIEF_SIZES[0]).groups for one in group.points for line in one.quotes
+        line.text for group in brief_of(shown, BRIEF_SIZES[0]).groups for point in group.points for line in point.quotes
     ]
     assert any("” (quote found" in text and "and “words of a second finding" in text for text in texts)
 
 
 def _with_further(report: Report) -> Report:
-    """At the first citation of the first point that has a verified quote."""
+    """Add further quotes to the first citation of the first point with a verified quote."""
     soundness, *others = report.parts
     first, *rest = soundness.assessments
     part = soundness.model_copy(
@@ -135,9 +110,9 @@ def _with_further(report: Report) -> Report:
 
 
 def _with_further_points(points: tuple[Point, ...]) -> tuple[Point, ...]:
-    place = next(at for at, one in enumerate(points) if any(c.quote_state == "verified" for c in one.citations))
+    place = next(at for at, point in enumerate(points) if any(c.quote_state == "verified" for c in point.citations))
     cited = list(points[place].citations)
-    at = next(at for at, one in enumerate(cited) if one.quote_state == "verified")
+    at = next(at for at, item in enumerate(cited) if item.quote_state == "verified")
     more = FurtherQuote(quote="words of a second finding <b>", place="4 Costs")
     cited[at] = cited[at].model_copy(update={"further": (more,)})
     return (*points[:place], points[place].model_copy(update={"citations": tuple(cited)}), *points[place + 1 :])

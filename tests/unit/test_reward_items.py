@@ -13,13 +13,13 @@ ITEM = {"question": "Why?", "idea": "We ask.", "abstract": "We asked."}
 
 def written(folder: Path, *lines: object) -> Path:
     file = folder / "items.jsonl"
-    file.write_text("\n".join(one if isinstance(one, str) else json.dumps(one) for one in lines), "utf-8")
+    file.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines), "utf-8")
     return file
 
 
 def test_items_are_read_with_their_names_and_without_blank_lines(tmp_path: Path) -> None:
     items = read_reward_items(written(tmp_path, ITEM, "", {**ITEM, "idea": "", "id": "b", "reference": "A paper"}))
-    assert [(one.idea, one.id, one.reference) for one in items] == [("We ask.", "", ""), ("", "b", "A paper")]
+    assert [(item.idea, item.id, item.reference) for item in items] == [("We ask.", "", ""), ("", "b", "A paper")]
     assert items[0].item == items[0].item.model_copy()
 
 

@@ -3,36 +3,37 @@
 import pytest
 
 from assayer.errors import InputError, NoFallback
+from assayer.llm import NoLlm
 from assayer.methods.debate.composition import COMPOSITIONS, Composition
 from assayer.methods.debate.options import ViewpointJudge
 from assayer.models import Absent, EvaluationId
 from assayer.models.reward import RewardItem
 from assayer.run.run import Run
 from cluster.clock import SystemClock
-from cluster.reward_judge import RewardJudge, known_judges
+from cluster.reward_judge import RewardJudge, known_judges, usable_judge
 from cluster.settings import Settings
-from tests.unit.test_job_performer import Silent
+from tests.unit.twins import Watcher
 from workers.embedding.hashing_embedder import HashingEmbedder
-from workers.llm.fallback_llm import FallbackLlm
 
 _EMBEDDER = HashingEmbedder()
-WITHOUT_MODEL = RewardJudge(Settings(), FallbackLlm(_EMBEDDER), _EMBEDDER, SystemClock())
+CONFIGURED = Settings.model_validate({"llm": {"base_url": "http://localhost/v1", "model": "judge"}})
+WITHOUT_MODEL = RewardJudge(Settings(), NoLlm(), _EMBEDDER, SystemClock())
 
 
 def test_judge_is_that_of_the_settings_unless_another_is_named() -> None:
-    assert WITHOUT_MODEL.chosen(None).name == Settings().debate.composition
-    assert WITHOUT_MODEL.chosen("two-analysts") == COMPOSITIONS["two-analysts"]
+    assert usable_judge(CONFIGURED, None).name == Settings().debate.composition
+    assert usable_judge(CONFIGURED, "two-analysts") == COMPOSITIONS["two-analysts"]
     own = Composition(name="mine", analysts=3)
-    assert WITHOUT_MODEL.chosen(own) is own
+    assert usable_judge(CONFIGURED, own) is own
 
 
 def test_unknown_judge_is_refused_with_the_names_of_the_known_ones() -> None:
     with pytest.raises(InputError, match="two-analysts-evaluator"):
-        WITHOUT_MODEL.chosen("three-wise-men")
+        usable_judge(CONFIGURED, "three-wise-men")
 
 
 async def test_debate_without_a_model_is_refused_and_nothing_stands_in_for_it() -> None:
-    run = Run(id=EvaluationId("rw_1"), cutoff=None, clock=SystemClock(), progress=Silent())
+    run = Run(id=EvaluationId("rw_1"), cutoff=None, clock=SystemClock(), progress=Watcher())
     with pytest.raises(NoFallback, match="ASSAYER_LLM__MODEL"):
         await WITHOUT_MODEL.reward(RewardItem(question="Why?", idea="We ask.", abstract="We asked."), None, run)
 
@@ -47,7 +48,7 @@ async def test_debate_without_a_model_is_refused_and_nothing_stands_in_for_it() 
 async def test_judge_without_a_model_is_asked_by_name(idea: str, value: int) -> None:
     abstract = "We add to the loss of a student a term for the order of the top items as its teacher ranks them."
     fitted = ViewpointJudge(fitted_for=_EMBEDDER.name, threshold=0.6)
-    run = Run(id=EvaluationId("rw_1"), cutoff=None, clock=SystemClock(), progress=Silent())
+    run = Run(id=EvaluationId("rw_1"), cutoff=None, clock=SystemClock(), progress=Watcher())
     reward = await WITHOUT_MODEL.reward(RewardItem(question="How to rank?", idea=idea, abstract=abstract), fitted, run)
     assert (reward.value, reward.judge, reward.calls) == (value, "viewpoints", 0)
     assert reward.similarity is not None
@@ -55,7 +56,7 @@ async def test_judge_without_a_model_is_asked_by_name(idea: str, value: int) -> 
 
 
 async def test_threshold_is_not_applied_to_another_embedding_model() -> None:
-    run = Run(id=EvaluationId("rw_1"), cutoff=None, clock=SystemClock(), progress=Silent())
+    run = Run(id=EvaluationId("rw_1"), cutoff=None, clock=SystemClock(), progress=Watcher())
     idea = "A crawler looks for broken links on web pages and tells their owners by electronic mail."
     item = RewardItem(question="How to rank?", idea=idea, abstract="We rank what the teacher ranks.")
     reward = await WITHOUT_MODEL.reward(item, "viewpoints", run)

@@ -1,10 +1,10 @@
-"""What each role may do, in code and on paper."""
+"""Permissions of each role, in code and in the documentation."""
 
 from pathlib import Path
 
 from orchestrator.access.roles import ACTS, PERMISSIONS, ROLES
 
-PAGE = Path(__file__).parents[2] / "docs" / "console.md"
+PAGE = Path(__file__).parents[2] / "docs" / "use" / "reviewing.md"
 
 
 def test_the_table_on_paper_is_that_of_the_code() -> None:

@@ -1,4 +1,4 @@
-"""What a piece of work may spend, and how its runs are named."""
+"""Budget of a unit of work, and the naming of its runs."""
 
 import json
 
@@ -22,7 +22,7 @@ def test_a_budget_is_the_least_of_settings_request_and_purse(
 ) -> None:
     run_request = RunRequest(limits=Limits(max_usd=asked), max_usd=most)
     budget = run_request.budget(EvaluationSettings(max_usd=own))
-    given = [one for one in (own, asked, most) if one is not None]
+    given = [item for item in (own, asked, most) if item is not None]
     assert budget.max_usd == (min(given) if given else None)
 
 

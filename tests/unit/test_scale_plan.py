@@ -79,7 +79,7 @@ def test_more_takes_no_less(ideas: float, papers: int) -> None:
     assert all(share <= more.limits[name] for name, share in less.limits.items())
 
 
-@pytest.mark.parametrize("name", [name for name, one in HAVE.figures.items() if one.page])
+@pytest.mark.parametrize("name", [name for name, figure in HAVE.figures.items() if figure.page])
 def test_what_was_measured_stands_in_the_documentation(name: str) -> None:
     one = HAVE.figures[name]
     assert one.page is not None
@@ -113,9 +113,9 @@ def test_table_of_the_documentation_is_what_the_planner_says() -> None:
         for ideas in (100, 1_000, 10_000)
         for plan in [plan_scale(Load(ideas, count, SCHOLAREVAL), HAVE)]
     ]
-    page = (ROOT / "docs" / "operations" / "kubernetes.md").read_text("utf-8")
+    page = (ROOT / "docs" / "run" / "kubernetes.md").read_text("utf-8")
     assert "\n".join(rows) in page, "Write these there:\n" + "\n".join(rows)
-    assert f"{SCHOLAREVAL.calls:g} calls and {round(SCHOLAREVAL.prompt_tokens, -3):,} tokens an idea" in page
+    assert f"{SCHOLAREVAL.calls:g} LLM requests and {round(SCHOLAREVAL.prompt_tokens, -3):,} tokens a proposal" in page
 
 
 @pytest.mark.parametrize("given_text", ["cores=3", "busy=0", "busy=1.5", "levels=many", "levels=nan", "levels"])

@@ -1,13 +1,12 @@
-"""What of a paper reaches a prompt."""
+"""Parts of a paper that reach a prompt."""
 
 import datetime as dt
 
 import pytest
 
-from assayer.citing.evidence import check_quote, evidence_batches
+from assayer.citing.evidence import check_quote
 from assayer.methods.scholareval.paper_evidence import evidence_from_papers
 from assayer.models import FullText, Paper, PaperId, Section, TextFlag
-from assayer.text.sentences import sentences
 from tests.unit.twins import a_run
 
 PAPER = Paper(
@@ -26,12 +25,6 @@ FULL = FullText(
         Section(title="3. Methods", text=METHODS),
     ),
 )
-
-
-def test_a_sentence_never_runs_from_a_heading_into_its_section() -> None:
-    (item,) = evidence_from_papers([PAPER], a_run(), 5_000, {}, full_texts={PAPER.id: FULL})
-    assert item.full_text
-    assert all(one in f"{PAPER.abstract} {METHODS}" for one in sentences(item.text))
 
 
 def test_of_a_full_text_only_methods_and_results_are_shown() -> None:
@@ -64,8 +57,8 @@ def test_title_or_venue_that_gives_orders_or_hides_words_makes_its_paper_a_suspe
 
 def test_quotes_of_a_paper_tell_where_they_stand() -> None:
     (item,) = evidence_from_papers([PAPER], a_run(), 5_000, {}, full_texts={PAPER.id: FULL})
-    found = [check_quote(one, item) for one in (PAPER.abstract, METHODS, "3. Methods")]
-    assert [(one.state, one.place) for one in found if one] == [
+    found = [check_quote(entry, item) for entry in (PAPER.abstract, METHODS, "3. Methods")]
+    assert [(entry.state, entry.place) for entry in found if entry] == [
         ("verified", "abstract"),
         ("verified", "3. Methods"),
         ("not_found", None),
@@ -79,16 +72,6 @@ def test_title_in_place_of_a_missing_abstract_cannot_be_quoted() -> None:
     quoted = check_quote(title, item)
     assert quoted is not None
     assert (quoted.state, quoted.objection) == ("not_found", "it is the title of the paper")
-
-
-def test_every_batch_is_labelled_from_one_and_keeps_to_its_limits() -> None:
-    evidence = evidence_from_papers(
-        [PAPER.model_copy(update={"id": PaperId(str(n))}) for n in range(7)], a_run(), 5_000, {}
-    )
-    split = evidence_batches(evidence, most=3, most_chars=10_000)
-    assert [[item.label for item in batch] for batch in split] == [["P1", "P2", "P3"], ["P1", "P2", "P3"], ["P1"]]
-    assert [item.paper_id for batch in split for item in batch] == [item.paper_id for item in evidence]
-    assert len(evidence_batches(evidence, most=100, most_chars=len(evidence[0].text) * 2)) == 4
 
 
 def test_a_full_text_of_which_nothing_fitted_was_not_read() -> None:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from assayer.evaluation_context import EvaluationContext
 from assayer.ideas.parsing import parse_idea
 from assayer.methods.scholareval import ScholarEvalOptions
 from assayer.methods.scholareval.pipeline import evaluate
@@ -35,19 +36,19 @@ from tests.unit.twins import a_run
 async def test_a_corpus_that_does_not_cover_the_field_gives_no_score_and_parades_no_far_off_paper() -> None:
     strict = OPTIONS.model_copy(update={"admission": ScholarEvalOptions().admission.model_copy(update={"poor": 0.99})})
     idea = parse_idea(IDEA, source="idea.md")
-    report = (await evaluate(idea, twin_backends(fit=POOR)[0], a_run(), strict)).report
+    report = (await evaluate(EvaluationContext.open(idea, twin_backends(fit=POOR)[0], a_run(), strict))).report
     assert report.references == ()
     assert all(isinstance(part.score, Absent) for part in report.parts)
     assert any(notice.kind == "corpus_fit" for notice in report.notices)
-    assert any("does not cover the field" in one.reason for one in report.coverage.dropped)
+    assert any("does not cover the field" in item.reason for item in report.coverage.dropped)
 
 
 async def test_near_papers_in_a_poor_corpus_are_shown_but_earn_no_novelty_score() -> None:
     lenient = OPTIONS.model_copy(update={"admission": OPTIONS.admission.model_copy(update={"poor": 0.0})})
     idea = parse_idea(IDEA, source="idea.md")
-    report = (await evaluate(idea, twin_backends(fit=POOR)[0], a_run(), lenient)).report
+    report = (await evaluate(EvaluationContext.open(idea, twin_backends(fit=POOR)[0], a_run(), lenient))).report
     assert report.references
-    assert all(isinstance(one.score, Absent) for one in report.parts[1].assessments)
+    assert all(isinstance(assessment.score, Absent) for assessment in report.parts[1].assessments)
 
 
 async def test_near_papers_earn_a_score_once_a_search_beyond_a_poor_corpus_found_something() -> None:
@@ -55,10 +56,10 @@ async def test_near_papers_earn_a_score_once_a_search_beyond_a_poor_corpus_found
     run = a_run()
     run.journal.record_use("arxiv", "search", requests=1, results=5)
     idea = parse_idea(IDEA, source="idea.md")
-    report = (await evaluate(idea, backends_beyond_corpus(run), run, lenient)).report
-    assert any(isinstance(one.score, Score) for one in report.parts[1].assessments)
+    report = (await evaluate(EvaluationContext.open(idea, backends_beyond_corpus(run), run, lenient))).report
+    assert any(isinstance(assessment.score, Score) for assessment in report.parts[1].assessments)
     notice = next(notice for notice in report.notices if notice.kind == "corpus_fit")
-    assert re.search(r"Searches in arxiv found \d+ paper\(s\) close", notice.text)
+    assert re.search(r"Searches in arxiv found \d+ papers close", notice.text)
     assert report.coverage.corpus_fit == POOR
 
 
@@ -67,8 +68,8 @@ async def test_search_beyond_a_poor_corpus_that_found_nothing_near_changes_nothi
     run = a_run()
     run.journal.record_use("arxiv", "search", requests=1, results=40)
     idea = parse_idea(IDEA, source="idea.md")
-    report = (await evaluate(idea, twin_backends(fit=POOR)[0], run, lenient)).report
-    assert all(isinstance(one.score, Absent) for one in report.parts[1].assessments)
+    report = (await evaluate(EvaluationContext.open(idea, twin_backends(fit=POOR)[0], run, lenient))).report
+    assert all(isinstance(assessment.score, Absent) for assessment in report.parts[1].assessments)
 
 
 async def test_silence_beyond_a_poor_corpus_is_no_novelty_either() -> None:
@@ -76,8 +77,10 @@ async def test_silence_beyond_a_poor_corpus_is_no_novelty_either() -> None:
     run = a_run()
     run.journal.record_use("arxiv", "search", requests=1, results=5)
     idea = parse_idea(IDEA, source="idea.md")
-    report = (await evaluate(idea, backends_beyond_corpus(run), run, strict)).report
-    reasons = {one.score.reason for one in report.parts[1].assessments if isinstance(one.score, Absent)}
+    report = (await evaluate(EvaluationContext.open(idea, backends_beyond_corpus(run), run, strict))).report
+    reasons = {
+        assessment.score.reason for assessment in report.parts[1].assessments if isinstance(assessment.score, Absent)
+    }
     assert len(reasons) == 1
     assert "a few searches beyond it did not find says nothing about novelty" in reasons.pop()
 
@@ -88,12 +91,13 @@ async def test_retracted_paper_is_marked_in_the_references_and_announced_when_po
     backends = replace(
         backends,
         literature=MemoryCorpus(
-            [one.model_copy(update={"retraction": notice}) for one in corpus_papers()], backends.embedder
+            [corpus_paper.model_copy(update={"retraction": notice}) for corpus_paper in corpus_papers()],
+            backends.embedder,
         ),
     )
     report = await evaluated(backends)
     assert {reference.retraction for reference in report.references} == {notice}
-    (told,) = [one for one in report.notices if one.kind == "retraction"]
+    (told,) = [item for item in report.notices if item.kind == "retraction"]
     assert "retracted, withdrawn or questioned: [P1]" in told.text
 
 
@@ -101,29 +105,27 @@ async def test_report_says_which_source_could_not_be_asked_about_retractions() -
     run = a_run()
     run.journal.unchecked_for_retraction["openalex"] = 7
     report = await evaluated(twin_backends()[0], run)
-    (told,) = [one for one in report.notices if one.kind == "unchecked_retractions"]
-    assert "openalex (7 cited paper(s))" in told.text
+    (told,) = [notice for notice in report.notices if notice.kind == "unchecked_retractions"]
+    assert "openalex (7 cited papers)" in told.text
 
 
 async def test_report_says_what_was_read_that_may_be_of_after_the_cutoff() -> None:
     cutoff = dt.date(2024, 6, 30)
     revised = PreprintVersions(first=dt.date(2020, 1, 1), newest=2, newest_day=cutoff + dt.timedelta(days=1))
     backends, _ = twin_backends()
-    papers = [one.model_copy(update={"versions": revised}) for one in corpus_papers()]
+    papers = [corpus_paper.model_copy(update={"versions": revised}) for corpus_paper in corpus_papers()]
     for within_window, told in ((False, True), (True, False)):
         texts = _Texts(within_window)
         literature = MemoryCorpus(papers if told else corpus_papers(), backends.embedder)
         world = replace(backends, literature=literature, full_texts=texts)
         report = await evaluated(world, a_run(cutoff))
-        notices = [one.text for one in report.notices if one.kind == "undated_version"]
+        notices = [notice.text for notice in report.notices if notice.kind == "undated_version"]
         assert report.coverage.full_texts > 0
         assert bool(notices) == told
         if told:
-            assert re.search(
-                r"cutoff of 2024-06-30.*: the full texts of \d+ paper\(s\); the abstracts of \d+", notices[0]
-            )
+            assert re.search(r"cutoff of 2024-06-30.*: the full texts of \d+ papers; the abstracts of \d+", notices[0])
     report = await evaluated(replace(backends, full_texts=_Texts(False)), a_run())
-    assert not any(one.kind == "undated_version" for one in report.notices)
+    assert not any(notice.kind == "undated_version" for notice in report.notices)
 
 
 class _Texts:
@@ -133,6 +135,8 @@ class _Texts:
     async def get(self, papers: Sequence[Paper], window: Window) -> Mapping[PaperId, FullText | Absent]:
         section = Section(title="Methods", text="We train a reader on two thousand annotated claims, and test it. " * 5)
         return {
-            one.id: FullText(paper_id=one.id, sections=(section,), parser="corpus", within_window=self._within_window)
-            for one in papers
+            paper.id: FullText(
+                paper_id=paper.id, sections=(section,), parser="corpus", within_window=self._within_window
+            )
+            for paper in papers
         }

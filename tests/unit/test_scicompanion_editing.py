@@ -1,4 +1,4 @@
-"""What becomes of proposed edits: an edge replaced within one answer, words of a title, references by the graph."""
+"""Effect of proposed edits: an edge replaced within a single answer, words of a title, references from the graph."""
 
 from assayer.ideas.parsing import parse_idea
 from assayer.methods.scicompanion.editing import Edited, apply_edits
@@ -39,14 +39,14 @@ def quoting(words: str) -> AddedEdge:
 
 async def test_an_edge_that_is_deleted_and_added_anew_in_one_answer_is_there_with_its_new_quote() -> None:
     found = await edited([quoting(WORDS)], [Removal(label="E1", reason="Its quote does not hold.")])
-    assert [(one.action, one.refused) for one in found.edits] == [("delete", None), ("add", None)]
-    (edge,) = [one for one in found.graph.edges.values() if one.source == "N1"]
-    assert (edge.basis, edge.quote, edge.target) == ("quoted", WORDS, CLAIM)
+    assert [(edit.action, edit.refused) for edit in found.edits] == [("delete", None), ("add", None)]
+    (edge,) = [item for item in found.graph.edges.values() if item.source == "N1"]
+    assert (edge.basis, edge.target, WORDS in (edge.quote or "")) == ("quoted", CLAIM, True)
 
 
 async def test_an_edge_that_is_there_and_not_deleted_is_refused_as_before() -> None:
     found = await edited([quoting(WORDS)], [Removal(label="E2", reason="Another one.")])
-    assert [(one.action, one.refused) for one in found.edits] == [
+    assert [(edit.action, edit.refused) for edit in found.edits] == [
         ("add", "it is there already: E1"),
         ("delete", None),
     ]
@@ -55,17 +55,17 @@ async def test_an_edge_that_is_there_and_not_deleted_is_refused_as_before() -> N
 
 async def test_words_of_a_title_are_no_quote_and_no_false_one_either() -> None:
     found = await edited([quoting(SHOWN.title)], [Removal(label="E1", reason="Its quote does not hold.")])
-    (edge,) = [one for one in found.graph.edges.values() if one.source == "N1"]
+    (edge,) = [item for item in found.graph.edges.values() if item.source == "N1"]
     assert (edge.basis, edge.quote) == ("stated", "")
 
 
 def test_recommended_first_is_what_texts_join_to_the_idea() -> None:
     ids = [PaperId(name) for name in ("loud", "shown", "one")]
-    papers = {one: Paper(id=one, title=f"On the matter of {one}", abstract="", source="corpus") for one in ids}
+    papers = {item: Paper(id=item, title=f"On the matter of {item}", abstract="", source="corpus") for item in ids}
     found = FoundPapers(papers, {ids[0]: 0.9, ids[1]: 0.5, ids[2]: 0.1}, dict.fromkeys(ids, ()))
     held = graph().with_paper(ids[1], "Shown only", 1).graph
     idea = parse_idea(
         f"# Quotes\n\n{'We check every quoted sentence of a review against its source. ' * 3}", source="idea.md"
     )
-    order = [one.label for one in recommended_references(idea, held, found, 10)]
+    order = [recommended_reference.label for recommended_reference in recommended_references(idea, held, found, 10)]
     assert order == ["@one", "@shown", "@loud"]

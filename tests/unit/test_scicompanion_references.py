@@ -1,4 +1,4 @@
-"""What an idea missed, in memory: only papers that were found, none that it names."""
+"""Papers an idea missed, in memory: only papers that were found, and none that it names."""
 
 import datetime as dt
 
@@ -10,17 +10,21 @@ from tests.unit.twins import FixedClock
 async def test_missed_references_are_papers_that_the_idea_does_not_name() -> None:
     idea = IDEA.model_copy(update={"text": f"{IDEA.text}\n\nAs in “{PAPERS[5].title}”."})
     missed = await missed_references(idea, corpus(), None, FixedClock(), OPTIONS)
-    found = [one.paper.id for one in missed.references]
+    found = [reference.paper.id for reference in missed.references]
     assert len(found) == OPTIONS.recommended
     assert set(found) <= {paper.id for paper in PAPERS} - {PAPERS[5].id}
-    assert any(why.from_paper for one in missed.references for why in one.found), "some were reached along citations"
+    assert any(why.from_paper for reference in missed.references for why in reference.found), (
+        "some were reached along citations"
+    )
 
 
 async def test_papers_after_the_cutoff_were_not_missed() -> None:
     day = dt.date(2020, 6, 1)
     missed = await missed_references(IDEA, corpus(), day, FixedClock(), OPTIONS)
     assert missed.references
-    assert all(one.paper.publication_date and one.paper.publication_date <= day for one in missed.references)
+    assert all(
+        reference.paper.publication_date and reference.paper.publication_date <= day for reference in missed.references
+    )
 
 
 async def test_an_idea_without_neighbours_missed_nothing() -> None:

@@ -1,4 +1,4 @@
-"""What a trajectory of SciCompanion's loop is worth: its scores against known ones, its graph by three shares."""
+"""Reward of a SciCompanion trajectory: its scores against known ones, its graph by three shares."""
 
 import pytest
 
@@ -74,11 +74,6 @@ def test_what_the_idea_is_made_of_is_covered_where_a_paper_is_held_against_it() 
     assert graph_structure(_graph(STATES, USES, SUPPORTS, BY_CORPUS_USES), 2).coverage == 1
 
 
-def test_nodes_that_hang_together_with_the_idea_make_it_coherent() -> None:
-    assert graph_structure(_graph(STATES), 2).coherence == 0.25
-    assert graph_structure(_graph(STATES, SUPPORTS), 2).coherence == 0.75  # over the citation to the second paper
-
-
 def test_accuracy_is_the_error_in_widths_of_the_scale() -> None:
     given = _assessments(1, 1, 10, 7)
     assert score_accuracy(given, DIMENSIONS, {"overall": 7}) == 1
@@ -101,9 +96,3 @@ def test_a_score_that_is_missing_is_no_reward_rather_than_a_low_one() -> None:
     assert missing == Absent(reason="Overall has no score: Not judged: refused.")
     other = trajectory_reward(graph, _assessments(None, 5, 5, 5), DIMENSIONS, {"overall": 7}, weights)
     assert isinstance(other, TrajectoryReward)
-
-
-def test_whoever_wants_unusable_scores_to_cost_something_says_what() -> None:
-    weights = RewardWeights(unusable=-1)
-    given = trajectory_reward(_graph(), _assessments(5, 5, 5, None), DIMENSIONS, {"overall": 7}, weights)
-    assert given == TrajectoryReward(value=-1, accuracy=None, structure=0)

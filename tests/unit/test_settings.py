@@ -79,13 +79,13 @@ def test_list_may_be_written_with_commas_or_as_json(monkeypatch: pytest.MonkeyPa
 
 
 def test_sources_are_off_until_they_have_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert {one.base_url for one in load_settings().sources.values()} == {None}
+    assert {source.base_url for source in load_settings().sources.values()} == {None}
     settings = _with(monkeypatch, ASSAYER_ARXIV__BASE_URL="http://127.0.0.1:9/arxiv/")
     assert settings.sources["arxiv"].base_url == "http://127.0.0.1:9/arxiv"
 
 
 def test_profile_online_turns_on_every_source_at_its_official_address() -> None:
-    addresses = {name: one.base_url or "" for name, one in load_settings("online").sources.items()}
+    addresses = {name: source.base_url or "" for name, source in load_settings("online").sources.items()}
     assert [name for name, address in addresses.items() if not address.startswith("https://")] == []
 
 
@@ -119,7 +119,8 @@ def test_misspelt_variable_is_refused_with_the_one_that_was_meant(
 
 
 @pytest.mark.parametrize("written", ['[llm]\nmodle = "m"\n', '[llm]\nmodel = "m"\nmodle = "m"\n'])
-def test_misspelt_setting_in_the_file_is_refused(tmp_path: Path, written: str) -> None:
+def test_misspelt_setting_in_the_file_is_refused(tmp_path: Path, written: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
     (tmp_path / "assayer.toml").write_text(written)
     with pytest.raises(ConfigurationError, match=r"MODLE|set ASSAYER_LLM__MODEL"):
         load_settings()

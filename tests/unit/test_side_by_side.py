@@ -5,19 +5,19 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from assayer.errors import AssayerError, InputError, LlmRejected, LlmUnavailable
-from cluster.cli.side_by_side import side_by_side
+from cluster.side_by_side import side_by_side
 
 
 def works(*found: str | AssayerError) -> list[Callable[[], Awaitable[str]]]:
-    def work(one: str | AssayerError) -> Callable[[], Awaitable[str]]:
+    def work(text: str | AssayerError) -> Callable[[], Awaitable[str]]:
         async def do() -> str:
-            if isinstance(one, AssayerError):
-                raise one
-            return one
+            if isinstance(text, AssayerError):
+                raise text
+            return text
 
         return do
 
-    return [work(one) for one in found]
+    return [work(item) for item in found]
 
 
 async def within_reach() -> None:

@@ -10,14 +10,13 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field, ValidationError, create_model
 
 from assayer.llm import Task
-from benchmarks.simulator.answers import Made, compose, find_schema, node_for
-from benchmarks.simulator.draft import Draft
-from benchmarks.simulator.prompt import Prompt, read
-from benchmarks.simulator.schema import InvalidSchema
-from benchmarks.simulator.settings import ANSWER_FAULTS, AnswerFault
+from simulator.answers import Made, compose, find_schema, node_for
+from simulator.prompt import read
+from simulator.schema import InvalidSchema
+from simulator.settings import ANSWER_FAULTS, AnswerFault
 from tests.unit.drawn_models import LEAVES, Strict, extended, models
 from tests.unit.scholareval_questions import QUESTIONS
-from workers.llm.structured_output import answer_schema
+from workers.llm.answer_schema import answer_schema
 
 PROMPT = """# The idea
 
@@ -198,31 +197,15 @@ Streams
 def test_passages_after_one_label_belong_to_one_item() -> None:
     found = read([CLAIMS]).items["C"]
     halved = "Rehearsal halved forgetting on all of the five streams."
-    assert [(one.label, one.text) for one in found] == [
+    assert [(item.label, item.text) for item in found] == [
         ("C1", halved),
         ("C2", "Streams without borders between tasks were left for later."),
     ]
-    assert [one.more for one in found] == [("It took eleven percent more memory than the plain learner.",), ()]
+    assert [item.more for item in found] == [("It took eleven percent more memory than the plain learner.",), ()]
     again = read(
         [CLAIMS, "[C1]\n<passage 44444444>\nOne.\n</passage 44444444>\n<passage 44444444>\nTwo.\n</passage 44444444>"]
     )
     assert again.items["C"] == found
-
-
-def test_words_are_copied_from_every_passage_of_an_item() -> None:
-    prompt, quotes = read([CLAIMS]), set()
-    for seed in range(20):
-        draft = Draft(prompt, seed)
-        draft.focus = (prompt.items["C"][0],)
-        quotes.add(draft.quote())
-    assert quotes == {prompt.items["C"][0].text, *prompt.items["C"][0].more}
-
-
-def test_prompt_that_only_cites_papers_knows_their_labels() -> None:
-    prompt = read(
-        ["<idea aaaaaaaa>\nAn idea.\n</idea aaaaaaaa>\n<review bbbbbbbb>\nIt holds [P2, P5].\n</review bbbbbbbb>"]
-    )
-    assert [item.label for item in prompt.items["P"]] == ["P2", "P5"]
 
 
 def test_labelled_arrays_have_one_object_a_label_in_order() -> None:
@@ -253,19 +236,7 @@ def test_irrelevant_reading_stays_empty_and_neutral() -> None:
     readings = [reading for seed in range(30) for reading in made(Review, seed).readings]
     irrelevant = [reading for reading in readings if not reading.relevant]
     assert 0.15 < len(irrelevant) / len(readings) < 0.45
-    assert {(one.summary, one.quote, one.stance) for one in irrelevant} == {("", "", "neutral")}
-
-
-def test_scores_use_the_whole_range() -> None:
-    scores = [made(Review, seed).score for seed in range(200)]
-    assert min(scores) < 1
-    assert max(scores) > 9
-
-
-def test_texts_and_queries_use_the_words_of_the_idea() -> None:
-    review = made(Review)
-    assert all(query.split()[0].rstrip(".,") in PROMPT for query in review.queries)
-    assert review.name.lower() in PROMPT.lower()
+    assert {(item.summary, item.quote, item.stance) for item in irrelevant} == {("", "", "neutral")}
 
 
 def test_schema_written_into_the_prompt_is_found() -> None:
@@ -363,13 +334,7 @@ def test_numbers_of_an_enum_are_drawn_from_it_and_its_fault_lies_outside() -> No
     drawn = {json.loads(compose(node, read([PROMPT]), seed).text)["score"] for seed in range(40)}
     assert drawn == set(scores)
     faults = [faulty(graded, "wrong_enum", spare=spare / 10) for spare in range(10)]
-    assert {(one.fault, json.loads(one.text)["score"] in scores) for one in faults} == {("wrong_enum", False)}
-
-
-def test_plain_text_answers_without_a_schema_and_truncates() -> None:
-    prompt = Prompt("We grow maize along a gradient of soil moisture.", "We grow maize.", {})
-    assert "maize" in compose(None, prompt, 1).text
-    assert compose(None, prompt, 1, ("wrong_enum", "fenced", "truncated"), 0.5).fault == "truncated"
+    assert {(fault.fault, json.loads(fault.text)["score"] in scores) for fault in faults} == {("wrong_enum", False)}
 
 
 # ScholarEval

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workers.concurrency.single_flight import InFlight, SingleFlight, Waiter
+from workers.outbound.flight import InFlight, SingleFlight, Waiter
 
 Flights = SingleFlight[str, Waiter[int]]
 
@@ -60,16 +60,6 @@ async def test_run_is_done_once_by_the_first_and_waited_for_by_the_others() -> N
     assert (work.begun, len(flights)) == (1, 0)
 
 
-async def test_other_keys_do_not_wait() -> None:
-    flights, work, other = Flights(), Work(), Work()
-    other.open.set()
-    asking = asyncio.create_task(flights.run("key", work))
-    await _let_run()
-    assert await flights.run("other", other) == (1, False)
-    work.open.set()
-    assert await asking == (1, False)
-
-
 @pytest.mark.parametrize("cause", ["cancelled", "failed"])
 async def test_run_passes_to_the_next_when_the_first_is_gone(cause: str) -> None:
     flights, work = Flights(), Work(*([OSError("gone")] if cause == "failed" else []))
@@ -85,17 +75,6 @@ async def test_run_passes_to_the_next_when_the_first_is_gone(cause: str) -> None
     assert await asyncio.gather(*others) == [(2, False), (2, True), (2, True)]
     assert first.cancelled() if cause == "cancelled" else isinstance(first.exception(), OSError)
     assert (work.begun, len(flights)) == (2, 0)
-
-
-async def test_run_goes_on_when_one_of_those_who_wait_is_cancelled() -> None:
-    flights, work = Flights(), Work()
-    first, second, third = [asyncio.create_task(flights.run("key", work)) for _ in range(3)]
-    await _let_run()
-    second.cancel()
-    await _let_run()
-    work.open.set()
-    assert [await first, await third] == [(1, False), (1, True)]
-    assert work.begun == 1
 
 
 async def test_joined_work_is_begun_once_and_the_first_who_still_waits_is_told_so() -> None:
@@ -173,18 +152,8 @@ async def test_closing_cancels_the_work_and_tells_those_who_wait(error: OSError 
     await _let_run()
     await flights.aclose(error)
     results = await asyncio.gather(*tasks, return_exceptions=True)
-    assert [type(one) for one in results] == [OSError if error else asyncio.CancelledError] * 2
+    assert [type(result) for result in results] == [OSError if error else asyncio.CancelledError] * 2
     assert (work.cancelled, len(flights)) == (1, 0)
-
-
-async def test_work_that_cancels_itself_leaves_nobody_waiting() -> None:
-    flights = Flights()
-
-    async def gone(_: object) -> int:
-        raise asyncio.CancelledError
-
-    with pytest.raises(asyncio.CancelledError):
-        await joined(flights, gone)
 
 
 @settings(deadline=None)
@@ -221,7 +190,7 @@ def test_nobody_who_is_not_cancelled_waits_for_ever(seed: int, way: str) -> None
                 rng.choice(tasks).cancel()
         async with asyncio.timeout(10):
             results = await asyncio.gather(*tasks, return_exceptions=True)
-        assert all(one == 7 or isinstance(one, OSError | asyncio.CancelledError) for one in results)
+        assert all(result == 7 or isinstance(result, OSError | asyncio.CancelledError) for result in results)
         # Work that is cancelled may overlap the work that is begun after it for a moment.
         assert most <= (1 if way == "run" else 2)
         assert len(flights) == 0

@@ -6,7 +6,7 @@ import pytest
 
 import workers.sources
 from tests.unit.canned_remote import CannedRemote
-from workers.remote.request import SourceFetcher
+from workers.outbound.source_requests import SourceFetcher
 from workers.sources import (
     Arxiv,
     Crossref,
@@ -59,7 +59,3 @@ def test_a_source_can_do_what_the_table_says(make: Callable[[SourceFetcher], Lit
 
 def test_every_source_has_its_own_name() -> None:
     assert len({make(CannedRemote()).name for make in _SOURCES}) == len(_SOURCES)
-
-
-def test_the_package_exports_what_it_names() -> None:
-    assert all(hasattr(workers.sources, name) for name in workers.sources.__all__)

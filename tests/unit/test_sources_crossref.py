@@ -6,13 +6,6 @@ import pytest
 
 from assayer.models import Identifiers, Retraction, Window
 from tests.unit.canned_remote import ASK, CannedRemote, said
-from workers.sources.capabilities import (
-    ListsReferences,
-    LocatesPdfs,
-    ReportsRetractions,
-    ResolvesIdentifiers,
-    SearchesPapers,
-)
 from workers.sources.crossref import Crossref, CrossrefWork, paper_of, retraction_of
 from workers.sources.unpaywall import Unpaywall
 
@@ -110,22 +103,6 @@ def test_a_notice_in_the_place_of_the_work_is_about_the_work() -> None:
     itself, other = update("retraction", "10.1000/ONE"), update("retraction", "10.1000/other")
     assert retraction_of(CrossrefWork.model_validate(record("10.1000/one", update_to=[itself]))) is not None
     assert retraction_of(CrossrefWork.model_validate(record("10.1000/one", update_to=[other]))) is None
-
-
-def test_crossref_and_unpaywall_have_the_capabilities_of_their_apis() -> None:
-    crossref, unpaywall = Crossref(CannedRemote()), Unpaywall(CannedRemote())
-    assert [
-        isinstance(crossref, port)
-        for port in (SearchesPapers, ResolvesIdentifiers, ReportsRetractions, ListsReferences, LocatesPdfs)
-    ] == [
-        True,
-        True,
-        True,
-        False,
-        False,
-    ]
-    assert isinstance(unpaywall, LocatesPdfs)
-    assert not isinstance(unpaywall, ResolvesIdentifiers)
 
 
 async def test_several_dois_go_into_one_list_and_arxivs_into_none() -> None:

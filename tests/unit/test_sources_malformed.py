@@ -72,7 +72,7 @@ _frames = st.one_of(
 
 
 async def _answers(body: bytes) -> dict[str, SourceMalformed | None]:
-    """For each question whether its source refused to read the body."""
+    """Return for each question the error if its source refused to read the body, or None."""
     met = dict[str, SourceMalformed | None]()
     for name, question in QUESTIONS.items():
         met[name] = None

@@ -7,7 +7,7 @@ import pytest
 
 from assayer.errors import InputError
 from assayer.models.timeline import Span, Timeline
-from assayer.reports.timeline_chart import chart_of
+from assayer.reports.timeline_chart import chart_of, steps
 from cluster.cli.output import write_files
 from cluster.cli.submit import files_to_upload, upload_batches
 from cluster.cli.timeline import draw_chart, peak_concurrency
@@ -77,7 +77,7 @@ def _timeline() -> Timeline:
         Span(name="judge", kind="call", start=at(5), end=at(10)),
         Span(name="judge", kind="call", start=at(7.5), end=at(10)),
     )
-    return Timeline(id="ev_1", title="[bold]An idea", state="done", start=start, end=at(10), spans=spans)
+    return Timeline(id="ev_1", title="[bold]An idea", state="succeeded", start=start, end=at(10), spans=spans)
 
 
 def test_terminal_shows_waiting_and_how_many_calls_ran_at_once() -> None:
@@ -91,5 +91,5 @@ def test_terminal_shows_waiting_and_how_many_calls_ran_at_once() -> None:
 
 def test_stretch_shows_the_most_that_ran_in_it_however_briefly() -> None:
     chart = chart_of(_timeline())
-    assert peak_concurrency(chart.steps, 10, 4) == [0, 0, 1, 2]
+    assert peak_concurrency(steps(chart.asked), 10, 4) == [0, 0, 1, 2]
     assert peak_concurrency((), 10, 3) == [0, 0, 0]

@@ -16,12 +16,12 @@ ABSTRACT = (
 
 
 def named(title: str, abstract: str) -> dict[str, Mention]:
-    return {one.normalised: one for one in contents_of(title, abstract).mentions}
+    return {mention.normalised: mention for mention in contents_of(title, abstract).mentions}
 
 
 def test_names_in_capitals_and_names_of_procedures_are_methods_and_phrases_of_the_title_concepts() -> None:
     found = named(TITLE, ABSTRACT)
-    kinds = {name: one.kind for name, one in found.items()}
+    kinds = {name: item.kind for name, item in found.items()}
     assert (
         kinds["hedgenet"] == kinds["bert"] == kinds["contrastive learning"] == kinds["graph neural network"] == "method"
     )
@@ -37,12 +37,12 @@ def test_what_a_paper_introduces_and_what_it_builds_on_are_told_apart() -> None:
 def test_claims_are_the_sentences_that_say_what_was_found() -> None:
     found = contents_of(TITLE, ABSTRACT)
     text = text_with_title(TITLE, ABSTRACT)
-    assert [text[one.start : one.end].strip() for one in found.claims] == [ABSTRACT[ABSTRACT.index("Our exp") :]]
+    assert [text[claim.start : claim.end].strip() for claim in found.claims] == [ABSTRACT[ABSTRACT.index("Our exp") :]]
 
 
 def test_a_name_in_two_spellings_is_one() -> None:
     found = contents_of("Graph Neural Networks", "We study a graph neural network. A Graph neural-network is slow.")
-    assert [one.normalised for one in found.mentions].count("graph neural network") == 1
+    assert [mention.normalised for mention in found.mentions].count("graph neural network") == 1
     assert found.mentions[0].name == "Graph Neural Networks"
 
 
@@ -61,7 +61,7 @@ def test_names_and_claims_of_a_long_text_are_bounded() -> None:
 @given(title=st.text(min_size=1, max_size=60), abstract=st.text(max_size=400))
 def test_what_is_found_stands_in_the_text(title: str, abstract: str) -> None:
     found, text = contents_of(title, abstract), text_with_title(title, abstract)
-    for one in found.mentions:
-        assert one.name in text[one.sentence.start : one.sentence.end]
-        assert one.normalised == normalised_name(one.name)
-    assert all(0 <= one.start < one.end <= len(text) for one in found.claims)
+    for mention in found.mentions:
+        assert mention.name in text[mention.sentence.start : mention.sentence.end]
+        assert mention.normalised == normalised_name(mention.name)
+    assert all(0 <= claim.start < claim.end <= len(text) for claim in found.claims)

@@ -69,16 +69,16 @@ def test_same_seed_gives_the_same_weights_and_another_seed_others(checkpoint: Ch
         return list(train_network(GRAPH.with_unknown(ASKED), settings, PROVENANCE).weights[0].values())
 
     first = list(checkpoint.weights[0].values())
-    assert all(torch.equal(one, two) for one, two in zip(first, weights(0), strict=True))
-    assert not all(torch.equal(one, two) for one, two in zip(first, weights(1), strict=True))
+    assert all(torch.equal(item, two) for item, two in zip(first, weights(0), strict=True))
+    assert not all(torch.equal(item, two) for item, two in zip(first, weights(1), strict=True))
 
 
 def test_training_tells_every_epoch_and_stops_when_nothing_improves() -> None:
     told: list[EpochProgress] = []
     settings = QUICK.model_copy(update={"members": 2, "patience": 2, "rate": 1e-9})
     description = train_network(GRAPH, settings, PROVENANCE, told.append).description
-    assert [one.epochs for one in description.members] == [sum(e.member == member for e in told) for member in (0, 1)]
-    assert all(one.epochs == one.best_epoch + 2 < settings.epochs for one in description.members)
+    assert [item.epochs for item in description.members] == [sum(e.member == member for e in told) for member in (0, 1)]
+    assert all(item.epochs == item.best_epoch + 2 < settings.epochs for item in description.members)
     assert min(e.validation_loss for e in told if e.member == 0) == description.members[0].validation_loss
 
 
@@ -88,9 +88,9 @@ def test_saved_checkpoint_scores_as_before_and_keeps_its_provenance(checkpoint: 
     loaded = load_checkpoint(path)
     assert loaded.description == checkpoint.description
     assert loaded.description.provenance == PROVENANCE
-    before, after = (NetworkScorer(one, EMBEDDING, "cpu").score(GRAPH, ASKED) for one in (checkpoint, loaded))
+    before, after = (NetworkScorer(item, EMBEDDING, "cpu").score(GRAPH, ASKED) for item in (checkpoint, loaded))
     assert (before == after).all()
-    assert [one.name for one in tmp_path.iterdir()] == ["network.safetensors"]
+    assert [item.name for item in tmp_path.iterdir()] == ["network.safetensors"]
 
 
 def test_checkpoint_of_another_embedding_is_refused(checkpoint: Checkpoint) -> None:

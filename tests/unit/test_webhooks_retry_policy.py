@@ -11,9 +11,9 @@ from standardwebhooks import Webhook, WebhookVerificationError
 from assayer.errors import AddressRefused
 from cluster.settings import WebhookSettings
 from cluster.webhooks import check_webhook_address
+from orchestrator.execution.webhook_delivery import delivery_outcome
 from orchestrator.outbox import Delivered, GivenUp, RetryLater
 from orchestrator.settings import WebhookDeliverySettings
-from orchestrator.webhooks.delivery import delivery_outcome
 from orchestrator.webhooks.secrets import generate_secret, signed_headers
 
 SETTINGS = WebhookDeliverySettings()

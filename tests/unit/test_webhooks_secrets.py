@@ -34,15 +34,6 @@ def test_secret_is_brought_under_the_first_key_once() -> None:
     assert both.re_encrypted(renewed) is None
 
 
-def test_plain_secret_of_an_earlier_version_opens_and_is_sealed_where_there_is_a_key() -> None:
-    assert SecretCipher([]).decrypt(SECRET) == SECRET
-    with pytest.raises(ConfigurationError, match="ASSAYER_WEBHOOKS__KEYS"):
-        SecretCipher([]).re_encrypted(SECRET)
-    renewed = SecretCipher([OLD]).re_encrypted(SECRET)
-    assert renewed is not None
-    assert SecretCipher([OLD]).decrypt(renewed) == SECRET
-
-
 @pytest.mark.parametrize("wrong", ["hunter2", "AAAA", "é" * 44, OLD[:-4]], ids=["words", "short", "not ascii", "cut"])
 def test_key_that_is_none_is_refused_without_being_repeated(wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAYER_WEBHOOKS__KEYS", f"{OLD},{wrong}")

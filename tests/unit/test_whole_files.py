@@ -1,4 +1,4 @@
-"""What people named is written whole or not at all: nothing that was there is emptied, cut off or put elsewhere."""
+"""Files that people named are written whole or not at all: an existing file is never emptied, truncated or moved."""
 
 import os
 import stat
@@ -21,7 +21,7 @@ def test_what_was_there_stays_until_the_new_one_is_whole(tmp_path: Path) -> None
     writing.__enter__().write(b"half")
     assert target.read_text() == "last week's\n"
     assert not writing.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
-    assert {one.name: one.read_text() for one in tmp_path.iterdir()} == {"log.jsonl": "last week's\n"}
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"log.jsonl": "last week's\n"}
 
 
 def test_full_disk_is_told_and_leaves_what_was_there(tmp_path: Path) -> None:
@@ -29,7 +29,7 @@ def test_full_disk_is_told_and_leaves_what_was_there(tmp_path: Path) -> None:
     target.write_text("last week's\n")
     with pytest.raises(InvalidRequest, match=r"log\.jsonl cannot be written: No space left"), atomic_file(target):
         raise OSError(28, "No space left on device")
-    assert [one.name for one in tmp_path.iterdir()] == ["log.jsonl"]
+    assert [path.name for path in tmp_path.iterdir()] == ["log.jsonl"]
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o640])
@@ -72,7 +72,7 @@ def test_place_where_no_file_can_be_is_refused_in_words(tmp_path: Path, place: s
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match=f"{place} cannot be written: "):
         write_whole(tmp_path / place, "text")
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["file", "folder"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
 
 
 def test_half_a_pair_of_surrogates_costs_no_result(tmp_path: Path) -> None:

@@ -6,12 +6,15 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
+from assayer.claim_support.schemas import SupportAnswer, SupportQuestion, SupportVerdict
+from assayer.claim_support.task import SUPPORT
 from assayer.errors import AssayerError
 from assayer.llm import Answer, Task
 from assayer.models import Absent, CallRecord, EvaluationId, FullText, Paper, PaperId, Window
 from assayer.plan_review.task import FLAWS, FoundFlaws
 from assayer.ports import Embedder, ProgressEvent
 from assayer.run.run import Run
+from tests.unit.scholareval_answers import ANSWERS
 
 In = TypeVar("In", bound=BaseModel)
 Out = TypeVar("Out", bound=BaseModel)
@@ -20,7 +23,7 @@ Answerer = Callable[[BaseModel], BaseModel]
 
 
 class TwinLlm:
-    """Answers with the task's own fallback, or with what the test scripted for a task, as a model called `twin`;
+    """Answers by deterministic rules, or with what the test scripted for a task, as a model called `twin`;
     it doubts no plan unless told to."""
 
     models = ("twin",)
@@ -32,7 +35,7 @@ class TwinLlm:
         failing: Mapping[str, AssayerError] | None = None,
     ) -> None:
         self._embedder = embedder
-        self._scripted = {FLAWS.name: _no_flaws, **(scripted or {})}
+        self._scripted = {FLAWS.name: _no_flaws, SUPPORT.name: _all_supported, **(scripted or {})}
         self._failing = failing or {}
         self.asked: list[tuple[str, BaseModel]] = []
         self.asked_of: list[str | None] = []
@@ -61,13 +64,24 @@ class TwinLlm:
     async def _answer(self, task: Task[In, Out], data: In) -> BaseModel:
         if task.name in self._scripted:
             return self._scripted[task.name](data)
-        assert task.fallback is not None
-        return await task.fallback(data, self._embedder)
+        answer: BaseModel = await ANSWERS[task.name](data, self._embedder)
+        return answer
 
 
 def _no_flaws(_: BaseModel) -> FoundFlaws:
-    """What a reader says who doubts nothing."""
+    """Return the answer of a reader without doubts: no flaws."""
     return FoundFlaws(flaws=[], comparators=[])
+
+
+def _all_supported(question: BaseModel) -> SupportAnswer:
+    """Return the answer of a reader to whom every quote supports its claim."""
+    assert isinstance(question, SupportQuestion)
+    return SupportAnswer(
+        verdicts=[
+            SupportVerdict(label=item.label, carried=item.passage, missing="", outcome="supports")
+            for item in question.items
+        ]
+    )
 
 
 class NoFullTexts:

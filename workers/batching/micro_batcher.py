@@ -17,14 +17,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-__all__ = ["URGENT_IN_A_ROW", "BatchModel", "BatchQueue", "MicroBatcher"]
-
 URGENT_IN_A_ROW = 7
-"""Batches that urgent items may lead, one after the other, while others wait."""
+"""Maximum consecutive batches led by urgent items while other items wait."""
 _PREPARED_AT_ONCE = 64
-"""Items: a few milliseconds' work, as an urgent caller waits for it."""
+"""Maximum items prepared at once: a few milliseconds of work, which an urgent caller has to wait for."""
 _HELD_PREPARED = 2048
-"""Items that batches are formed of; enough for a GPU's largest batches of every length."""
+"""Maximum prepared items held for forming batches; enough for a GPU's largest batches of every length."""
 
 Item = TypeVar("Item", bound=Hashable)
 Prepared = TypeVar("Prepared")
@@ -35,38 +33,40 @@ Result = TypeVar("Result")
 
 
 class BatchModel(Protocol[Item_contra, Prepared, Out_co]):
-    """What computes. Called from one thread only; whatever it raises reaches those who asked."""
+    """Model that computes batches. It is called from a single thread; its exceptions are raised in the callers of
+    the batch."""
 
     def prepare(self, items: Sequence[Item_contra], /) -> Sequence[Prepared]: ...
 
-    def shape(self, one: Prepared, /) -> int:
-        """Items share a batch with those of their own shape: their padded width."""
+    def shape(self, prepared: Prepared, /) -> int:
+        """Return the shape of a prepared item, which is its padded width; only items of the same shape share a
+        batch."""
         ...
 
     def rows(self, shape: int, /) -> int:
-        """How many items of a shape share a batch."""
+        """Return the maximum number of items of a shape that share a batch."""
         ...
 
     def compute(self, shape: int, batch: Sequence[Prepared], /) -> Sequence[Out_co]:
-        """One result an item, in order."""
+        """Return one result per item, in order."""
         ...
 
 
 @dataclass(eq=False)
 class _PendingItem(Generic[Item, Out]):
-    """One item, and all who asked for it."""
+    """Queued item, with all callers waiting for it."""
 
     item: Item
     number: int
-    """In the order of arrival."""
+    """Position in the order of arrival."""
     urgent: bool = False
     results: list["asyncio.Future[Out]"] = field(default_factory=list)
     dequeued: bool = False
-    """It was taken out of a queue of arrivals already, and may stand in the other one still."""
+    """Whether the item was already taken from either queue of arrivals; it may still be in the other queue."""
 
     @property
     def wanted(self) -> bool:
-        """Not when all who asked have been cancelled."""
+        """Whether any caller still waits for the item; False if all were cancelled."""
         return any(not result.done() for result in self.results)
 
 
@@ -91,7 +91,7 @@ class BatchQueue(Generic[Item, Prepared, Out]):
         self._most_held = held
         self._pending: dict[Item, _PendingItem[Item, Out]] = {}
         self._arrived: dict[bool, deque[_PendingItem[Item, Out]]] = {True: deque(), False: deque()}
-        """By whether they are urgent."""
+        """Queues of arrivals, by whether the items are urgent."""
         self._prepared: list[_PreparedItem[Item, Prepared, Out]] = []
         self._arrivals = 0
         self._urgent_in_a_row = 0
@@ -100,7 +100,7 @@ class BatchQueue(Generic[Item, Prepared, Out]):
         return bool(self._pending)
 
     def add(self, item: Item, result: "asyncio.Future[Out]", urgent: bool) -> None:
-        """An item that waits already is computed once, for all who ask."""
+        """Add an item. An item that is already pending is computed once for all callers."""
         pending = self._pending.get(item)
         if pending is None:
             pending = self._pending[item] = _PendingItem(item, self._arrivals)
@@ -112,9 +112,9 @@ class BatchQueue(Generic[Item, Prepared, Out]):
         pending.results.append(result)
 
     def take_unprepared(self, most: int) -> list[_PendingItem[Item, Out]]:
-        """The items to be prepared now; `add_prepared` brings them back."""
+        """Return the items to prepare now; `add_prepared` returns them to the queue."""
         taken: list[_PendingItem[Item, Out]] = []
-        others = sum(not one.pending.urgent for one in self._prepared)
+        others = sum(not item.pending.urgent for item in self._prepared)
         for urgent in (self._urgent_first, not self._urgent_first):
             arrived = self._arrived[urgent]
             room = most if urgent else min(most, self._most_held - others)
@@ -133,29 +133,29 @@ class BatchQueue(Generic[Item, Prepared, Out]):
         self._prepared.append(_PreparedItem(pending, shape, prepared))
 
     def forget(self, pending: _PendingItem[Item, Out]) -> None:
-        """Whoever asks for it from now on begins anew."""
+        """Remove a pending item; a later caller with the same item starts anew."""
         del self._pending[pending.item]
 
     def take_batch(self, rows: Callable[[int], int]) -> _Batch[Item, Prepared, Out] | None:
-        """`rows` of a shape share a batch. None when no item is prepared."""
-        for one in self._prepared:
-            if not one.pending.wanted:
-                self.forget(one.pending)
-        self._prepared = [one for one in self._prepared if one.pending.wanted]
+        """Return the next batch; None if no item is prepared. At most `rows(shape)` items of a shape share a batch."""
+        for item in self._prepared:
+            if not item.pending.wanted:
+                self.forget(item.pending)
+        self._prepared = [item for item in self._prepared if item.pending.wanted]
         if not self._prepared:
             return None
         urgent_first = self._urgent_first
 
-        def order(one: _PreparedItem[Item, Prepared, Out]) -> tuple[bool, int]:
-            return one.pending.urgent != urgent_first, one.pending.number
+        def order(prepared_item: _PreparedItem[Item, Prepared, Out]) -> tuple[bool, int]:
+            return prepared_item.pending.urgent != urgent_first, prepared_item.pending.number
 
         lead = min(self._prepared, key=order)
         self._count(lead.pending.urgent)
-        alike = sorted((one for one in self._prepared if one.shape == lead.shape), key=order)[: rows(lead.shape)]
-        taken = {id(one) for one in alike}
-        self._prepared = [one for one in self._prepared if id(one) not in taken]
-        for one in alike:
-            self.forget(one.pending)
+        alike = sorted((item for item in self._prepared if item.shape == lead.shape), key=order)[: rows(lead.shape)]
+        taken = {id(item) for item in alike}
+        self._prepared = [item for item in self._prepared if id(item) not in taken]
+        for item in alike:
+            self.forget(item.pending)
         return _Batch(lead.shape, alike)
 
     @property
@@ -163,12 +163,12 @@ class BatchQueue(Generic[Item, Prepared, Out]):
         return self._urgent_in_a_row < URGENT_IN_A_ROW
 
     def _count(self, urgent: bool) -> None:
-        others_wait = bool(self._arrived[False]) or any(not one.pending.urgent for one in self._prepared)
+        others_wait = bool(self._arrived[False]) or any(not item.pending.urgent for item in self._prepared)
         self._urgent_in_a_row = self._urgent_in_a_row + 1 if urgent and others_wait and self._urgent_first else 0
 
 
 class MicroBatcher(Generic[Item, Prepared, Out]):
-    """Runs a model in `thread`. A caller who is cancelled takes its items along. Serves one event loop at a time."""
+    """Runner of a batch model in `thread`, for one event loop at a time. Items of a cancelled caller are dropped."""
 
     def __init__(
         self,
@@ -185,7 +185,7 @@ class MicroBatcher(Generic[Item, Prepared, Out]):
         self._server: asyncio.Task[None] | None = None
 
     async def compute(self, items: Sequence[Item], urgent: bool = False) -> list[Out]:
-        """One result an item, in order."""
+        """Return one result per item, in order."""
         loop = asyncio.get_running_loop()
         results: list[asyncio.Future[Out]] = [loop.create_future() for _ in items]
         for item, result in zip(items, results, strict=True):
@@ -208,24 +208,24 @@ class MicroBatcher(Generic[Item, Prepared, Out]):
 
     async def _prepare(self, unprepared: list[_PendingItem[Item, Out]]) -> None:
         try:
-            prepared = await self._run(lambda: self._model.prepare([one.item for one in unprepared]))
+            prepared = await self._run(lambda: self._model.prepare([item.item for item in unprepared]))
         except Exception as error:  # noqa: BLE001  whatever it is belongs to those who asked, not to this task
-            for one in unprepared:
-                self._queue.forget(one)
-                _fail(one, error)
+            for item in unprepared:
+                self._queue.forget(item)
+                _fail(item, error)
             return
-        for one, made in zip(unprepared, prepared, strict=True):
-            self._queue.add_prepared(one, self._model.shape(made), made)
+        for item, made in zip(unprepared, prepared, strict=True):
+            self._queue.add_prepared(item, self._model.shape(made), made)
 
     async def _compute(self, batch: _Batch[Item, Prepared, Out]) -> None:
         try:
-            outputs = await self._run(lambda: self._model.compute(batch.shape, [one.prepared for one in batch.items]))
+            outputs = await self._run(lambda: self._model.compute(batch.shape, [item.prepared for item in batch.items]))
         except Exception as error:  # noqa: BLE001  as above
-            for one in batch.items:
-                _fail(one.pending, error)
+            for item in batch.items:
+                _fail(item.pending, error)
             return
-        for one, output in zip(batch.items, outputs, strict=True):
-            for result in one.pending.results:
+        for item, output in zip(batch.items, outputs, strict=True):
+            for result in item.pending.results:
                 if not result.done():
                     result.set_result(output)
 

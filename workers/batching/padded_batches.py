@@ -11,15 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BatchShapes", "TokenizedText", "pad_batch", "tokenized_texts"]
-
 _ROWS = 8
-"""In a group: with fewer, or with a broken one, a row's place in the pass may change the last bits of its answer. On
-two cores, 8 rows run as fast per text as 64."""
+"""Number of rows in a group. With fewer rows or an incomplete group, a row's position in the pass may change the last
+bits of its result. On two cores, 8 rows run as fast per text as 64."""
 
 
 class TokenizedText(NamedTuple):
-    """A text as a model reads it: arrays of its length, by the name of the model's input."""
+    """Tokenised text: arrays of the same length, keyed by the name of the model's input."""
 
     inputs: Mapping[str, NDArray[np.int32]]
 
@@ -30,31 +28,43 @@ class TokenizedText(NamedTuple):
 
 class BatchShapes(NamedTuple):
     step: int
-    """Padded widths are its multiples."""
+    """Step in tokens; padded widths are multiples of it."""
     widest: int
     tokens: int
-    """Of one pass, as near as whole groups of rows come to it; a group at least."""
+    """Number of tokens in one pass, as close as whole groups of rows allow; at least one group."""
 
-    def width(self, one: TokenizedText) -> int:
-        return min(-(-one.length // self.step) * self.step, self.widest)
+    def width(self, tokenized_text: TokenizedText) -> int:
+        return min(-(-tokenized_text.length // self.step) * self.step, self.widest)
 
     def rows(self, width: int) -> int:
         return max(_ROWS, self.tokens // width // _ROWS * _ROWS)
 
 
+class PaddedModel:
+    """The part of a `workers.batching.micro_batcher.BatchModel` that is the same for all transformers."""
+
+    _passes: BatchShapes
+
+    def shape(self, tokenized_text: TokenizedText) -> int:
+        return self._passes.width(tokenized_text)
+
+    def rows(self, shape: int) -> int:
+        return self._passes.rows(shape)
+
+
 def tokenized_texts(encoded: Any) -> list[TokenizedText]:
-    """What a tokenizer made of some texts."""
+    """Split a tokenizer's output into one `TokenizedText` per text."""
     rows = range(len(encoded["input_ids"]))
     return [TokenizedText({key: np.asarray(encoded[key][row], np.int32) for key in encoded}) for row in rows]
 
 
 def pad_batch(some: Sequence[TokenizedText], rows: int, width: int, padding: int) -> dict[str, NDArray[np.int64]]:
-    """To `width` columns, and to the full number of rows by repeating the first one."""
+    """Return a batch padded to `width` columns, and to the full number of rows by repeating the first row."""
     filled = [*some, *[some[0]] * (rows - len(some))]
     features = {}
     for key in some[0].inputs:
         values = np.full((rows, width), padding if key == "input_ids" else 0, np.int64)
-        for row, one in enumerate(filled):
-            values[row, : one.length] = one.inputs[key]
+        for row, item in enumerate(filled):
+            values[row, : item.length] = item.inputs[key]
         features[key] = values
     return features

@@ -1,19 +1,17 @@
-"""The adapter of `assayer.ports.Code` for one evaluation: repository search, and repositories read and cached."""
+"""Adapter of `assayer.ports.Code` for one evaluation: searches repositories, and reads and caches them."""
 
 from collections.abc import Mapping, Sequence
 
 from assayer.errors import FullTextError, InputError, SourceError
 from assayer.models import Absent, Codebase, Repository, Window
-from assayer.run.structured_concurrency import together
+from assayer.run.concurrency import gather_all
 from workers.code.checkout import Commit
 from workers.code.git_clone import GitCloner
 from workers.code.github import GitHub, GitHubCheckout
 from workers.code.repository_survey import survey_repository
 from workers.code.settings import CodeSettings
 from workers.file_cache import FileCache
-from workers.remote.request import RequestContext, SourceFetcher
-
-__all__ = ["CodeAdapter"]
+from workers.outbound.source_requests import RequestContext, SourceFetcher
 
 
 class CodeAdapter:
@@ -25,7 +23,7 @@ class CodeAdapter:
         settings: CodeSettings,
         context: RequestContext,
     ) -> None:
-        """Without a cloner, repositories are read through the API."""
+        """Create the adapter; without a cloner, repositories are read through the API."""
         self._remote = remote
         self._github = GitHub(remote, settings.least_stars)
         self._cloner = cloner
@@ -34,11 +32,11 @@ class CodeAdapter:
         self._context = context
 
     async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Repository]]:
-        return await together(self._github.search(query, limit, window, self._context) for query in queries)
+        return await gather_all(self._github.search(query, limit, window, self._context) for query in queries)
 
     async def read(self, repositories: Sequence[str], window: Window) -> Mapping[str, Codebase | Absent]:
         distinct = list(dict.fromkeys(repositories))
-        read = await together(self._read_or_absent(name, window) for name in distinct)
+        read = await gather_all(self._read_or_absent(name, window) for name in distinct)
         return dict(zip(distinct, read, strict=True))
 
     async def _read_or_absent(self, name: str, window: Window) -> Codebase | Absent:
@@ -59,12 +57,13 @@ class CodeAdapter:
         return found
 
     def _key(self, name: str, commit: Commit) -> str:
-        """All that a survey of a repository depends on."""
+        """Return the cache key, which contains everything that a survey of a repository depends on."""
         read = self._settings.model_dump_json(include={"paths", "file_bytes", "sources", "sources_over_api"})
         return f"{name} {commit.sha} {'api' if self._cloner is None else 'git'} {read}"
 
     async def _survey_or_absent(self, name: str, commit: Commit) -> Codebase | Absent:
-        """That the repository cannot be read is cached too; that its host does not answer is not."""
+        """Return the survey of a repository, or why it cannot be read. Both are cached, except when the host
+        failed to answer."""
         try:
             return await self._survey(name, commit)
         except FullTextError as error:

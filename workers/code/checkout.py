@@ -9,8 +9,6 @@ from typing import NamedTuple, Protocol
 
 from assayer.errors import InputError
 
-__all__ = ["Checkout", "Commit", "TreeEntry", "checked_repository_name", "is_sha"]
-
 _REGULAR = frozenset({"100644", "100755", "100664"})
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}")
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -18,32 +16,32 @@ _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 class Commit(NamedTuple):
     sha: str
-    """Checked to be one: it becomes an argument of git and part of addresses."""
+    """Commit SHA, validated because it becomes an argument of git and part of addresses."""
     date: str
-    """As the host says it, ISO 8601."""
+    """Commit date as the host states it, ISO 8601."""
 
 
 class TreeEntry(NamedTuple):
     path: str
     mode: str
-    """As git has it: `100644`, `120000` for a link, `160000` for a submodule."""
+    """File mode in git's notation: `100644`, `120000` for a link, `160000` for a submodule."""
     sha: str
     size: int
 
     @property
     def is_file(self) -> bool:
-        """A regular file whose path stays inside the repository."""
+        """Whether the entry is a regular file whose path stays inside the repository."""
         parts = self.path.split("/")
         return self.mode in _REGULAR and is_sha(self.sha) and not {"", ".", ".."} & set(parts)
 
 
 class Checkout(Protocol):
     async def entries(self) -> list[TreeEntry]:
-        """All that is not a folder, links and submodules included. Raises SourceError or FullTextError."""
+        """Return all entries except folders, including links and submodules. Raises SourceError or FullTextError."""
         ...
 
     async def contents(self, entries: Sequence[TreeEntry]) -> Mapping[str, bytes]:
-        """By path. Raises SourceError or FullTextError."""
+        """Return the contents of the entries by path. Raises SourceError or FullTextError."""
         ...
 
 
@@ -52,7 +50,8 @@ def is_sha(text: str) -> bool:
 
 
 def checked_repository_name(name: str) -> str:
-    """`owner/name`, and nothing that could mean another place. Raises InputError."""
+    """Return a name of the form `owner/name`. Raises InputError for anything else, which could refer to another
+    location."""
     if not _NAME.fullmatch(name):
         raise InputError(f"{name[:80]!r} is not the name of a repository.", "It is written `owner/name`.")
     return name

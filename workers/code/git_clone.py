@@ -17,12 +17,10 @@ from urllib.parse import urlsplit
 from assayer.errors import ConfigurationError, DownloadFailed, DownloadRefused
 from workers.code.checkout import Commit, TreeEntry, checked_repository_name
 from workers.code.settings import CodeSettings
-from workers.sandbox.runner import ParserKilled, run_sandboxed
-
-__all__ = ["GitCloner"]
+from workers.sandbox.runner import Refused, run_sandboxed
 
 _DEFAULT_OUTPUT_BYTES = 100_000
-"""Bytes that git may print where its output is not used."""
+"""Maximum bytes that git may print if its output is not used."""
 _SAFE_CONFIG = {
     "core.hooksPath": os.devnull,
     "core.symlinks": "false",
@@ -41,7 +39,8 @@ _SAFE_CONFIG = {
 
 class GitCloner:
     def __init__(self, settings: CodeSettings) -> None:
-        """Raises ConfigurationError without a host to fetch from, and without git."""
+        """Create the cloner. Raises ConfigurationError if no host to fetch from is configured or git is not
+        installed."""
         if settings.clone_url is None:
             raise ConfigurationError("There is no host to fetch repositories from.", "Set ASSAYER_CODE__CLONE_URL.")
         if which("git") is None:
@@ -52,7 +51,7 @@ class GitCloner:
 
     @asynccontextmanager
     async def clone(self, name: str, commit: Commit) -> AsyncIterator["_Clone"]:
-        """That one state, deleted at the end of `with`. Raises DownloadFailed or DownloadRefused."""
+        """Clone a single commit; it is deleted at the end of `with`. Raises DownloadFailed or DownloadRefused."""
         url = f"{self._url}/{checked_repository_name(name)}.git"
         async with self._slots:
             folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="assayer-git-")
@@ -97,21 +96,21 @@ class _Git:
         command = (*launch, "git", *self._options, *arguments)
         try:
             return await run_sandboxed(command, stdin, limits.clone_seconds, most_bytes, self._environment)
-        except ParserKilled as killed:
+        except Refused as killed:
             raise self._failure(killed) from None
 
-    def _failure(self, killed: ParserKilled) -> DownloadFailed | DownloadRefused:
+    def _failure(self, killed: Refused) -> DownloadFailed | DownloadRefused:
         limits = self.settings
         match killed.cause:
-            case "broken_parser":
-                size = f"{limits.clone_bytes / 1e6:g} MB"
-                return DownloadFailed(f"git could not fetch {self.name}, or it has more than {size}.")
             case "too_much_text":
                 return DownloadRefused(f"{self.name} has too many files, or too large ones.")
             case "time":
                 return DownloadRefused(f"git takes more than {limits.clone_seconds:g} s to fetch {self.name}.")
             case "computing_time":
                 return DownloadRefused(f"git takes more than {limits.cpu_seconds} s of computing on {self.name}.")
+            case _:
+                size = f"{limits.clone_bytes / 1e6:g} MB"
+                return DownloadFailed(f"git could not fetch {self.name}, or it has more than {size}.")
 
 
 class _Clone:
@@ -142,7 +141,8 @@ class _Clone:
 
 
 def _contents(answer: bytes, count: int) -> Iterator[bytes]:
-    """Of `<sha> blob <size>\\n<content>\\n` so many times; ValueError for anything else, as for `<sha> missing`."""
+    """Yield the contents of `count` blobs from the output of `git cat-file --batch`: a line `<sha> blob <size>`,
+    then the content and a line feed. Raises ValueError for anything else, such as `<sha> missing`."""
     start = 0
     for _ in range(count):
         header_end = answer.index(b"\n", start)
@@ -155,7 +155,8 @@ def _contents(answer: bytes, count: int) -> Iterator[bytes]:
 
 
 def _entry(line: str) -> TreeEntry:
-    """`<mode> <type> <sha> <size>\\t<path>`; a submodule's size is `-`."""
+    """Parse a line of `git ls-tree --long`: mode, type, SHA, size, a tab and the path. The size of a submodule is
+    `-`."""
     facts, path = line.split("\t", 1)
     mode, _, sha, size = facts.split()
     return TreeEntry(path, mode, sha, int(size) if size.isdecimal() else 0)

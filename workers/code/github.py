@@ -12,9 +12,9 @@ from pydantic import AfterValidator, RootModel
 
 from assayer.cutoff import within
 from assayer.models import OPEN, Repository, Window
-from assayer.run.structured_concurrency import together
+from assayer.run.concurrency import gather_all
 from workers.code.checkout import Commit, TreeEntry, checked_repository_name, is_sha
-from workers.remote.request import RequestContext, SourceFetcher, SourceRequest, SourceResponse
+from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest, SourceResponse
 from workers.sources.record_fields import one_line, parse_date, web_link
 from workers.sources.responses import (
     ApiObject,
@@ -27,11 +27,9 @@ from workers.sources.responses import (
     parse_json_unless_unknown,
 )
 
-__all__ = ["GitHub", "GitHubCheckout"]
-
 _PAGE = 100
 _QUERY = 240
-"""256 is the limit; how blanks beside qualifiers count is not documented."""
+"""Maximum characters of a query. The limit is 256; how spaces beside qualifiers are counted is not documented."""
 _NOT_WORDS = re.compile(r"\b(?:AND|OR|NOT)\b|\w+:|[^\w\s.+#-]")
 
 
@@ -98,7 +96,8 @@ class GitHub:
         self._least_stars = least_stars
 
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Repository]:
-        """By name, description and README, created in the window; best first. Undated ones stay, marked."""
+        """Search by name, description and README for repositories created in the window, best first. Undated
+        repositories are kept and marked."""
         found: dict[str, Repository] = {}
         words = self._query(query, window)
         for page in range(1, -(-limit // _PAGE) + 1):
@@ -110,7 +109,7 @@ class GitHub:
             )
             items = answer.items if answer else ()
             repositories = map(_repository, items)
-            for repository in within(repositories, window, lambda one: one.created, undated=True):
+            for repository in within(repositories, window, lambda item: item.created, undated=True):
                 found.setdefault(repository.name, repository)
             if len(items) < size:
                 break
@@ -126,8 +125,8 @@ class GitHub:
         return " ".join(parts)
 
     async def commit(self, name: str, window: Window, context: RequestContext) -> Commit | None:
-        """The last one of the main branch by the end of the window's last day; None when there is none, or no such
-        repository."""
+        """Return the last commit of the main branch up to the end of the window's last day. None if there is no
+        such commit or repository."""
         until = (("until", f"{window.before}T23:59:59Z"),) if window.before else ()
         request = SourceRequest(
             self.name, "code", f"repos/{checked_repository_name(name)}/commits", (*until, ("per_page", "1"))
@@ -141,7 +140,7 @@ class GitHub:
 
 
 class GitHubCheckout:
-    """A state of a repository read through the API, a request a file. Implements Checkout."""
+    """Checkout read through the API with one request per file. Implements Checkout."""
 
     def __init__(self, remote: SourceFetcher, name: str, commit: Commit, context: RequestContext) -> None:
         self._remote = remote
@@ -161,7 +160,7 @@ class GitHubCheckout:
         return [TreeEntry(node.path, node.mode, node.sha, node.size or 0) for node in nodes if node.type != "tree"]
 
     async def contents(self, entries: Sequence[TreeEntry]) -> Mapping[str, bytes]:
-        blobs = await together(self._blob(entry) for entry in entries)
+        blobs = await gather_all(self._blob(entry) for entry in entries)
         return dict(zip((entry.path for entry in entries), blobs, strict=True))
 
     async def _blob(self, entry: TreeEntry) -> bytes:

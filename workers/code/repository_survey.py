@@ -1,11 +1,10 @@
-"""What one state of a repository says of itself: README, structure, and the Python code near its top."""
+"""Survey of one commit of a repository: README, structure, and the Python code near its top level."""
 
 import json
-import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter
 
 from assayer.errors import InputError
 from assayer.models import Codebase, Definition, Frozen, SourceFile
@@ -13,10 +12,9 @@ from assayer.text.decoding import decode_text
 from assayer.text.sanitise import clean_text, sanitise
 from workers.code.checkout import Checkout, Commit, TreeEntry
 from workers.code.settings import CodeSettings
-from workers.sandbox.runner import ParserKilled, run_sandboxed
+from workers.documents.limits import ParserLimits
+from workers.sandbox.runner import Refused, parse_in_sandbox
 from workers.sources.record_fields import parse_date
-
-__all__ = ["SelectedFiles", "select_files", "survey_repository"]
 
 _README = ("readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown")
 _ASIDE = frozenset({"test", "tests", "testing", "doc", "docs", "example", "examples", "third_party", "vendor", "build"})
@@ -28,7 +26,7 @@ class SelectedFiles(NamedTuple):
     readme: TreeEntry | None
     sources: list[TreeEntry]
     left_out: list[str]
-    """Links, submodules and files over the limit among what would have been read."""
+    """Paths that would have been read but are links, submodules or files over the size limit."""
 
 
 class _Definitions(Frozen):
@@ -37,7 +35,8 @@ class _Definitions(Frozen):
 
 
 def select_files(entries: Sequence[TreeEntry], most_sources: int, file_bytes: int) -> SelectedFiles:
-    """What to read: the README at the top, then Python files, the shallow ones first and tests and the like last."""
+    """Select the files to read: the top-level README, then Python files. Shallow files come first, and tests and
+    similar files last."""
     by_name = {entry.path.lower(): entry for entry in reversed(entries) if "/" not in entry.path}
     readmes = [by_name[name] for name in _README if name in by_name]
     sources = sorted((entry for entry in entries if entry.path.endswith(".py")), key=_reading_order)
@@ -61,7 +60,7 @@ def _reading_order(entry: TreeEntry) -> tuple[bool, int, str]:
 async def survey_repository(
     name: str, commit: Commit, checkout: Checkout, settings: CodeSettings, most_sources: int
 ) -> Codebase:
-    """Raises SourceError or FullTextError."""
+    """Return the survey of a commit. Raises SourceError or FullTextError."""
     entries = await checkout.entries()
     choice = select_files(entries, most_sources, settings.file_bytes)
     asked = [*([choice.readme] if choice.readme else []), *choice.sources]
@@ -84,14 +83,14 @@ async def survey_repository(
         files=len(entries),
         readme=readme.strip(),
         sources=tuple(clean),
-        definitions=tuple(_definition(*one) for one in found.definitions),
+        definitions=tuple(_definition(*definition) for definition in found.definitions),
         left_out=tuple(clean_text(path) for path in left_out)[:_MOST_LEFT_OUT],
         flags=flags[:_MOST_FLAGS],
     )
 
 
 def _decoded(contents: Mapping[str, bytes]) -> tuple[dict[str, str], list[str]]:
-    """Texts, and the paths of what is no text."""
+    """Return the decoded texts, and the paths of files that are not text."""
     texts: dict[str, str] = {}
     others: list[str] = []
     for path, data in contents.items():
@@ -103,19 +102,23 @@ def _decoded(contents: Mapping[str, bytes]) -> tuple[dict[str, str], list[str]]:
 
 
 async def _definitions(sources: Mapping[str, str], settings: CodeSettings) -> _Definitions:
-    """A parser that dies of one file costs the definitions of all, and says so."""
+    """Return the definitions in the Python files. If the parser crashes on one file, the definitions of all files
+    are lost, and the result reports it."""
     if not sources:
         return _Definitions(definitions=[], unparsed=[])
-    limits = (settings.memory_bytes, settings.cpu_seconds)
-    command = ("-m", "workers.sandbox.python_definitions", *map(str, limits))
-    with tempfile.TemporaryFile() as file:
-        file.write(json.dumps(dict(sources)).encode())
-        file.seek(0)
-        try:
-            answer = await run_sandboxed(command, file, float(settings.cpu_seconds), settings.listing_bytes)
-            return _Definitions.model_validate_json(answer)
-        except (ParserKilled, ValidationError):
-            return _Definitions(definitions=[], unparsed=list(sources))
+    try:
+        return await parse_in_sandbox(
+            "workers.sandbox.python_definitions:read_definitions",
+            json.dumps(dict(sources)).encode(),
+            ParserLimits(
+                memory_bytes=settings.memory_bytes,
+                cpu_seconds=settings.cpu_seconds,
+                wall_seconds=float(settings.cpu_seconds),
+            ),
+            TypeAdapter(_Definitions),
+        )
+    except Refused:
+        return _Definitions(definitions=[], unparsed=list(sources))
 
 
 def _definition(

@@ -1,1 +1,2 @@
-"""Catalogues of data sets, one file per API, each a `DatasetSource`; `adapter.py` binds one to an evaluation."""
+"""Catalogues of data sets, one file per API, each implementing `DatasetSource`; `adapter.py` binds one to an
+evaluation."""

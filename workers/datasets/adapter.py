@@ -1,13 +1,11 @@
-"""The adapter of `assayer.ports.Datasets` for one evaluation: one catalogue, searched for several queries at once."""
+"""Adapter of `assayer.ports.Datasets` for one evaluation: searches one catalogue for several queries concurrently."""
 
 from collections.abc import Sequence
 from typing import Protocol
 
 from assayer.models import Dataset, Window
-from assayer.run.structured_concurrency import together
-from workers.remote.request import RequestContext
-
-__all__ = ["DatasetSource", "DatasetsAdapter"]
+from assayer.run.concurrency import gather_all
+from workers.outbound.source_requests import RequestContext
 
 
 class DatasetSource(Protocol):
@@ -15,7 +13,8 @@ class DatasetSource(Protocol):
     def name(self) -> str: ...
 
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Dataset]:
-        """By title and description, best first, each once. Dated ones lie in the window. Raises SourceError."""
+        """Search by title and description, best first, each data set once. Dated data sets are within the
+        window. Raises SourceError."""
         ...
 
 
@@ -29,4 +28,4 @@ class DatasetsAdapter:
         return self._source.name
 
     async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Dataset]]:
-        return await together(self._source.search(query, limit, window, self._context) for query in queries)
+        return await gather_all(self._source.search(query, limit, window, self._context) for query in queries)

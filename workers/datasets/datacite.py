@@ -13,12 +13,11 @@ from pydantic import Field
 from assayer.cutoff import within
 from assayer.literature.paper_identity import doi
 from assayer.models import OPEN, Dataset, Window
-from workers.remote.request import RequestContext, SourceFetcher, SourceRequest
+from assayer.text.markup import strip_markup
+from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest
 from workers.sources.query_encoding import plain_query
-from workers.sources.record_fields import clean_prose, one_line, parse_date, strip_markup, web_link
+from workers.sources.record_fields import clean_prose, one_line, parse_date, title_line, web_link
 from workers.sources.responses import ApiObject, CountOrNone, TextOrEmpty, ValidEntries, fetch_parsed, parse_json
-
-__all__ = ["DataCite"]
 
 _LONGEST_QUERY = 300
 _MOST = 100
@@ -28,7 +27,7 @@ _MOST = 100
 class _Title(ApiObject):
     title: TextOrEmpty = ""
     kind: TextOrEmpty = Field(default="", alias="titleType")
-    """Empty for the title itself; subtitles and translations say what they are."""
+    """Kind of title; empty for the main title. Subtitles and translations state their kind."""
 
 
 class _Description(ApiObject):
@@ -55,7 +54,7 @@ class _Attributes(ApiObject):
     descriptions: ValidEntries[_Description] = ()
     creators: ValidEntries[_Creator] = ()
     publisher: str | _Publisher | None = None
-    """A text in older versions of the API, an object in newer ones."""
+    """Publisher: a string in older versions of the API, an object in newer ones."""
     rights: ValidEntries[_Rights] = Field(default=(), alias="rightsList")
     registered: TextOrEmpty = ""
     downloads: CountOrNone = Field(default=None, alias="downloadCount")
@@ -71,7 +70,7 @@ class _Answer(ApiObject):
 
 @dataclass(frozen=True)
 class DataCite:
-    """Implements DatasetSource."""
+    """Catalogue of DataCite. Implements DatasetSource."""
 
     remote: SourceFetcher
     name: ClassVar[str] = "datacite"
@@ -91,31 +90,36 @@ class DataCite:
         records = await fetch_parsed(
             self.remote, request, context, lambda response: parse_json(response, _Answer, self.name).data
         )
-        datasets = filter(None, (_dataset(one.attributes) for one in records))
-        found = {one.key: one for one in within(datasets, window, lambda one: one.published, undated=True)}
+        datasets = filter(None, (_dataset(record.attributes) for record in records))
+        found = {item.key: item for item in within(datasets, window, lambda item: item.published, undated=True)}
         return list(found.values())[:limit]
 
 
 def _registered(window: Window) -> str:
-    """Both ends included; the window's begin is not, and checked afterwards."""
+    """Return the registration date filter, both ends inclusive. The window's start is exclusive, which is checked
+    afterwards."""
     return f"registered:[{window.after or '*'} TO {window.before or '*'}]"
 
 
 def _dataset(record: _Attributes) -> Dataset | None:
-    """None for a record without title or usable DOI."""
+    """Return the data set of a record; None for a record without a title or a usable DOI."""
     name = doi(record.doi) if record.doi.isprintable() else ""
-    titles = sorted(record.titles, key=lambda one: bool(one.kind))
-    title = next((text for one in titles if (text := one_line(strip_markup(one.title)))), "")
+    titles = sorted(record.titles, key=lambda item: bool(item.kind))
+    title = next((text for item in titles if (text := title_line(item.title))), "")
     if not name or not title:
         return None
-    texts = [clean_prose(strip_markup(one.description)) for one in record.descriptions if one.kind != "TableOfContents"]
+    texts = [
+        clean_prose(strip_markup(description.description))
+        for description in record.descriptions
+        if description.kind != "TableOfContents"
+    ]
     publisher = record.publisher.name if isinstance(record.publisher, _Publisher) else record.publisher
     return Dataset(
         key=f"doi:{name}",
         title=title,
         url=web_link(record.url) or f"https://doi.org/{name}",
         description="\n\n".join(filter(None, texts)),
-        creators=tuple(filter(None, (one_line(one.name) for one in record.creators))),
+        creators=tuple(filter(None, (one_line(creator.name) for creator in record.creators))),
         publisher=one_line(publisher or ""),
         licence=one_line(record.rights[0].rights) if record.rights else "",
         downloads=record.downloads,

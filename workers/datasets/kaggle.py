@@ -12,12 +12,11 @@ from pydantic import Field, RootModel
 
 from assayer.cutoff import within
 from assayer.models import Dataset, Window
-from workers.remote.request import RequestContext, SourceFetcher, SourceRequest
+from assayer.text.markup import strip_markup
+from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest
 from workers.sources.query_encoding import plain_query
-from workers.sources.record_fields import clean_prose, one_line, parse_date, strip_markup, web_link
+from workers.sources.record_fields import clean_prose, one_line, parse_date, web_link
 from workers.sources.responses import ApiObject, CountOrNone, TextOrEmpty, ValidEntries, fetch_parsed, parse_json
-
-__all__ = ["Kaggle"]
 
 _PAGE = 20
 _LONGEST_QUERY = 200
@@ -42,7 +41,7 @@ class _Page(RootModel[ValidEntries[_Found]]):
 
 @dataclass(frozen=True)
 class Kaggle:
-    """Implements DatasetSource."""
+    """Catalogue of Kaggle. Implements DatasetSource."""
 
     remote: SourceFetcher
     name: ClassVar[str] = "kaggle"
@@ -56,8 +55,8 @@ class Kaggle:
             entries = await fetch_parsed(
                 self.remote, request, context, lambda response: parse_json(response, _Page, self.name).root
             )
-            datasets = [_dataset(one) for one in entries if one.ref.count("/") == 1]
-            for dataset in within(datasets, window, lambda one: one.published, undated=True):
+            datasets = [_dataset(entry) for entry in entries if entry.ref.count("/") == 1]
+            for dataset in within(datasets, window, lambda item: item.published, undated=True):
                 found.setdefault(dataset.key, dataset)
             if len(entries) < _PAGE:
                 break

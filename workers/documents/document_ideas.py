@@ -1,23 +1,37 @@
-"""An idea out of one untrusted document: a PDF, or a text of Word or LibreOffice. What was hidden in it is flagged."""
+"""Reader of an idea from one untrusted document, by its content: a PDF, a Word or LibreOffice text, TeX, HTML or RTF.
+Hidden content is flagged."""
 
-import asyncio
-from pathlib import Path
-from typing import Protocol
+import re
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import Literal, Protocol
 
 from assayer.errors import InputError
-from assayer.ideas.parsing import idea_of_sections
-from assayer.ideas.tables import IdeaTable
-from assayer.models import CitedWork, Idea
+from assayer.ideas.parsing import idea_of_document
+from assayer.models import CitedWork, Document, Idea, LeftOut
 from assayer.text.sanitise import hidden_flags
+from assayer.text.tex import looks_like_tex
+from workers.documents.document_parsing import OFFICE_MARKS, read_document
 from workers.documents.limits import DocumentLimits, OfficeLimits, PdfLimits
-from workers.documents.office_reader import OFFICE_MARKS, OfficeTable, OfficeText, read_office
+from workers.documents.parsed_text import ParsedText
 from workers.documents.pdf_reader import extract_pdf
+from workers.documents.tex_package import is_tex_archive
+from workers.sandbox.documents import DocumentKind
 
-__all__ = ["Bibliography", "read_document_idea", "read_office_idea", "read_pdf_idea", "read_table"]
+KINDS: dict[str, DocumentKind | Literal["pdf"]] = {
+    ".pdf": "pdf", ".docx": "office", ".odt": "office", ".html": "html", ".htm": "html", ".rtf": "rtf", ".zip": "tex",
+    ".gz": "tex", ".tgz": "tex",
+}  # fmt: skip
+"""Kinds of documents by the ending of the name. Archives are read if they hold a TeX document."""
+_NAMES = {"pdf": "a PDF", "office": "an office document", "html": "an HTML page", "rtf": "RTF", "tex": "TeX"}
+_GZIP = b"\x1f\x8b"
+_HTML = re.compile(
+    rb"(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
+)
 
 
 class Bibliography(Protocol):
-    """What tells the references of a PDF apart better than its text does."""
+    """Extractor that finds the references of a PDF better than parsing its text does."""
 
     async def references(self, pdf: bytes, source: str) -> tuple[CitedWork, ...]:
         """Empty where it cannot."""
@@ -25,51 +39,92 @@ class Bibliography(Protocol):
 
 
 async def read_document_idea(
-    document: bytes, source: str, limits: DocumentLimits | None = None, bibliography: Bibliography | None = None
+    document: bytes,
+    source: str,
+    limits: DocumentLimits | None = None,
+    bibliography: Bibliography | None = None,
+    kind: DocumentKind | Literal["pdf"] | None = None,
 ) -> Idea:
-    """By what the document is, whatever its name says. Raises Unreadable, or InputError for a text that is no idea."""
+    """Read an idea of the stated kind, or else according to the document's content; the ending of `source`, its name,
+    only decides for a content that is not recognised. Raises Unreadable, or InputError for a text that is not an idea.
+    """
     limits = limits or DocumentLimits()
+    ending = PurePath(source).suffix.lower()
+    kind = kind or document_kind(document) or KINDS.get(ending, "pdf")
+    is_misnamed = KINDS.get(ending, kind) != kind
+    try:
+        if kind == "pdf":
+            idea = await read_pdf_idea(document, source, limits.pdf, bibliography)
+        else:
+            idea = await _read_text(document, kind, source, limits.office)
+    except InputError as error:
+        if not is_misnamed:
+            raise
+        message = f"The name {source} ends in {ending}, but the file is {_NAMES[kind]}. {error.message}"
+        raise InputError(message, error.hint) from error
+    misnamed = LeftOut(part=f"the ending {ending} of the name", why=f"the file is {_NAMES[kind]}, and was read as that")
+    return also_left_out(idea, [misnamed] if is_misnamed else [])
+
+
+def document_kind(document: bytes) -> DocumentKind | Literal["pdf"] | None:
+    """Return the kind of a document by its content, or None if it is not recognised."""
+    start = document[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if b"%PDF-" in document[:1024]:
+        return "pdf"
+    if start.startswith(b"{\\rtf"):
+        return "rtf"
+    if document.startswith(_GZIP) or (document.startswith(OFFICE_MARKS) and is_tex_archive(document)):
+        return "tex"
     if document.startswith(OFFICE_MARKS):
-        return await read_office_idea(document, source, limits.office)
-    return await read_pdf_idea(document, source, limits.pdf, bibliography)
+        return "office"
+    if _HTML.match(start):
+        return "html"
+    is_text = b"\0" not in document[:4096]
+    return "tex" if is_text and looks_like_tex(document.decode("utf-8", "replace")) else None
+
+
+async def _read_text(document: bytes, kind: DocumentKind, source: str, limits: OfficeLimits) -> Idea:
+    text = await read_document(document, kind, source, limits)
+    if not isinstance(text, ParsedText):
+        raise InputError(f"{source} is a table, not a text.", "Name it .xlsx: then every row is read as an idea.")
+    return text.idea(source)
 
 
 async def read_pdf_idea(
-    pdf: Path | bytes, source: str, limits: PdfLimits | None = None, bibliography: Bibliography | None = None
+    pdf: bytes, source: str, limits: PdfLimits | None = None, bibliography: Bibliography | None = None
 ) -> Idea:
-    """Raises Unreadable, or InputError for a text that is no idea."""
+    """Read an idea from a PDF. Raises Unreadable, or InputError for a text that is not an idea."""
     parsed = await extract_pdf(pdf, limits, source)
     lost = f" ({parsed.unreadable_pages} of {parsed.pages} pages unreadable)" if parsed.unreadable_pages else ""
     if parsed.unlooked_pages:
         lost += f" ({parsed.unlooked_pages} of {parsed.pages} pages not searched for covered text)"
-    idea = idea_of_sections(parsed.sections, f"{source}{lost}", parsed.title or None)
-    hidden = hidden_flags((f"page {one.page}, {one.why}", one.text) for one in parsed.hidden)
-    references = await _references(pdf, source, bibliography) if bibliography else ()
-    return idea.model_copy(update={"flags": (*idea.flags, *hidden), "references": references})
+    left_out = tuple(
+        LeftOut(part=f"{pages} of {parsed.pages} pages", why=why)
+        for pages, why in (
+            (parsed.unreadable_pages, "they could not be read"),
+            (parsed.unlooked_pages, "they were read, but not searched for covered text"),
+        )
+        if pages
+    )
+    document = Document(title=parsed.title, sections=parsed.sections, left_out=left_out)
+    idea = idea_of_document(document, f"{source}{lost}")
+    hidden = hidden_flags((f"page {item.page}, {item.why}", item.text) for item in parsed.hidden)
+    idea = idea.model_copy(update={"flags": (*idea.flags, *hidden)})
+    references = await bibliography.references(pdf, source) if bibliography else ()
+    if not references or _fields_read(references) < _fields_read(idea.references):
+        return idea
+    reading = idea.reading and idea.reading.model_copy(update={"references": len(references)})
+    return idea.model_copy(update={"references": references, "references_reader": "grobid", "reading": reading})
 
 
-async def _references(pdf: Path | bytes, source: str, bibliography: Bibliography) -> tuple[CitedWork, ...]:
-    """Of a file that the sandbox has found to be a PDF within its limits."""
-    content = await asyncio.to_thread(pdf.read_bytes) if isinstance(pdf, Path) else pdf
-    return await bibliography.references(content, source)
+def _fields_read(references: Sequence[CitedWork]) -> int:
+    """Return how many titles and lists of authors were read; the better of two readings of a list has more."""
+    return sum(bool(work.title) + bool(work.authors) for work in references)
 
 
-async def read_office_idea(document: bytes, source: str, limits: OfficeLimits | None = None) -> Idea:
-    """Raises InputError."""
-    text = await read_office(document, source, limits)
-    if not isinstance(text, OfficeText):
-        raise InputError(f"{source} is a table, not a text.", "Name it .xlsx: then every row is read as an idea.")
-    sections = text.sections()
-    if not sections:
-        raise InputError(f"{source} has no text that can be seen.", "If it holds pictures of text, run OCR first.")
-    lost = f" ({text.parts_unread} documents within it not read)" if text.parts_unread else ""
-    idea = idea_of_sections(sections, f"{source}{lost}", text.title or None)
-    return idea.model_copy(update={"flags": (*idea.flags, *hidden_flags(text.hidden))})
-
-
-async def read_table(document: bytes, source: str, limits: OfficeLimits | None = None) -> IdeaTable:
-    """Of a workbook. Raises InputError."""
-    table = await read_office(document, source, limits)
-    if not isinstance(table, OfficeTable):
-        raise InputError(f"{source} is a text, not a table.", "Name it .docx or .odt: then it is read as one idea.")
-    return table
+def also_left_out(idea: Idea, parts: Sequence[LeftOut]) -> Idea:
+    """Return the idea with further parts named as left out."""
+    if idea.reading is None or not parts:
+        return idea
+    reading = idea.reading.model_copy(update={"left_out": (*idea.reading.left_out, *parts)})
+    return idea.model_copy(update={"reading": reading})

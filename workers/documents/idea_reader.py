@@ -1,21 +1,29 @@
-"""Reads ideas from files and folders; what cannot be read is reported and does not stop the rest."""
+"""Reader of ideas from files and folders; unreadable inputs are reported and do not stop the rest."""
 
 import asyncio
 import datetime as dt
 import errno
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from assayer.errors import AssayerError, FullTextError, InputError
-from assayer.ideas.parsing import parse_idea
-from assayer.ideas.records import decode_json, idea_of_record
-from assayer.ideas.tables import table_ideas, table_notices
-from assayer.models import Frozen, Idea
-from assayer.text.decoding import decode_text
-from workers.documents.document_ideas import Bibliography, read_office_idea, read_pdf_idea, read_table
+from assayer.errors import AssayerError
+from assayer.literature.paper_identity import arxiv_id, doi, identifiers_in, with_arxiv
+from assayer.models import Idea, Identifiers
+from workers.documents.document_ideas import (
+    Bibliography,
+)
+from workers.documents.idea_files import (
+    IDEA_FILE_SUFFIXES,
+    IdeaFileReader,
+    InputFile,
+    Outcome,
+    RejectedInput,
+    WorkReader,
+)
 from workers.documents.limits import DocumentLimits
-from workers.documents.office_reader import OFFICE_SUFFIXES, TABLE_SUFFIX
+from workers.documents.tex_package import TEX_SUFFIXES, FolderDocument, folder_documents
 
 __all__ = [
     "IDEA_FILE_SUFFIXES",
@@ -25,54 +33,63 @@ __all__ = [
     "read_ideas",
 ]
 
-IDEA_FILE_SUFFIXES = (".txt", ".md", ".json", ".jsonl", ".pdf", *OFFICE_SUFFIXES, TABLE_SUFFIX)
 _NOT_AN_IDEA = "cutoff.txt"
-"""Lies beside ideas in some collections and holds only a date."""
+"""Name of a file that accompanies ideas in some collections and contains only a date."""
 _WORDS_OF_A_TEXT = 12
-"""What is no path and has as many words was meant as a text."""
+"""Minimum words for an argument that is not a path to be treated as a text."""
 _SHOWN = 60
-"""Characters of it that are repeated."""
+"""Maximum characters of the argument repeated in the message."""
 
 
-class RejectedInput(Frozen):
-    """An input that gave no idea, and why."""
-
-    source: str
-    message: str
+_ADDRESS = re.compile(r"(https?:)/{1,2}", re.IGNORECASE)
+"""Beginning of a web address, also after `pathlib` has made one slash of two."""
+_DOI = re.compile(r"(?:doi:\s*)?10\.\d{4,9}/", re.IGNORECASE)
 
 
 class IdeasRead(NamedTuple):
-    """Both in the order of the inputs."""
+    """Ideas and rejected inputs, both in input order."""
 
     ideas: list[Idea]
     rejected: list[RejectedInput]
 
 
-_Outcome = list[Idea | RejectedInput]
-
-
-def _rejected(source: str, error: AssayerError) -> RejectedInput:
-    return RejectedInput(source=source, message=str(error))
-
-
-def _files(path: Path) -> list[Path] | RejectedInput:
-    """The path itself, or the readable files of a folder by name; folders inside it are not entered."""
+def _files(path: Path) -> list[InputFile] | RejectedInput:
+    """Return the path itself, or the readable files of a folder in name order; subfolders are not entered."""
     try:
         if not path.exists():
             return _not_a_path(path, "does not exist")
         if not path.is_dir():
-            return [path]
-        files = [file for file in sorted(path.iterdir()) if _may_hold_ideas(file)]
+            return [InputFile(path)]
+        return _files_of_folder(path)
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
             return _not_a_path(path, "is too long for a path")
         return RejectedInput(source=str(path), message=f"{path} cannot be read: {error.strerror}.")
-    if files:
-        return files
-    return RejectedInput(
-        source=str(path),
-        message=f"The folder {path} holds no {', '.join(IDEA_FILE_SUFFIXES)} file; folders inside it are not searched.",
-    )
+
+
+def _files_of_folder(folder: Path) -> list[InputFile] | RejectedInput:
+    """Return the readable files of a folder. Files that belong to a TeX document in it are not ideas of their own.
+    Raises OSError."""
+    files = [file for file in sorted(folder.iterdir()) if _may_hold_ideas(file)]
+    if not files:
+        kinds = ", ".join(IDEA_FILE_SUFFIXES)
+        message = f"The folder {folder} holds no {kinds} file; folders inside it are not searched."
+        return RejectedInput(source=str(folder), message=message)
+    documents = {item.main: item for item in folder_documents(folder, [file.name for file in files])}
+    pieces = {name for item in documents.values() for name in item.pieces}
+    fragments = {file.name for file in files if documents and file.suffix.lower() in TEX_SUFFIXES} - pieces
+    fragments -= {main.name for main in documents}
+    alone = fragments if len(documents) == 1 else set()
+    return [
+        InputFile(file, tuple(sorted(_unread(documents[file]) | alone)) if file in documents else ())
+        for file in files
+        if file in documents or file.name not in pieces | alone
+    ]
+
+
+def _unread(document: FolderDocument) -> set[str]:
+    """Return the names of the files of a document that hold no part of its text."""
+    return {name for name in document.pieces if not name.lower().endswith(TEX_SUFFIXES)}
 
 
 def _may_hold_ideas(file: Path) -> bool:
@@ -97,147 +114,72 @@ def _not_a_path(path: Path, trouble: str) -> RejectedInput:
     )
 
 
-def _check_regular(path: Path) -> None:
-    """Pipes and devices may never end."""
-    try:
-        regular = path.is_file()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}.") from error
-    if not regular:
-        raise InputError(f"{path} is not a file or folder.")
-
-
-def _bytes(path: Path, most_bytes: int) -> bytes:
-    try:
-        with path.open("rb") as file:
-            data = file.read(most_bytes + 1)
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}.") from error
-    if len(data) > most_bytes:
-        raise InputError(f"{path} has more than {most_bytes / 1e6:g} MB.", "Shorten it, or give one file per idea.")
-    return data
-
-
-def _attempt(source: str, read: Callable[[], Idea]) -> Idea | RejectedInput:
-    try:
-        return read()
-    except AssayerError as error:
-        return _rejected(source, error)
-
-
-class _Reader:
-    """Reads one file after its kind; every method gives what the file holds, or raises for the whole file."""
-
-    def __init__(
-        self, limits: DocumentLimits, latest_cutoff: dt.date | None, bibliography: Bibliography | None
-    ) -> None:
-        self._limits = limits
-        self._latest = latest_cutoff
-        self._bibliography = bibliography
-        self._parsers = asyncio.Semaphore(limits.documents_at_once)
-
-    async def read(self, path: Path) -> _Outcome:
-        try:
-            await asyncio.to_thread(_check_regular, path)
-            match path.suffix.lower():
-                case ".pdf":
-                    return [await self._pdf(path)]
-                case suffix if suffix in OFFICE_SUFFIXES:
-                    return [await self._office(path)]
-                case suffix if suffix == TABLE_SUFFIX:
-                    return await self._table(path)
-            return await asyncio.to_thread(self._read_text, path)
-        except (InputError, FullTextError) as error:
-            return [_rejected(str(path), error)]
-
-    def _read_text(self, path: Path) -> _Outcome:
-        match path.suffix.lower():
-            case ".txt" | ".md":
-                return [parse_idea(decode_text(_bytes(path, self._limits.text_bytes), str(path)), str(path))]
-            case ".json":
-                return self._json(path)
-            case ".jsonl":
-                return self._jsonl(path)
-        raise InputError(f"{path} is of no kind that assayer reads.", f"It reads {', '.join(IDEA_FILE_SUFFIXES)}.")
-
-    async def _pdf(self, path: Path) -> Idea:
-        async with self._parsers:
-            return await read_pdf_idea(path, str(path), self._limits.pdf, self._bibliography)
-
-    async def _office(self, path: Path) -> Idea:
-        data = await asyncio.to_thread(_bytes, path, self._limits.office.file_bytes)
-        async with self._parsers:
-            return await read_office_idea(data, str(path), self._limits.office)
-
-    async def _table(self, path: Path) -> _Outcome:
-        data = await asyncio.to_thread(_bytes, path, self._limits.office.file_bytes)
-        async with self._parsers:
-            table = await read_table(data, str(path), self._limits.office)
-        left_out = [RejectedInput(source=str(path), message=notice) for notice in table_notices(table, str(path))]
-        return left_out + [
-            one.idea if isinstance(one.idea, Idea) else _rejected(f"{path}:{one.number}", one.idea)
-            for one in table_ideas(table, str(path), self._latest)
-        ]
-
-    def _json(self, path: Path) -> _Outcome:
-        content = decode_json(decode_text(_bytes(path, self._limits.json_bytes), str(path)), str(path))
-        if not isinstance(content, list):
-            return [idea_of_record(content, str(path), self._latest)]
-        if not content:
-            raise InputError(f"{path} is an empty list.")
-        return [self._record(record, f"{path}:{number}") for number, record in enumerate(content, 1)]
-
-    def _jsonl(self, path: Path) -> _Outcome:
-        """Sources count from line 1; blank lines count and are passed over."""
-        outcome: _Outcome = []
-        for number, line in enumerate(_bytes(path, self._limits.jsonl_bytes).split(b"\n"), 1):
-            if line.strip():
-                outcome.append(self._line(line, f"{path}:{number}"))
-        if not outcome:
-            raise InputError(f"{path} is empty.", "Put one JSON object on each line.")
-        return outcome
-
-    def _line(self, line: bytes, source: str) -> Idea | RejectedInput:
-        if len(line) > self._limits.text_bytes:
-            megabytes = f"{self._limits.text_bytes / 1e6:g} MB"
-            return RejectedInput(source=source, message=f"{source} has more than {megabytes} on one line.")
-        return _attempt(
-            source, lambda: idea_of_record(decode_json(decode_text(line, source), source), source, self._latest)
-        )
-
-    def _record(self, record: object, source: str) -> Idea | RejectedInput:
-        return _attempt(source, lambda: idea_of_record(record, source, self._latest))
-
-
 async def read_ideas(
     paths: Sequence[Path],
     limits: DocumentLimits | None = None,
     latest_cutoff: dt.date | None = None,
     bibliography: Bibliography | None = None,
+    works: WorkReader | None = None,
 ) -> IdeasRead:
-    """Ideas of files and folders, and what could not be read. Rows with a cutoff after `latest_cutoff` are rejected."""
-    reader = _Reader(limits or DocumentLimits(), latest_cutoff, bibliography)
-    tasks: list[asyncio.Task[_Outcome] | RejectedInput] = []
+    """Return the ideas of files, folders and published works (an arXiv id, a DOI or a web address), and the inputs that
+    could not be read. Rows with a cutoff after `latest_cutoff` are rejected, as are works without `works`."""
+    reader = IdeaFileReader(limits or DocumentLimits(), latest_cutoff, bibliography)
+    tasks: list[asyncio.Task[Outcome] | RejectedInput] = []
     async with asyncio.TaskGroup() as group:
         for path in paths:
             files = _files(path)
             if isinstance(files, RejectedInput):
-                tasks.append(files)
+                work = _named_work(path)
+                tasks.append(group.create_task(_read_work(work, works)) if work else files)
             else:
                 tasks += [group.create_task(reader.read(file)) for file in files]
-    outcome = [one for task in tasks for one in ([task] if isinstance(task, RejectedInput) else task.result())]
+    outcome = [item for task in tasks for item in ([task] if isinstance(task, RejectedInput) else task.result())]
     return IdeasRead(
-        ideas=[one for one in outcome if isinstance(one, Idea)],
-        rejected=[one for one in outcome if isinstance(one, RejectedInput)],
+        ideas=[item for item in outcome if isinstance(item, Idea)],
+        rejected=[item for item in outcome if isinstance(item, RejectedInput)],
     )
 
 
+class _NamedWork(NamedTuple):
+    name: str
+    identifiers: Identifiers
+    address: str
+    """Web address without an identifier; empty if there is one."""
+
+
+def _named_work(path: Path) -> _NamedWork | None:
+    """Return the work that an argument names that is no path, or None."""
+    name = _ADDRESS.sub(r"\1//", str(path))
+    if any(character.isspace() for character in name):
+        return None
+    is_address = _ADDRESS.match(name) is not None
+    identifiers = identifiers_in(name) if is_address else Identifiers(arxiv=arxiv_id(name), doi=_bare_doi(name))
+    identifiers = with_arxiv(identifiers)
+    if identifiers == Identifiers() and not is_address:
+        return None
+    return _NamedWork(name, identifiers, name if identifiers == Identifiers() else "")
+
+
+def _bare_doi(name: str) -> str:
+    return doi(name) if _DOI.match(name) else ""
+
+
+async def _read_work(work: _NamedWork, works: WorkReader | None) -> Outcome:
+    if works is None:
+        message = f"{work.name} names a published work, which this command does not look up. Give its text as a file."
+        return [RejectedInput(source=work.name, message=message)]
+    try:
+        return [await works.read(work.identifiers, work.address, work.name)]
+    except AssayerError as error:
+        return [RejectedInput(source=work.name, message=str(error))]
+
+
 def given_together(paths: Sequence[Path], read: IdeasRead) -> bool:
-    """Whether several ideas were given, or what is there to hold several: a folder, a file of rows. How many of them
-    could be read makes no difference."""
+    """Return whether several ideas were submitted, or an input that can hold several: a folder or a file of rows.
+    The number that could be read does not matter."""
     inputs: list[Idea | RejectedInput] = [*read.ideas, *read.rejected]
     return len(inputs) > 1 or any(
-        _is_folder(path) or any(one.source.startswith(f"{path}:") for one in inputs) for path in paths
+        _is_folder(path) or any(item.source.startswith(f"{path}:") for item in inputs) for path in paths
     )
 
 

@@ -1,45 +1,43 @@
-"""How much of a file is read before it counts as unusable."""
+"""Limits on files; a file that exceeds them is unusable."""
 
 from assayer.models import Frozen
 
-__all__ = ["DocumentLimits", "OfficeLimits", "PdfLimits"]
 
-
-class PdfLimits(Frozen):
-    """What the process that parses one PDF may use."""
+class ParserLimits(Frozen):
+    """Limits of the process that parses one document."""
 
     file_bytes: int = 50_000_000
-    pages: int = 500
     characters: int = 2_000_000
-    """Of extracted text: a small file can unpack to gigabytes."""
+    """Maximum characters of extracted text, because a small file can unpack to gigabytes."""
     memory_bytes: int = 1_500_000_000
-    """Address space of the parsing process."""
+    """Address space limit of the parsing process, in bytes."""
     cpu_seconds: int = 30
     wall_seconds: float = 60.0
 
 
-class OfficeLimits(Frozen):
-    """What the process that parses one .docx, .odt or .xlsx may use."""
+class PdfLimits(ParserLimits):
+    pages: int = 500
 
-    file_bytes: int = 50_000_000
+
+class OfficeLimits(ParserLimits):
+    """Limits of an office document, and of a text in TeX, HTML or RTF."""
+
     unpacked_bytes: int = 200_000_000
-    """Of all parts together, pictures among them: a small file can unpack to gigabytes."""
+    """Maximum bytes of all unpacked parts together, including pictures."""
     characters: int = 30_000_000
-    """A table may hold a whole call; one idea's own limit is far lower."""
-    memory_bytes: int = 1_500_000_000
-    cpu_seconds: int = 30
-    wall_seconds: float = 60.0
+    """Maximum characters of extracted text. A table may contain a whole call; the limit for a single idea is far
+    lower."""
 
 
 class DocumentLimits(Frozen):
-    """Sizes of files that ideas are read from."""
+    """Size limits of the files that ideas are read from."""
 
     text_bytes: int = 10_000_000
-    """Of one .txt or .md file, and of one line of a .jsonl file."""
+    """Maximum bytes of one .txt or .md file, and of one line of a .jsonl file."""
     json_bytes: int = 50_000_000
-    """A .json file is parsed in one piece."""
+    """Maximum bytes of a .json file, which is parsed in one piece."""
     jsonl_bytes: int = 500_000_000
     pdf: PdfLimits = PdfLimits()
     office: OfficeLimits = OfficeLimits()
     documents_at_once: int = 2
-    """Parsing processes side by side; each takes one core."""
+    """Number of documents parsed concurrently; each parsing process uses one core."""

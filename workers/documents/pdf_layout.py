@@ -1,4 +1,4 @@
-"""Finds title, headings, sections and captions in the lines of a PDF, by type size, weight, numbering and words."""
+"""Layout detection for PDFs: title, headings and sections, from the size, weight, numbering and words of lines."""
 
 import re
 from collections import Counter
@@ -6,112 +6,84 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from assayer.models import Caption, Section
-from assayer.text.sanitise import clean_text
-from assayer.text.section_titles import is_back_title, is_known_title, is_main_title, split_printed_number
-
-__all__ = ["PdfLayout", "PdfLine", "TextStyle", "detect_layout", "take_captions"]
+from assayer.models import Section
+from assayer.reference_lists.list_titles import list_title
+from assayer.text.section_titles import (
+    is_back_title,
+    is_known_title,
+    is_main_title,
+    joined_small_capitals,
+    split_printed_number,
+)
 
 
 class TextStyle(NamedTuple):
     font: str
     size: float
-    """In points, after all scaling."""
+    """Size in points, after all scaling."""
     bold: bool
     italic: bool
     upright: bool
-    """False for text that runs up the margin."""
+    """Whether the text is upright; False for text that runs up the margin."""
 
 
 class PdfLine(NamedTuple):
     page: int
     style: TextStyle
     uniform: bool
-    """Whether its first, middle and last letters share that style."""
+    """Whether the first, middle and last letters of the line share that style."""
     text: str
 
 
 _CAPTION = re.compile(
-    r"(?P<kind>fig(?:ure)?|tab(?:le)?)\b\.?\s+(?P<label>[A-Z]{0,2}\.?\d{1,3}[a-z]?|[IVX]{1,5})\b(?P<mark>[.:|]?)\s*"
-    r"(?P<text>.*)",
+    r"(?:(?P<figure>fig(?:ure)?)|tab(?:le)?)\b\.?\s+(?:[A-Z]{0,2}\.?\d{1,3}[a-z]?|[IVX]{1,5})\b(?P<mark>[.:|]?)\s*"
+    r"(?P<text>.?)",
     re.IGNORECASE,
 )
 _MOST_LINES = 25
 _MOST_TABLE_LINES = 4
-"""What follows a table's caption in the same type is the table."""
+"""Maximum lines of a table caption; later lines in the same type belong to the table itself."""
 
 
-class _CaptionStart(NamedTuple):
-    kind: str
-    label: str
-    text: str
-    apart: bool
-    """Set in other type than the text, so that its end shows."""
-
-
-def take_captions(lines: Sequence[PdfLine], body: TextStyle) -> tuple[list[PdfLine], list[Caption]]:
-    """The lines without captions that stand apart from the text, and all captions in their order."""
+def without_captions(lines: Sequence[PdfLine], body: TextStyle) -> list[PdfLine]:
+    """Remove the captions whose type is not that of the body text, so that their ends show."""
     left: list[PdfLine] = []
-    captions: list[Caption] = []
     place = 0
     while place < len(lines):
-        start = _caption_start(lines[place], body)
-        if start is None:
-            left.append(lines[place])
-            place += 1
-            continue
-        length = _caption_length(lines, place, start)
-        text = " ".join([start.text, *(line.text for line in lines[place + 1 : place + length])]).strip()
-        if text:
-            kind = start.kind.casefold()
-            captions.append(
-                Caption(kind="table" if kind[0] == "t" else "figure", label=start.label, text=clean_text(text))
-            )
-        if not start.apart:
-            left += lines[place : place + length]
-        place += length
-    return left, captions
+        length = _caption_length(lines, place, body)
+        left += () if length else lines[place : place + 1]
+        place += length or 1
+    return left
 
 
-def _caption_start(line: PdfLine, body: TextStyle) -> _CaptionStart | None:
-    match = _CAPTION.match(line.text)
-    if match is None:
-        return None
-    apart = abs(line.style.size - body.size) >= 0.4
-    begins = match["mark"] == ":" or (apart and (not match["text"] or match["text"][0].isupper()))
-    return _CaptionStart(match["kind"], match["label"], match["text"], apart) if begins else None
-
-
-def _caption_length(lines: Sequence[PdfLine], place: int, start: _CaptionStart) -> int:
-    """Lines of the caption that begins there: to the end of its type, or of a sentence where the type tells nothing."""
+def _caption_length(lines: Sequence[PdfLine], place: int, body: TextStyle) -> int:
+    """Return the number of lines of the caption at `place`, 0 if there is none. It ends where its type ends; that of
+    a table also with a sentence."""
     first = lines[place]
-    most = _MOST_LINES if start.apart and start.kind[0] not in "tT" else _MOST_TABLE_LINES
-    by_sentence = not start.apart or start.kind[0] in "tT"
-    for length in range(1, most):
-        if by_sentence and lines[place + length - 1].text.endswith("."):
+    match = _CAPTION.match(first.text)
+    if match is None or abs(first.style.size - body.size) < 0.4:
+        return 0
+    if match["mark"] != ":" and match["text"] and not match["text"].isupper():
+        return 0
+    most = _MOST_LINES if match["figure"] else _MOST_TABLE_LINES
+    for length, line in enumerate(lines[place + 1 : place + most], 1):
+        ended = not match["figure"] and lines[place + length - 1].text.endswith(".")
+        changed = line.page != first.page or abs(line.style.size - first.style.size) >= 0.4
+        if ended or changed or _CAPTION.match(line.text):
             return length
-        following = lines[place + length] if place + length < len(lines) else None
-        if (
-            following is None
-            or following.page != first.page
-            or abs(following.style.size - first.style.size) >= 0.4
-            or _CAPTION.match(following.text)
-        ):
-            return length
-    return most if start.apart else 1
+    return min(most, len(lines) - place)
 
 
 FRONT_MATTER = "Front matter"
-"""Names what stands before the first heading: title, authors, sometimes the abstract."""
+"""Name of the part before the first heading: title, authors and sometimes the abstract."""
 WHOLE_TEXT = "Text"
-"""Names the whole of a document without headings."""
+"""Section name for the whole text of a document without headings."""
 
 
 class PdfLayout(NamedTuple):
     title: str
     """May be empty."""
     sections: tuple[Section, ...]
-    captions: tuple[Caption, ...]
 
 
 class _Heading(NamedTuple):
@@ -119,7 +91,7 @@ class _Heading(NamedTuple):
     title: str
     style: TextStyle
     weak: bool = False
-    """Only its font differs from the text's, and the font's name does not say that it is bold or italic."""
+    """Whether only the font differs from the body text and the font's name indicates neither bold nor italic."""
 
 
 _NO_HEADING = re.compile(
@@ -134,12 +106,12 @@ _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi",
 
 
 def _running_key(line: PdfLine) -> str:
-    """What a running head has in common on all pages."""
+    """Return the text that a running head has in common on all pages."""
     return _ANY_NUMBER.sub("#", line.text)
 
 
 def _without_running_lines(lines: Sequence[PdfLine]) -> list[PdfLine]:
-    """Takes out page numbers, text up the margin, and what recurs among the outermost lines of pages."""
+    """Remove page numbers, text that runs up the margin, and lines that recur at the top or bottom of pages."""
     pages = [list(page) for _, page in groupby(lines, lambda line: line.page)]
     edges = [{_running_key(line) for line in (*page[:_EDGE], *page[-_EDGE:])} for page in pages]
     seen = Counter(key for edge in edges for key in edge)
@@ -162,7 +134,7 @@ def _body_style(lines: Iterable[PdfLine]) -> TextStyle:
 
 
 def _title(lines: Sequence[PdfLine], body: TextStyle, metadata: str) -> str:
-    """The largest type on the first page, else the document's own title."""
+    """Return the largest text on the first page, or the title in the document's metadata if none is clearly larger."""
     first = [line for line in lines if line.page == lines[0].page and sum(map(str.isalpha, line.text)) >= 3]
     largest = max((line.style.size for line in first), default=0.0)
     if largest >= 1.15 * body.size:
@@ -175,9 +147,11 @@ def _title(lines: Sequence[PdfLine], body: TextStyle, metadata: str) -> str:
 
 
 def _heading(line: PdfLine, body: TextStyle) -> _Heading | None:
-    text, style = line.text.rstrip(":").strip(), line.style
+    text, style = joined_small_capitals(line.text.rstrip(":").strip()), line.style
     words = text.split()
     number, title = split_printed_number(text)
+    if list_title(text) == "certain":
+        return _Heading(number, title, style)
     if not line.uniform and not number:
         return None
     if len(text) > 120 or len(words) > 14 or text.endswith((".", ",", ";", "-")) or _NO_HEADING.match(text):
@@ -194,7 +168,7 @@ def _heading(line: PdfLine, body: TextStyle) -> _Heading | None:
 
 
 def _main_style(headings: Iterable[_Heading]) -> TextStyle | None:
-    """The style that most of the usual main headings have."""
+    """Return the most common style among headings with usual section titles, or None if there are none."""
     styles = Counter(heading.style for heading in headings if is_main_title(heading.title))
     return styles.most_common(1)[0][0] if styles else None
 
@@ -203,7 +177,7 @@ def _is_main(heading: _Heading, numbered: bool, main: TextStyle | None) -> bool:
     usual = is_main_title(heading.title)
     if heading.weak:
         return False
-    if is_back_title(heading.title):
+    if is_back_title(heading.title) or list_title(heading.title) == "certain":
         return True
     if heading.number:
         return "." not in heading.number
@@ -212,10 +186,19 @@ def _is_main(heading: _Heading, numbered: bool, main: TextStyle | None) -> bool:
     return heading.style == main or (usual and heading.style.size >= main.size)
 
 
+_FOLLOWS_LIST = re.compile(r"appendi(?:x|ces)|annex|supplement|(?:author )?biograph|[A-H]\.? [A-Z]", re.IGNORECASE)
+
+
+def _follows_list(heading: _Heading) -> bool:
+    """Return whether a heading can follow a reference list."""
+    title = heading.title
+    return is_back_title(title) or is_known_title(title) or bool(heading.number or _FOLLOWS_LIST.match(title))
+
+
 def _lines_with_headings(
     lines: Sequence[PdfLine], body: TextStyle, title: str
 ) -> Iterator[tuple[PdfLine, _Heading | None]]:
-    """Every line with the heading it is, if any; the lines of one heading joined."""
+    """Yield each line with the heading it forms, if any. The lines of a multi-line heading are joined."""
     pending: tuple[PdfLine, _Heading] | None = None
     for line in lines:
         heading = None if line.text in title else _heading(line, body)
@@ -242,8 +225,9 @@ def _continues_heading(first: _Heading, first_line: PdfLine, second: _Heading, l
     )
 
 
-def _paragraphs(lines: Sequence[PdfLine | str]) -> str:
-    """Lines joined to paragraphs; strings stand for subheadings, on lines of their own."""
+def _paragraphs(lines: Sequence[PdfLine | str], keep_lines: bool = False) -> str:
+    """Join lines into paragraphs. Strings are subheadings and are placed on lines of their own. `keep_lines` is for
+    reference lists, whose entries begin on new lines."""
     lengths = sorted(len(line.text) for line in lines if isinstance(line, PdfLine))
     full = lengths[len(lengths) * 3 // 4] if lengths else 0
     pieces: list[str] = []
@@ -252,18 +236,18 @@ def _paragraphs(lines: Sequence[PdfLine | str]) -> str:
             pieces.append(f"\n\n{line}\n")
         else:
             ends = line.text.endswith((".", "?", "!")) and len(line.text) < 0.8 * full
-            pieces.append(line.text + ("\n\n" if ends else " "))
+            pieces.append(line.text + ("\n" if keep_lines else "\n\n" if ends else " "))
     text = "".join(pieces).translate(_LIGATURES)
     return re.sub(r" *\n *", "\n", re.sub(r"\n{3,}", "\n\n", text)).strip()
 
 
 def detect_layout(lines: Sequence[PdfLine], metadata_title: str = "") -> PdfLayout:
-    """Sections are those under the main headings; subheadings stay in the text, on their own line."""
+    """Split the lines into sections, one for each main heading. Subheadings stay in the text on their own line."""
     lines = _without_running_lines(lines)
     if not lines:
-        return PdfLayout("", (), ())
+        return PdfLayout("", ())
     body = _body_style(lines)
-    lines, captions = take_captions(lines, body)
+    lines = without_captions(lines, body)
     title = _title(lines, body, metadata_title)
     marked = list(_lines_with_headings(lines, body, title))
     headings = [heading for _, heading in marked if heading]
@@ -273,12 +257,16 @@ def detect_layout(lines: Sequence[PdfLine], metadata_title: str = "") -> PdfLayo
     for line, heading in marked:
         if line.text in title and line.style.size > body.size:
             continue
-        if heading and _is_main(heading, numbered, main):
+        # The titles and journals of entries are set like headings.
+        in_entry = list_title(sections[-1][0]) == "certain" and not (heading and _follows_list(heading))
+        if heading and not in_entry and _is_main(heading, numbered, main):
             sections.append((heading.title, []))
         else:
-            sections[-1][1].append(line.text if heading else line)
+            sections[-1][1].append(line.text if heading and not in_entry else line)
     if len(sections) == 1:
         sections = [(WHOLE_TEXT, sections[0][1])]
-    texts = ((name.translate(_LIGATURES), _paragraphs(content)) for name, content in sections)
+    texts = (
+        (name.translate(_LIGATURES), _paragraphs(content, list_title(name) == "certain")) for name, content in sections
+    )
     found = tuple(Section(title=name, text=text) for name, text in texts if text)
-    return PdfLayout(title.translate(_LIGATURES), found, tuple(captions))
+    return PdfLayout(title.translate(_LIGATURES), found)

@@ -17,11 +17,9 @@ from tokenizers import Tokenizer
 from torch import Tensor
 from torch.nn import functional
 
-__all__ = ["BertEncoder", "BertTokenizer"]
-
 
 class BertTokenizer:
-    """What `SentenceModel` asks of a tokenizer of transformers."""
+    """Tokenizer with the part of the transformers interface that `SentenceModel` uses."""
 
     model_input_names = ("input_ids", "token_type_ids", "attention_mask")
 
@@ -39,14 +37,15 @@ class BertTokenizer:
             self._tokenizer.no_truncation()
         encoded = self._tokenizer.encode_batch(list(texts))
         return {
-            "input_ids": [one.ids for one in encoded],
-            "token_type_ids": [one.type_ids for one in encoded],
-            "attention_mask": [one.attention_mask for one in encoded],
+            "input_ids": [item.ids for item in encoded],
+            "token_type_ids": [item.type_ids for item in encoded],
+            "attention_mask": [item.attention_mask for item in encoded],
         }
 
 
 class BertEncoder:
-    """Mean of the last layer's token vectors, of unit length. On the processor only."""
+    """Encoder that returns the mean of the last layer's token vectors, normalised to unit length. Runs only on the
+    CPU."""
 
     prompts: Mapping[str, str | None] = MappingProxyType({})
 
@@ -105,7 +104,7 @@ class BertEncoder:
 
 
 def _mean(tokens: Tensor, mask: Tensor) -> Tensor:
-    """Of the tokens that are no padding, summed in float32 whatever they are in."""
+    """Return the mean over non-padding tokens, summed in float32 whatever their type."""
     counted = mask.unsqueeze(-1).to(tokens.dtype)
     total = (tokens * counted).sum(dim=1, dtype=torch.float32)
     return (total / torch.clamp(counted.sum(dim=1, dtype=torch.float32), min=1e-9)).to(tokens.dtype)

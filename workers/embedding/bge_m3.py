@@ -14,20 +14,18 @@ from numpy.typing import NDArray
 
 from assayer.errors import ConfigurationError
 from assayer.ports import LexicalWeights
-from workers.batching.padded_batches import BatchShapes, TokenizedText, pad_batch, tokenized_texts
+from workers.batching.padded_batches import BatchShapes, PaddedModel, TokenizedText, pad_batch, tokenized_texts
 from workers.embedding.sentence_model import EmbeddingInput, EmbeddingVector
 from workers.embedding.settings import EmbedderSettings
 from workers.flag_embedding import import_flag_embedding, load_model, model_folder
 from workers.torch_runtime import choose_device, choose_dtype
-
-__all__ = ["BgeM3Model", "WeighedText", "folder_with_heads"]
 
 _SETTING = "ASSAYER_EMBEDDER__MODEL"
 _HEADS = ("sparse_linear.pt", "colbert_linear.pt")
 _WIDTH_STEP = 32
 """Tokens."""
 _CPU_TOKENS, _GPU_TOKENS = 256, 16_384
-"""Of one forward pass; see `workers.embedding.sentence_model`."""
+"""Maximum tokens of one forward pass, on CPU and GPU; see `workers.embedding.sentence_model`."""
 _POOLING: Mapping[str, str] = MappingProxyType({"cls": "cls", "mean": "mean", "lasttoken": "last_token"})
 
 
@@ -36,8 +34,9 @@ class WeighedText(NamedTuple):
     lexical: LexicalWeights
 
 
-class BgeM3Model:
-    """A `workers.batching.micro_batcher.BatchModel`. Loads at first use. Not thread-safe: called from one thread."""
+class BgeM3Model(PaddedModel):
+    """The bge-m3 model as a `workers.batching.micro_batcher.BatchModel`. Loads at first use. Not thread-safe: call
+    it from one thread."""
 
     def __init__(self, settings: EmbedderSettings) -> None:
         self._settings = settings
@@ -46,11 +45,11 @@ class BgeM3Model:
         self._tokenizer: Any = None
         self._device = "cpu"
         self._unweighed: NDArray[np.int32] = np.empty(0, np.int32)
-        """Tokens that tell nothing of the text: where it begins and ends, and what is not known."""
+        """Tokens that carry no information about the text: start, end and unknown tokens."""
         self._passes = BatchShapes(_WIDTH_STEP, 0, 0)
 
     def stated_dimensions(self) -> int | None:
-        """As the model's folder says, where there is one."""
+        """Return the dimensions stated in the model's folder, or None if there is no folder."""
         config = Path(self._settings.model).expanduser() / "config.json"
         return int(json.loads(config.read_bytes())["hidden_size"]) if config.is_file() else None
 
@@ -59,18 +58,12 @@ class BgeM3Model:
         return int(self._model.config.hidden_size)
 
     def prepare(self, texts: Sequence[EmbeddingInput]) -> Sequence[TokenizedText]:
-        """Raises ConfigurationError when the model cannot be had."""
+        """Tokenize the texts with their prefixes. Raises ConfigurationError when the model is not available."""
         self.load()
         prefixes = {"query": self._profile.query_prefix or "", "passage": self._profile.passage_prefix or ""}
-        prefixed = [prefixes[one.kind] + one.text for one in texts]
+        prefixed = [prefixes[text.kind] + text.text for text in texts]
         encoded = self._tokenizer(prefixed, truncation=True, max_length=self._passes.widest)
         return tokenized_texts({key: encoded[key] for key in self._tokenizer.model_input_names})
-
-    def shape(self, one: TokenizedText) -> int:
-        return self._passes.width(one)
-
-    def rows(self, shape: int) -> int:
-        return self._passes.rows(shape)
 
     def compute(self, shape: int, some: Sequence[TokenizedText]) -> Sequence[WeighedText]:
         import torch
@@ -83,12 +76,12 @@ class BgeM3Model:
             weights = out["sparse_vecs"].squeeze(-1).float().cpu().numpy()[: len(some)]
         vectors = rows / np.linalg.norm(rows, axis=1, keepdims=True)
         return [
-            WeighedText(vector, self._lexical(one.inputs["input_ids"], own[: one.length]))
-            for vector, own, one in zip(vectors, weights, some, strict=True)
+            WeighedText(vector, self._lexical(item.inputs["input_ids"], own[: item.length]))
+            for vector, own, item in zip(vectors, weights, some, strict=True)
         ]
 
     def _lexical(self, tokens: NDArray[np.int32], weights: NDArray[np.float32]) -> LexicalWeights:
-        """A token that comes several times has the largest of its weights."""
+        """Return the weight of each distinct token: the largest of its weights if it occurs several times."""
         counts = (weights > 0) & ~np.isin(tokens, self._unweighed)
         distinct, places = np.unique(tokens[counts], return_inverse=True)
         largest = np.zeros(len(distinct), np.float32)
@@ -117,18 +110,18 @@ class BgeM3Model:
         tokenizer, model = flag.tokenizer, flag.model
         flag.model = None  # else it would move the model to the processor when it is thrown away
         special = (tokenizer.cls_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id, tokenizer.unk_token_id)
-        self._unweighed = np.array([one for one in special if one is not None], np.int32)
+        self._unweighed = np.array([item for item in special if item is not None], np.int32)
         readable = model.config.max_position_embeddings - 2  # its positions begin after the padding's
         limits = (self._profile.max_tokens, tokenizer.model_max_length, readable)
         tokens = _GPU_TOKENS if device == "cuda" else _CPU_TOKENS
-        self._passes = BatchShapes(_WIDTH_STEP, min(one for one in limits if one), tokens)
+        self._passes = BatchShapes(_WIDTH_STEP, min(limit for limit in limits if limit), tokens)
         self._device, self._tokenizer = device, tokenizer
         self._model = model.to(device).eval()
 
 
 def folder_with_heads(name: str) -> Path:
-    """The model's folder. Raises ConfigurationError where a head is missing: FlagEmbedding would make one of random
-    numbers, and say so in no place that anybody reads."""
+    """Return the model's folder. Raises ConfigurationError if a head is missing, because FlagEmbedding would
+    silently use a randomly initialised head."""
     folder = model_folder(name, _SETTING)
     missing = [head for head in _HEADS if not (folder / head).is_file()]
     if missing:

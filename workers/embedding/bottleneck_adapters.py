@@ -1,5 +1,6 @@
-"""Adapters as AdapterHub saves them, of the kind that SPECTER2 has: a bottleneck after each layer (Pfeiffer et al.,
-AdapterFusion, EACL 2021). Read here, as the library that makes them holds transformers back. Imports torch."""
+"""Adapters in AdapterHub's format, of the kind that SPECTER2 uses: a bottleneck after each layer. See Pfeiffer et al.,
+AdapterFusion, EACL 2021. They are read here because the library that makes them requires an old version of
+transformers. Imports torch."""
 
 import json
 import re
@@ -13,8 +14,6 @@ from transformers.activations import ACT2FN
 from transformers.utils.hub import cached_file
 
 from assayer.errors import ConfigurationError
-
-__all__ = ["apply_adapter"]
 
 _KIND: Mapping[str, object] = {
     "output_adapter": True,
@@ -33,7 +32,8 @@ _KIND: Mapping[str, object] = {
     "leave_out": [],
     "scaling": 1.0,
 }
-"""What makes another computation of it where it is otherwise. What a file does not say is so."""
+"""Configuration values that the computation assumes; any other value would require a different computation. Missing
+values count as these."""
 
 _WEIGHT = re.compile(r"(?:.+\.)?layer\.(\d+)\.output\.adapters\..+\.adapter_((?:down\.0|up)\.(?:weight|bias))")
 
@@ -41,7 +41,7 @@ Weights = dict[str, torch.Tensor]
 
 
 class BottleneckAdapter(torch.nn.Module):
-    """In place of a layer's last normalisation: given the sum that it normalises."""
+    """Bottleneck adapter that replaces a layer's last normalisation; its input is the sum to be normalised."""
 
     def __init__(self, norm: torch.nn.Module, down: torch.nn.Module, activation: torch.nn.Module, up: torch.nn.Module):
         super().__init__()
@@ -53,8 +53,8 @@ class BottleneckAdapter(torch.nn.Module):
 
 
 def apply_adapter(model: Any, adapter: str) -> None:
-    """`model` is a BERT; `adapter` a folder or a name on the hub. Raises ConfigurationError for an adapter of another
-    kind or of another model, OSError where there is none."""
+    """Insert an adapter into a BERT model. `adapter` is a folder or a name on the hub. Raises ConfigurationError
+    for an adapter of another kind or another model, OSError if it does not exist."""
     saved = json.loads(Path(str(cached_file(adapter, "adapter_config.json"))).read_bytes())
     config = saved.get("config")
     if not isinstance(config, dict) or any(config.get(key, usual) != usual for key, usual in _KIND.items()):

@@ -1,47 +1,48 @@
-"""Embeds texts with a sentence-transformers model on this machine."""
+"""Embedders that run a model on this machine. Importing this module does not import torch."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Literal
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 
-from assayer.ports import Vectors
+from assayer.ports import Vectors, WeighedTexts
 from assayer.run.context_variables import is_urgent
-from workers.batching.micro_batcher import MicroBatcher
+from workers.batching.micro_batcher import BatchModel, MicroBatcher
 from workers.batching.padded_batches import TokenizedText
+from workers.embedding.bge_m3 import BgeM3Model, WeighedText
 from workers.embedding.model_profiles import adapters_of
 from workers.embedding.query_memo import QueryMemo
 from workers.embedding.sentence_model import EmbeddingInput, EmbeddingVector, SentenceModel
 from workers.embedding.settings import EmbedderSettings
 
-__all__ = ["EmbedderSettings", "SentenceTransformerEmbedder"]
-
 _WINDOW_SECONDS = 0.003
+Row = TypeVar("Row")
+Kind = Literal["query", "passage"]
 
 
-class SentenceTransformerEmbedder:
+class LocalEmbedder(ABC, Generic[Row]):
     """`assayer.ports.Embedder`; concurrent callers share forward passes, which run in one thread. Whoever is waited for
     passes the others.
 
-    The model loads at first use; one with adapters once for queries and once for passages, which lie in memory apart.
-    Raises ConfigurationError when it is not there.
+    The model loads at first use. Raises ConfigurationError when it is not there.
     """
 
-    def __init__(self, settings: EmbedderSettings) -> None:
+    def __init__(self, settings: EmbedderSettings, queries: Any, passages: Any) -> None:
+        """Create an embedder with a model for queries and one for passages, which may be the same."""
         self._settings = settings
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder")
-        passages = SentenceModel(settings)
-        queries = SentenceModel(settings, "query") if adapters_of(settings.model) else passages
         self._model = queries
-        self._models = {passages, queries}
         self._passages = self._batcher(passages)
         self._queries = self._passages if queries is passages else self._batcher(queries)
-        self._memo = QueryMemo[EmbeddingVector](settings.memo)
+        self._memo = QueryMemo[Row](settings.memo)
         self._dimensions: int | None = None
 
-    def _batcher(self, model: SentenceModel) -> MicroBatcher[EmbeddingInput, TokenizedText, EmbeddingVector]:
-        return MicroBatcher[EmbeddingInput, TokenizedText, EmbeddingVector](model, self._thread, _WINDOW_SECONDS)
+    def _batcher(
+        self, model: BatchModel[EmbeddingInput, TokenizedText, Row]
+    ) -> MicroBatcher[EmbeddingInput, TokenizedText, Row]:
+        return MicroBatcher(model, self._thread, _WINDOW_SECONDS)
 
     @property
     def name(self) -> str:
@@ -49,32 +50,81 @@ class SentenceTransformerEmbedder:
 
     @property
     def dimensions(self) -> int:
-        """Loads the model, and blocks meanwhile, unless its folder is at hand."""
+        """Dimensions of the vectors. If the model's folder does not state them, loads the model and blocks
+        until it is loaded."""
         if self._dimensions is None:
             stated = self._model.stated_dimensions()
             self._dimensions = stated or self._thread.submit(self._model.dimensions).result()
         return self._dimensions
 
+    @abstractmethod
+    async def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
+        """Return unit vectors, one row per text."""
+
+    async def _rows(self, texts: Sequence[str], kind: Kind) -> list[Row]:
+        """Return a result per text; those of the latest queries are remembered."""
+        if kind == "passage":
+            return await self._computed(texts, kind)
+        return await self._memo.rows(texts, lambda missing: self._computed(missing, kind))
+
+    async def _computed(self, texts: Sequence[str], kind: Kind) -> list[Row]:
+        batcher = self._queries if kind == "query" else self._passages
+        return await batcher.compute([EmbeddingInput(text, kind) for text in texts], urgent=is_urgent())
+
     def share_processors(self, alone: Callable[[], bool]) -> None:
-        """From now on passes take one thread unless `alone()`; without it they take all, as `threads` decides."""
+        """Register `alone`, which returns whether no other work is running in this process. Does nothing for a model
+        that needs all processors even then."""
+
+    def preload(self) -> None:
+        """Start loading the model without waiting, if it can be loaded beside other work. An error is raised when
+        the model is first used."""
+
+    def close(self) -> None:
+        """Stop the thread. Texts still queued are not computed."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+class SentenceTransformerEmbedder(LocalEmbedder[EmbeddingVector]):
+    """Embedder with a sentence-transformers model. A model with adapters is loaded once for queries and once for
+    passages."""
+
+    def __init__(self, settings: EmbedderSettings) -> None:
+        passages = SentenceModel(settings)
+        queries = SentenceModel(settings, "query") if adapters_of(settings.model) else passages
+        self._models = {passages, queries}
+        super().__init__(settings, queries, passages)
+
+    async def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
+        return np.stack(await self._rows(texts, kind)) if texts else np.empty((0, self.dimensions), np.float32)
+
+    def share_processors(self, alone: Callable[[], bool]) -> None:
+        """Make later passes use one thread unless `alone()` is true. Without this call, passes use all the
+        threads that `threads` allows."""
         for model in self._models:
             model.alone = alone
 
     def preload(self) -> None:
-        """Begins to load the model, and does not wait. What goes wrong is raised when it is first used."""
         self._thread.submit(self._model.preload)
 
-    async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
+
+class BgeM3Embedder(LocalEmbedder[WeighedText]):
+    """Embedder with bge-m3, and `assayer.ports.LexicalEmbedder`. Also raises ConfigurationError without FlagEmbedding,
+    whose imports are too heavy to run beside other work."""
+
+    def __init__(self, settings: EmbedderSettings) -> None:
+        model = BgeM3Model(settings)
+        super().__init__(settings, model, model)
+
+    async def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
+        return (await self.embed_with_weights(texts, kind)).vectors
+
+    async def embed_with_weights(self, texts: Sequence[str], kind: Kind) -> WeighedTexts:
         if not texts:
-            return np.empty((0, self.dimensions), np.float32)
-        if kind == "passage":
-            return np.stack(await self._computed(texts, "passage"))
-        return np.stack(await self._memo.rows(texts, lambda missing: self._computed(missing, "query")))
+            return WeighedTexts(np.empty((0, self.dimensions), np.float32), ())
+        rows = await self._rows(texts, kind)
+        return WeighedTexts(np.stack([row.vector for row in rows]), [row.lexical for row in rows])
 
-    async def _computed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> list[EmbeddingVector]:
-        batcher = self._queries if kind == "query" else self._passages
-        return await batcher.compute([EmbeddingInput(text, kind) for text in texts], urgent=is_urgent())
 
-    def close(self) -> None:
-        """Ends the thread; texts still waiting are not computed."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
+def local_embedder(settings: EmbedderSettings) -> SentenceTransformerEmbedder | BgeM3Embedder:
+    """Return the local embedder for the settings. Its model loads at first use."""
+    return BgeM3Embedder(settings) if settings.library == "FlagEmbedding" else SentenceTransformerEmbedder(settings)

@@ -1,18 +1,16 @@
-"""How often used embedding models were trained to be asked: pooling, prefixes and length, which a hub page says only in
-prose.
-"""
+"""Profiles of common embedding models: pooling, prefixes and length as used in their training, which hub pages state
+only in prose."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-__all__ = ["EMBEDDING_PROFILES", "AdapterNames", "EmbeddingProfile", "Pooling", "adapters_of", "profile_of"]
-
 Pooling = Literal["mean", "cls", "lasttoken"]
 
 
 class EmbeddingProfile(NamedTuple):
-    """None: as the model's own configuration says."""
+    """Pooling, prefixes and maximum length of an embedding model. None means that the model's own configuration
+    applies."""
 
     pooling: Pooling | None = None
     query_prefix: str | None = None
@@ -36,17 +34,17 @@ EMBEDDING_PROFILES: Mapping[str, EmbeddingProfile] = MappingProxyType(
         "allenai-specter": _SPECTER,
     }
 )
-"""By the last part of the name, so that a downloaded folder of that name counts too."""
+"""Profiles by the last part of the model's name, so that they also apply to a downloaded folder of that name."""
 
 
 def profile_of(model: str) -> EmbeddingProfile:
-    """All None for a model that is not in the table."""
+    """Return the profile of a model; all its fields are None if the model is not in the table."""
     return EMBEDDING_PROFILES.get(model.rstrip("/").rsplit("/", 1)[-1], EmbeddingProfile())
 
 
 class AdapterNames(NamedTuple):
-    """A model whose adapter differs between queries and passages. Its parts lie beside each other: repositories of one
-    organisation, or folders in one folder."""
+    """A model with different adapters for queries and passages. Its parts are repositories of one organisation or
+    subfolders of one folder."""
 
     base: str
     query: str
@@ -57,7 +55,7 @@ _ADAPTERS = {"specter2": AdapterNames("specter2_base", "specter2_adhoc_query", "
 
 
 def adapters_of(model: str) -> AdapterNames | None:
-    """None for a model without adapters."""
+    """Return the adapters of a model, or None if it has none."""
     place, slash, name = model.rstrip("/").rpartition("/")
     parts = _ADAPTERS.get(name)
     return parts and AdapterNames(*(f"{place}{slash}{part}" for part in parts))

@@ -1,22 +1,20 @@
-"""What was computed of the queries that came last, as methods ask the same ones again."""
+"""Cache of results for the most recent queries, because methods repeat queries."""
 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, TypeVar
-
-__all__ = ["QueryMemo"]
 
 Row = TypeVar("Row")
 
 
 class QueryMemo(Generic[Row]):
     def __init__(self, size: int) -> None:
-        """The least recently used of more than `size` queries go first."""
+        """Keep the results of at most `size` queries; the least recently used are evicted first."""
         self._size = size
         self._rows: OrderedDict[str, Row] = OrderedDict()
 
     async def rows(self, queries: Sequence[str], compute: Callable[[list[str]], Awaitable[list[Row]]]) -> list[Row]:
-        """One a query, in order; `compute` is asked once for those that are not known."""
+        """Return one row per query, in order. `compute` is called once, for the queries that are not cached."""
         known = {query: self._rows[query] for query in queries if query in self._rows}
         missing = list(dict.fromkeys(query for query in queries if query not in known))
         if missing:

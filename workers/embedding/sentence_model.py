@@ -1,4 +1,4 @@
-"""A sentence-transformers model, one forward pass at a time. Importing this module does not import torch."""
+"""A sentence-transformers model, run one forward pass at a time. Importing this module does not import torch."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -9,20 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.errors import ConfigurationError
-from workers.batching.padded_batches import BatchShapes, TokenizedText, pad_batch, tokenized_texts
+from workers.batching.padded_batches import BatchShapes, PaddedModel, TokenizedText, pad_batch, tokenized_texts
 from workers.embedding.model_profiles import Pooling, adapters_of
 from workers.embedding.settings import PACKAGED, EmbedderSettings
 from workers.torch_runtime import INSTALL, choose_device, choose_dtype, first_line, import_torch
-
-__all__ = ["EmbeddingInput", "EmbeddingVector", "SentenceModel"]
 
 EmbeddingVector = NDArray[np.float32]
 
 _WIDTH_STEP = 32
 """Tokens."""
 _CPU_TOKENS, _GPU_TOKENS = 256, 16_384
-"""Of one forward pass: on a processor the fewest rows, as larger passes are no faster and a lone query waits for all of
-one; a GPU needs more to be busy."""
+"""Maximum tokens of one forward pass, on CPU and GPU. The CPU limit is small because larger passes are no faster and a
+single query waits for the whole pass; a GPU needs more to be fully used."""
 
 
 class EmbeddingInput(NamedTuple):
@@ -30,7 +28,7 @@ class EmbeddingInput(NamedTuple):
     kind: Literal["query", "passage"]
 
 
-class SentenceModel:
+class SentenceModel(PaddedModel):
     """A `workers.batching.micro_batcher.BatchModel`. Loads at first use. Not thread-safe: called from one thread.
 
     With the adapter for texts of `kind`, where the model has adapters.
@@ -44,14 +42,15 @@ class SentenceModel:
         self._model: Any = None
         self._passes = BatchShapes(_WIDTH_STEP, 0, 0)
         self.alone: Callable[[], bool] = lambda: True
-        """Whether nobody else computes in this process. Else a pass takes one thread: on two threads the small passes
-        of queries take half as much processor time again, which others could use. Vectors are the same to the bit."""
+        """Returns whether no other work is running in this process. Otherwise a pass takes one thread: on two
+        threads the small passes of queries take 50% more processor time, which other work could use. Vectors
+        are identical to the bit."""
         self._most_threads = 0
-        """When alone; 0 before the model is loaded, and on a GPU."""
+        """Threads of a pass when no other work is running; 0 before the model is loaded, and on a GPU."""
         self._prefixes: dict[str, str] = {}
 
     def stated_dimensions(self) -> int | None:
-        """As the model's folder says, where there is one; it spares loading the model."""
+        """Return the dimensions stated in the model's folder, if there is one; this avoids loading the model."""
         pooling = self._folder() / "1_Pooling" / "config.json"
         if pooling.is_file():
             config = json.loads(pooling.read_bytes())
@@ -64,21 +63,15 @@ class SentenceModel:
         return self.stated_dimensions() or _dimensions(self._model)
 
     def prepare(self, texts: Sequence[EmbeddingInput]) -> Sequence[TokenizedText]:
-        """Raises ConfigurationError when the model cannot be had."""
+        """Tokenize the texts with their prefixes. Raises ConfigurationError when the model is not available."""
         self.load()
-        prefixed = [self._prefixes[one.kind] + one.text for one in texts]
+        prefixed = [self._prefixes[text.kind] + text.text for text in texts]
         tokenizer = self._model.tokenizer
         encoded = tokenizer(prefixed, truncation=True, max_length=self._passes.widest)
         return tokenized_texts({key: encoded[key] for key in tokenizer.model_input_names})
 
-    def shape(self, one: TokenizedText) -> int:
-        return self._passes.width(one)
-
-    def rows(self, shape: int) -> int:
-        return self._passes.rows(shape)
-
     def compute(self, shape: int, some: Sequence[TokenizedText]) -> Sequence[EmbeddingVector]:
-        """Unit vectors, one row a text."""
+        """Return unit vectors, one row per text."""
         import torch
 
         if self._most_threads > 1:
@@ -131,12 +124,12 @@ class SentenceModel:
         self._prefixes = self._prompts(model.prompts)
         limits = (self._profile.max_tokens, model.max_seq_length, model.tokenizer.model_max_length)
         tokens = _GPU_TOKENS if device == "cuda" else _CPU_TOKENS
-        self._passes = BatchShapes(_WIDTH_STEP, min(one for one in limits if one), tokens)
+        self._passes = BatchShapes(_WIDTH_STEP, min(limit for limit in limits if limit), tokens)
         self._most_threads = torch.get_num_threads() if device == "cpu" and self._settings.threads is None else 0
         self._model = model
 
     def _load_with_library(self, device: str, dtype: Any) -> Any:
-        """Any other model, with sentence-transformers."""
+        """Load any other model with sentence-transformers."""
         settings, source = self._settings, str(self._folder())
         _, transformers, sentences = import_torch("Embedding", "transformers", "sentence_transformers")
         try:
@@ -162,22 +155,23 @@ class SentenceModel:
             )
 
     def _prompts(self, own: dict[str, str | None]) -> dict[str, str]:
-        """`own` are those that the model's configuration names."""
+        """Return the prefixes for queries and passages. `own` holds the prompts in the model's configuration."""
         wanted = {
             "query": (self._profile.query_prefix, own.get("query")),
             "passage": (self._profile.passage_prefix, own.get("passage"), own.get("document")),
         }
-        return {kind: next((one for one in some if one is not None), "") for kind, some in wanted.items()}
+        return {kind: next((item for item in some if item is not None), "") for kind, some in wanted.items()}
 
 
 def _dimensions(model: Any) -> int:
-    """Renamed in the sixth release of sentence-transformers."""
+    """Return the model's dimensions. The method was renamed in sentence-transformers 6."""
     sizes = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
     return int(sizes())
 
 
 def _set_pooling(model: Any, pooling: Pooling) -> None:
-    """A folder that says nothing of pooling is given the mean, whatever the model was trained with."""
+    """Set the model's pooling. Otherwise a folder without a pooling configuration would get mean pooling, however
+    the model was trained."""
     for name, module in model.named_children():
         if type(module).__name__ == "Pooling":  # its place among the library's modules differs between releases
             setattr(model, name, type(module)(_dimensions(module), pooling_mode=pooling))

@@ -1,4 +1,5 @@
-"""Which model embeds texts, and how. Apart from the embedder: reading settings loads no numerical library."""
+"""Settings that choose the embedding model and how it runs. Kept apart from the embedder so that reading them loads no
+numerical library."""
 
 from typing import Literal, Self
 
@@ -8,37 +9,35 @@ from assayer.models import Frozen
 from workers.embedding.model_profiles import EmbeddingProfile, Pooling, profile_of
 from workers.torch_runtime import Device, Precision
 
-__all__ = ["PACKAGED", "EmbedderSettings", "EmbeddingLibrary"]
-
 EmbeddingLibrary = Literal["sentence-transformers", "FlagEmbedding"]
 
 PACKAGED = "all-MiniLM-L6-v2"
-"""The model that comes as a package: 384 dimensions, 256 tokens."""
+"""The model installed as a package: 384 dimensions, 256 tokens."""
 
 
 class EmbedderSettings(Frozen):
-    """What is set here is stronger than what is known of usual models (`workers.embedding.model_profiles`), and that is
-    stronger than what a model's own configuration says."""
+    """Settings of the embedder. They override the profiles of common models (`workers.embedding.model_profiles`),
+    which override the model's own configuration."""
 
     model: str = PACKAGED
-    """The packaged model, the name of any sentence-transformers model, or a folder with one."""
+    """Model to use: the packaged model, the name of any sentence-transformers model, or a folder that contains one."""
     library: EmbeddingLibrary = "sentence-transformers"
-    """What loads the model. FlagEmbedding: bge-m3 or a model fine-tuned from it, which besides vectors gives lexical
-    weights, and a corpus built with it keeps them. The vectors are those of sentence-transformers."""
+    """Library that loads the model. FlagEmbedding is for bge-m3 or a model fine-tuned from it: it also returns
+    lexical weights, which a corpus built with it stores. The vectors equal those of sentence-transformers."""
     query_prefix: str | None = None
-    """Put before queries, for models that were trained so."""
+    """Text prepended to queries, for models trained with such a prefix."""
     passage_prefix: str | None = None
     pooling: Pooling | None = None
     max_tokens: int | None = Field(default=None, ge=16)
-    """Of a text, its prefix included; the rest is not read. No more than the model can read in any case."""
+    """Maximum tokens of a text including its prefix; the rest is ignored. The model's own maximum also applies."""
     device: Device = "auto"
     precision: Precision = "auto"
-    """Of any precision, vectors may be searched with those of another in one corpus."""
+    """Precision of the model. Vectors of different precisions may be searched together in one corpus."""
     threads: int | None = Field(default=None, ge=1)
-    """Processors that one forward pass uses. None: all of them, or OMP_NUM_THREADS, and one while several ideas are
-    evaluated at a time."""
+    """Processors that one forward pass uses. None: all of them, or OMP_NUM_THREADS; but one while several ideas are
+    evaluated at the same time."""
     memo: int = Field(default=4096, ge=0)
-    """Query vectors kept, the least recently used go first."""
+    """Number of query vectors to cache; the least recently used are evicted first."""
 
     @model_validator(mode="after")
     def _library_fits_the_model(self) -> Self:
@@ -56,8 +55,8 @@ class EmbedderSettings(Frozen):
 
     @property
     def name(self) -> str:
-        """The model, and what is set otherwise than is usual with it: all that changes vectors, but for the precision,
-        which changes them less than it changes rankings."""
+        """Name of the model with every setting that differs from its profile and changes vectors. Precision is
+        excluded: its effect on vectors is too small to change rankings."""
         labels = ("pooling", "query", "passage", "tokens")
         values = zip(labels, self._overrides, profile_of(self.model), strict=True)
         return self.model + "".join(

@@ -1,4 +1,4 @@
-"""What a body is: by what its server says, and by its first bytes."""
+"""Detection of a response body's type, from the type that its server declares and from its first bytes."""
 
 import re
 from collections.abc import Collection
@@ -6,15 +6,14 @@ from typing import Literal
 
 from assayer.errors import DownloadRefused
 
-__all__ = ["SNIFFED_BYTES", "ContentKind", "check_declared_type", "check_first_bytes"]
-
 ContentKind = Literal["pdf", "html", "xml", "text"]
 
 SNIFFED_BYTES = 1_024
-"""First bytes that tell the kind."""
+"""Number of leading bytes from which the type is determined."""
 
 _UNTOLD = ("", "application/octet-stream", "binary/octet-stream", "application/force-download")
-"""Servers say so of anything that is to be saved; the first bytes decide."""
+"""Declared types that say nothing about the content, because servers use them for any file to be saved; the first bytes
+decide."""
 _TYPES: dict[ContentKind, tuple[str, ...]] = {
     "pdf": ("application/pdf", "application/x-pdf", *_UNTOLD),
     "html": ("text/html", "application/xhtml+xml"),
@@ -32,13 +31,13 @@ def _in_words(wanted: Collection[ContentKind]) -> str:
 
 
 def check_declared_type(content_type: str, wanted: Collection[ContentKind], where: str) -> None:
-    """Raises DownloadRefused when the server itself says that it is nothing wanted."""
+    """Raise DownloadRefused when the type that the server declares is not a wanted type."""
     if not any(content_type in _TYPES[kind] for kind in wanted):
         raise DownloadRefused(f"{where} is served as {content_type[:80]!r}, not as {_in_words(wanted)}.")
 
 
 def check_first_bytes(start: bytes, content_type: str, wanted: Collection[ContentKind], where: str) -> ContentKind:
-    """What the first bytes are. Raises DownloadRefused when that is nothing wanted, whatever the server said."""
+    """Return the type of the first bytes. Raises DownloadRefused if it is not wanted, whatever the server declared."""
     kind = _sniff(start, content_type)
     if kind is None:
         raise DownloadRefused(f"{where} is not {_in_words(wanted)}: its first bytes are of no known kind.")

@@ -1,4 +1,5 @@
-"""Downloads from untrusted addresses: guarded at every redirect, limited in every measure, counted by how they end."""
+"""Downloads from untrusted addresses, with address checks at every redirect, limits on size and time, and outcome
+metrics."""
 
 import asyncio
 import ssl
@@ -6,7 +7,7 @@ from collections.abc import Collection
 from http import HTTPStatus
 from io import FileIO
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from aiohttp import (
     ClientConnectorCertificateError,
@@ -14,9 +15,6 @@ from aiohttp import (
     ClientError,
     ClientPayloadError,
     ClientResponse,
-    ClientSession,
-    ClientTimeout,
-    DummyCookieJar,
     ServerDisconnectedError,
 )
 from prometheus_client import Counter
@@ -28,10 +26,7 @@ from workers.fetching.content_types import ContentKind
 from workers.fetching.response_body import WritePiece, receive_body
 from workers.fetching.robots import HostSlots, Robots
 from workers.fetching.settings import DownloadLimits, FetchingSettings
-from workers.fetching.ssrf_guard import AddressPolicy, HostResolver, SystemHostResolver, guarded_connector, loggable_url
-
-__all__ = ["DOWNLOADED_BYTES", "DOWNLOADS", "Download", "Downloader", "network_error_text"]
-
+from workers.fetching.ssrf_guard import AddressPolicy, GuardedClient, HostResolver, loggable_url
 
 DOWNLOADS = Counter(
     "assayer_downloads_total",
@@ -42,10 +37,8 @@ DOWNLOADED_BYTES = Counter("assayer_download_bytes_total", "Bytes of delivered b
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _BATCH = 1_048_576
-"""Bytes handed to the disk at a time."""
+"""Bytes written to disk at a time."""
 _ROBOTS_LIMITS = DownloadLimits(bytes=1_000_000, seconds=20.0, answer_seconds=10.0, patience=10.0)
-_NO_TIMEOUTS = ClientTimeout(total=None, sock_connect=None)
-"""aiohttp's own are off: each phase has a deadline of ours, with a failure that says which."""
 
 
 class Download(NamedTuple):
@@ -53,10 +46,10 @@ class Download(NamedTuple):
     """After redirects."""
     kind: ContentKind
     charset: str
-    """What the server says of a text; empty when it does not."""
+    """Charset of a text as declared by the server; empty if not declared."""
     size: int
     sha256: str
-    """Of the body as it is kept, unpacked."""
+    """SHA-256 of the body as stored, after decompression."""
 
 
 class _DownloadRequest(NamedTuple):
@@ -66,8 +59,9 @@ class _DownloadRequest(NamedTuple):
     robots: bool
 
 
-class Downloader:
-    """One for a process, open from `with` to its end. It raises AddressRefused, DownloadRefused, DownloadFailed."""
+class Downloader(GuardedClient):
+    """Downloader shared by a whole process, open within its `with` block. Raises AddressRefused, DownloadRefused
+    and DownloadFailed."""
 
     def __init__(
         self,
@@ -76,35 +70,21 @@ class Downloader:
         resolver: HostResolver | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
-        """`tls` brings certificates of its own in place of the machine's; servers are always verified."""
+        """Create a downloader. `tls` replaces the machine's trusted certificates; servers are always verified."""
         self._settings = settings
         self._clock = clock
-        self._policy = AddressPolicy.from_settings(settings)
-        self._resolver = resolver or SystemHostResolver()
+        headers = {"User-Agent": settings.user_agent, "Accept-Encoding": "gzip, deflate"}
+        super().__init__(AddressPolicy.from_settings(settings), resolver, headers)
         self._tls: ssl.SSLContext | bool = tls or True
         self._connections = asyncio.Semaphore(settings.connections)
         self._host_slots = HostSlots(settings.connections_per_host)
         self._robots = Robots(self._read_robots, settings.user_agent, settings.robots_hours, clock)
-        self._session: ClientSession | None = None
-
-    async def __aenter__(self) -> Self:
-        self._session = ClientSession(
-            connector=guarded_connector(self._policy, self._resolver),
-            cookie_jar=DummyCookieJar(),
-            headers={"User-Agent": self._settings.user_agent, "Accept-Encoding": "gzip, deflate"},
-            timeout=_NO_TIMEOUTS,
-        )
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        session, self._session = self._session, None
-        if session is not None:
-            await session.close()
 
     async def to_file(
         self, url: str, path: Path, wanted: Collection[ContentKind], limits: DownloadLimits | None = None
     ) -> Download:
-        """The body into a new file; a failure leaves none behind. FullTextError itself when the disk is at fault."""
+        """Download the body into a new file, which is deleted on failure. Raises FullTextError itself when the
+        disk fails."""
         file = await asyncio.to_thread(path.open, "xb", buffering=0)
         buffer = bytearray()
 
@@ -128,7 +108,8 @@ class Downloader:
     async def read(
         self, url: str, wanted: Collection[ContentKind], limits: DownloadLimits | None = None, *, robots: bool = False
     ) -> tuple[Download, bytes]:
-        """The body in memory, for small limits. With `robots`, what a robots.txt closes is refused."""
+        """Download the body into memory; meant for small limits. With `robots`, pages that robots.txt disallows
+        are refused."""
         body = bytearray()
 
         async def write(piece: bytes) -> None:
@@ -150,7 +131,7 @@ class Downloader:
         return None if isinstance(answer, int) else body.decode("utf-8", "replace")
 
     async def _download(self, text: str, request: _DownloadRequest) -> Download | int:
-        """The delivered body, or the status of an answer that delivers none."""
+        """Return the completed download, or the status of a response without a body."""
         try:
             answer = await self._follow_redirects(text, request)
         except FullTextError as error:
@@ -199,9 +180,7 @@ class Downloader:
             raise DownloadFailed(f"{where} could not be fetched: {network_error_text(error)}.") from error
 
     async def _open_response(self, url: URL, limits: DownloadLimits) -> ClientResponse:
-        """Up to the end of the headers."""
-        if self._session is None:
-            raise RuntimeError("The downloader is not open.")
+        """Send the request and read the response up to the end of its headers."""
         try:
             async with asyncio.timeout(limits.answer_seconds):
                 return await self._session.get(url, allow_redirects=False, ssl=self._tls)
@@ -210,7 +189,7 @@ class Downloader:
 
 
 def _write_all(file: FileIO, data: bytes) -> None:
-    """All of it: an unbuffered file may take less at a time."""
+    """Write all the data. An unbuffered file may accept only part of it per write."""
     rest = memoryview(data)
     try:
         while rest:
@@ -236,7 +215,7 @@ def _redirect_target(response: ClientResponse, url: URL) -> URL:
 
 
 def network_error_text(error: ClientError | OSError) -> str:
-    """Without the URL that aiohttp puts into some of its messages."""
+    """Describe a network error without the URL that aiohttp includes in some of its messages."""
     if isinstance(error, ClientConnectorCertificateError):
         return f"its certificate is not valid ({error.certificate_error})"
     if isinstance(error, ClientConnectorError):

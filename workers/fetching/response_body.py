@@ -1,4 +1,5 @@
-"""Receives one response body in pieces, and gives it up as soon as it is too large, too slow or of the wrong kind."""
+"""Receiver of a response body in pieces, which stops as soon as the body is too large, too slow or of the wrong
+type."""
 
 import asyncio
 import hashlib
@@ -12,11 +13,10 @@ from assayer.ports import Clock
 from workers.fetching.content_types import SNIFFED_BYTES, ContentKind, check_declared_type, check_first_bytes
 from workers.fetching.settings import DownloadLimits
 
-__all__ = ["ReceivedBody", "ThroughputMonitor", "WritePiece", "receive_body"]
-
 
 class ThroughputMonitor:
-    """Whether a body comes too slowly, judged over one window after another; a burst earns no credit."""
+    """Detector for a body that arrives too slowly, in consecutive windows; a burst does not offset a later slow
+    window."""
 
     def __init__(self, started: float, slowest: float, patience: float) -> None:
         self._least = slowest * patience
@@ -25,7 +25,7 @@ class ThroughputMonitor:
         self._received = 0
 
     def is_too_slow(self, now: float, received: int) -> bool:
-        """`received` bytes came by `now` since the last call."""
+        """Return whether the body is too slow. `received` bytes arrived since the last call, up to time `now`."""
         self._received += received
         if now - self._since < self._patience:
             return False
@@ -38,7 +38,7 @@ WritePiece = Callable[[bytes], Awaitable[None]]
 
 _PIECE = 65_536
 _CONTENT_ENCODINGS = ("", "identity", "gzip", "x-gzip", "deflate")
-"""Content codings that are asked for; aiohttp unpacks them piece by piece."""
+"""Content codings to accept; aiohttp decompresses them piece by piece."""
 
 
 class ReceivedBody(NamedTuple):
@@ -55,7 +55,7 @@ async def receive_body(
     write: WritePiece,
     clock: Clock,
 ) -> ReceivedBody:
-    """Hands the unpacked body to `write`. Raises DownloadRefused, and ClientError when the body breaks off."""
+    """Pass the decompressed body to `write`. Raises DownloadRefused, and ClientError when the body breaks off."""
     _check_headers(response, where, wanted, limits)
     start, size, digest = b"", 0, hashlib.sha256()
     kind: ContentKind | None = None
@@ -92,7 +92,8 @@ def _check_headers(
 
 
 def _declared_type(response: ClientResponse) -> str:
-    """Empty when the server does not say; aiohttp would put a default in its place."""
+    """Return the declared content type, or an empty string if the server declares none; aiohttp would substitute a
+    default."""
     return response.content_type if response.headers.get("Content-Type", "").strip() else ""
 
 

@@ -5,17 +5,17 @@ they may break off and are resumed, and a service that is busy says when to come
 """
 
 import asyncio
+import datetime as dt
 import errno
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
-from email.utils import parsedate_to_datetime
+from contextlib import asynccontextmanager, nullcontext, suppress
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
-from typing import Literal, Protocol, Self, TypeVar
+from typing import Literal, TypeVar
 
-from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout, DummyCookieJar
+from aiohttp import ClientError, ClientResponse
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
 from yarl import URL
 
@@ -23,20 +23,20 @@ from assayer.errors import AddressRefused, InputError, SourceRefused, SourceUnav
 from assayer.ports import Clock
 from workers.fetching.downloader import network_error_text
 from workers.fetching.settings import FetchingSettings, TransferSettings
-from workers.fetching.ssrf_guard import AddressPolicy, HostResolver, SystemHostResolver, guarded_connector, loggable_url
-
-__all__ = ["RequestPace", "ResumableDownloader"]
+from workers.fetching.ssrf_guard import AddressPolicy, GuardedClient, HostResolver, loggable_url
+from workers.outbound.http import retry_after
+from workers.outbound.pace import Pacer
 
 _Result = TypeVar("_Result")
 _CHUNK = 1_048_576
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _TRANSIENT_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 _EXPIRED = frozenset({400, 401, 403, 404, 410})
-"""How stores answer a signed address whose time is over."""
+"""Statuses that object stores return for an expired signed URL."""
 
 
 class _TransientFailure(Exception):
-    """It may pass: asked again, not before `retry_after` seconds have gone by."""
+    """Failure that may pass. The request can be retried, at the earliest after `retry_after` seconds."""
 
     def __init__(self, problem: str, retry_after: float | None = None) -> None:
         super().__init__(problem, retry_after)
@@ -45,19 +45,12 @@ class _TransientFailure(Exception):
 
 
 class _PartReceived(Exception):
-    """The connection broke, but it brought a part of the file that can be gone on with."""
+    """Interruption of a download that delivered part of a file from which it can resume."""
 
 
-class RequestPace(Protocol):
-    """Who else asks the same service has a turn between two of ours: `workers.remote.shared_pace.SharedPace`."""
-
-    def permit(self) -> AbstractAsyncContextManager[None]:
-        """For one small request, to its end."""
-        ...
-
-
-class ResumableDownloader:
-    """Open from `with` to its end. Raises AddressRefused, SourceUnavailable and SourceRefused."""
+class ResumableDownloader(GuardedClient):
+    """Downloads that resume after a break; open within its `with` block. Raises AddressRefused, SourceUnavailable
+    and SourceRefused."""
 
     def __init__(
         self,
@@ -66,41 +59,26 @@ class ResumableDownloader:
         clock: Clock,
         resolver: HostResolver | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        pace: RequestPace | None = None,
+        pace: Pacer | None = None,
     ) -> None:
         self._fetching = fetching
         self._settings = settings
         self._clock = clock
-        self._policy = AddressPolicy.from_settings(fetching)
-        self._resolver = resolver or SystemHostResolver()
-        self._session: ClientSession | None = None
+        headers = {"User-Agent": fetching.user_agent, "Accept-Encoding": "identity"}
+        super().__init__(AddressPolicy.from_settings(fetching), resolver, headers, auto_decompress=False)
         self._sleep = sleep
         self._pace = pace
         self._one_at_a_time = asyncio.Lock()
         self._last = -math.inf
 
-    async def __aenter__(self) -> Self:
-        self._session = ClientSession(
-            connector=guarded_connector(self._policy, self._resolver),
-            cookie_jar=DummyCookieJar(),
-            headers={"User-Agent": self._fetching.user_agent, "Accept-Encoding": "identity"},
-            timeout=ClientTimeout(total=None, sock_connect=None),
-            auto_decompress=False,
-        )
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        session, self._session = self._session, None
-        if session is not None:
-            await session.close()
-
     async def read(self, url: str, key: str = "") -> bytes:
-        """A small answer. `key` is shown to this host and no other."""
+        """Return the body of a small response. `key` is sent to this host only."""
         return await self._with_retries(url, partial(self._read, url, key))
 
     async def save(self, url: str, path: Path, size: int | None = None) -> Literal["whole", "refused"]:
-        """A large file; what lies at the path is gone on with if the server still has the same. SourceRefused for one
-        that has not the announced size; `refused` for an address that counts no longer."""
+        """Save a large file, resuming from a partial file at `path` if the server still has the same version.
+        Raises SourceRefused if the size differs from the announced `size`; returns `refused` for an address
+        that has expired."""
         await asyncio.to_thread(path.parent.mkdir, parents=True, exist_ok=True)
         try:
             async with asyncio.timeout(self._settings.file_seconds):
@@ -133,7 +111,7 @@ class ResumableDownloader:
             ) from None
 
     def _wait(self, state: RetryCallState) -> float:
-        """Twice as long each time, or as long as the service says."""
+        """Return the wait before the next attempt: twice the last, or as long as the service asks for."""
         settings = self._settings
         pause = min(settings.backoff_initial * 2.0 ** (state.attempt_number - 1), settings.backoff_max)
         failure = state.outcome.exception() if state.outcome else None
@@ -148,11 +126,11 @@ class ResumableDownloader:
                 await self._sleep(pause)
             try:
                 async with (
-                    nullcontext() if self._pace is None else self._pace.permit(),
+                    nullcontext() if self._pace is None else self._pace.turn(),
                     asyncio.timeout(self._settings.answer_seconds),
                     self._open_response(url, {}, key) as response,
                 ):
-                    _check_status(response, url)
+                    _check_status(response, url, self._clock.now())
                     body = await response.content.read(limit + 1)
                     while len(body) <= limit and (piece := await response.content.read(limit + 1 - len(body))):
                         body += piece
@@ -175,7 +153,7 @@ class ResumableDownloader:
                     return await _already_complete(response, there, path, tag_file)
                 if response.status in _EXPIRED:
                     return "refused"
-                _check_status(response, url)
+                _check_status(response, url, self._clock.now())
                 follows = response.status == HTTPStatus.PARTIAL_CONTENT and _continues_part(response, there, tag)
                 if not follows:  # before the new tag is there, which would vouch for it
                     await asyncio.to_thread(path.unlink, missing_ok=True)
@@ -206,9 +184,8 @@ class ResumableDownloader:
     async def _open_response(
         self, url: str, headers: Mapping[str, str], key: str = ""
     ) -> AsyncIterator[ClientResponse]:
-        """After redirects, each of them checked; the key goes to the first host only."""
-        if self._session is None:
-            raise RuntimeError("The transfers are not open.")
+        """Yield the response after following redirects, each of which is checked. The key is sent to the first
+        host only."""
         target = first = self._checked_url(url)
         for _ in range(self._fetching.redirects + 1):
             shows = {"x-api-key": key} if key and target.origin() == first.origin() else {}
@@ -222,16 +199,16 @@ class ResumableDownloader:
         raise SourceRefused(f"{loggable_url(url)} redirects more than {self._fetching.redirects} times.")
 
     def _checked_url(self, text: str) -> URL:
-        """Encrypted, but for hosts in networks that the operator allows by name."""
+        """Return the checked URL. It must use HTTPS unless its host is in a network that the operator allows."""
         url = self._policy.check_url(text)
         if url.scheme != "https" and not self._policy.is_allowed_network(url.raw_host or ""):
             raise AddressRefused(f"{loggable_url(url)} is not encrypted.", "Give an address that begins with https://.")
         return url
 
 
-def _check_status(response: ClientResponse, url: str) -> None:
+def _check_status(response: ClientResponse, url: str, now: dt.datetime) -> None:
     if response.status in _TRANSIENT_STATUSES:
-        raise _TransientFailure(f"answered {response.status}", _retry_after(response))
+        raise _TransientFailure(f"answered {response.status}", retry_after(response.headers, now))
     if response.status not in {HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT}:
         hint = "Check the key." if response.status in {401, 403} else ""
         raise SourceRefused(f"{loggable_url(url)} answered {response.status}.", hint)
@@ -244,20 +221,8 @@ def _check_size(url: str, path: Path, size: int) -> None:
         raise SourceRefused(f"{loggable_url(url)} has {there:,} bytes; {size:,} were announced.")
 
 
-def _retry_after(response: ClientResponse) -> float | None:
-    """Seconds; a date counts from the answer's own."""
-    text = response.headers.get("Retry-After", "").strip()
-    if text.isascii() and text.isdecimal():
-        return float(text[:9])
-    try:
-        then, now = (parsedate_to_datetime(one) for one in (text, response.headers.get("Date", "")))
-        return max((then - now).total_seconds(), 0.0)
-    except (ValueError, TypeError):
-        return None
-
-
 def _partial_download(path: Path, tag_file: Path) -> tuple[int, str]:
-    """Bytes that a broken attempt has left, and the ETag that the server gave them; without one they are no use."""
+    """Return the number of bytes from an interrupted attempt and their ETag. Bytes without an ETag are not usable."""
     if not path.exists() or not tag_file.exists():
         return 0, ""
     tag = tag_file.read_text("utf-8")
@@ -265,7 +230,8 @@ def _partial_download(path: Path, tag_file: Path) -> tuple[int, str]:
 
 
 def _is_strong_etag(tag: str) -> bool:
-    """Whether an ETag can vouch for the bytes of a part: a weak one cannot."""
+    """Return whether the ETag is strong. A weak one does not guarantee that the bytes of a partial file are the
+    same."""
     return bool(tag) and not tag.startswith("W/")
 
 
@@ -275,7 +241,8 @@ def _continues_part(response: ClientResponse, there: int, tag: str) -> bool:
 
 
 async def _already_complete(response: ClientResponse, there: int, path: Path, tag_file: Path) -> Literal["whole"]:
-    """The range behind the last byte cannot be served: the file was whole when we were stopped."""
+    """Handle a 416 response to a range request: if the total size equals the bytes on disk, the file was already
+    complete."""
     total = response.headers.get("Content-Range", "").rpartition("/")[2]
     if total == str(there):
         await asyncio.to_thread(tag_file.unlink)

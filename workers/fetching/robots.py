@@ -1,4 +1,4 @@
-"""Politeness towards hosts: how many requests one host gets at a time, and what its robots.txt (RFC 9309) closes."""
+"""Limits on the load on hosts: concurrent requests per host, and the paths that robots.txt (RFC 9309) disallows."""
 
 import asyncio
 from collections import OrderedDict
@@ -13,8 +13,6 @@ from yarl import URL
 from assayer.errors import DownloadFailed, DownloadRefused
 from assayer.ports import Clock
 from workers.fetching.ssrf_guard import loggable_url
-
-__all__ = ["HostSlots", "ReadRobots", "Robots"]
 
 
 @dataclass
@@ -44,14 +42,15 @@ class HostSlots:
 
 
 ReadRobots = Callable[[URL], Awaitable[str | None]]
-"""The text of a robots.txt, None where there is none (4xx). Raises FullTextError when that is not known."""
+"""Returns the text of a robots.txt, or None if there is none (4xx). Raises FullTextError if that cannot be determined.
+"""
 
 _MOST_HOSTS = 2_000
 
 
 class _Rules(NamedTuple):
     rules: Protego | None
-    """None: closed, because its rules cannot be read (RFC 9309, 2.3.1.4)."""
+    """Parsed rules. None: everything is disallowed because the rules cannot be read (RFC 9309, 2.3.1.4)."""
     until: float
 
 
@@ -67,7 +66,7 @@ class Robots:
         self._known: OrderedDict[URL, _Rules] = OrderedDict()
 
     async def check_allowed(self, url: URL) -> None:
-        """Raises DownloadRefused when the page is closed to us, AddressRefused when the host may not be visited."""
+        """Raise DownloadRefused when robots.txt disallows the page, AddressRefused when the host is not allowed."""
         origin = url.origin()
         async with self._reading.slot(str(origin)):
             known = self._known.get(origin)

@@ -8,20 +8,17 @@ releases of Python and calls multicast and 64:ff9b::/96 global. What a connectio
 import asyncio
 import re
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
-from typing import Protocol
+from typing import Protocol, Self
 
-from aiohttp import TCPConnector
+from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
 from assayer.errors import AddressRefused
 from workers.fetching.settings import FetchingSettings, Network
-
-__all__ = ["Address", "AddressPolicy", "HostResolver", "SystemHostResolver", "guarded_connector", "loggable_url"]
-
 
 Address = IPv4Address | IPv6Address
 
@@ -37,20 +34,21 @@ _NOT_PUBLIC_4 = tuple(
 )  # fmt: skip
 _UNICAST_6 = IPv6Network("2000::/3")
 _NOT_PUBLIC_6 = tuple(map(IPv6Network, ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")))
-"""Protocol assignments with Teredo, documentation, 6to4: the last can carry any IPv4 address."""
+"""IPv6 networks that are not public: protocol assignments (including Teredo), documentation and 6to4, which can embed
+any IPv4 address."""
 _EMBED_IPV4 = (IPv6Network("::ffff:0:0/96"), IPv6Network("64:ff9b::/96"))
-"""IPv4-mapped and NAT64: packets for them arrive at the IPv4 address in their last 32 bits."""
+"""IPv4-mapped and NAT64 networks, whose packets reach the IPv4 address in the last 32 bits."""
 
 _SCHEMES = ("http", "https")
 _NAME = re.compile(r"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.?")
 _NUMERIC_END = re.compile(r"(?:.*\.)?(?:\d+|0x[0-9a-f]*)\.?")
-"""A host whose last label is a number means an IPv4 address to some program or other (WHATWG URL, 3.5)."""
+"""Matches a host whose last label is a number, which some programs interpret as an IPv4 address (WHATWG URL, 3.5)."""
 _LONGEST = 2_048
 _SHOWN = 200
 
 
 def loggable_url(url: URL | str) -> str:
-    """For errors and logs: without user, query and fragment, where keys and signatures stand."""
+    """Return the URL for errors and logs, without user, query and fragment, which may hold keys and signatures."""
     try:
         bare = URL(url).with_user(None).with_query(None).with_fragment(None)
     except (ValueError, TypeError):
@@ -60,7 +58,7 @@ def loggable_url(url: URL | str) -> str:
 
 
 class AddressPolicy:
-    """Judges URLs and addresses without any network access. Every refusal is an AddressRefused."""
+    """Policy that checks URLs and addresses without network access. Every refusal raises AddressRefused."""
 
     def __init__(self, allow: Iterable[Network] = (), ports: Iterable[int] = (80, 443)) -> None:
         self._allow = tuple(allow)
@@ -71,7 +69,8 @@ class AddressPolicy:
         return cls(settings.networks, settings.ports)
 
     def check_url(self, text: str) -> URL:
-        """The URL, when its form is right and its host, if written as an address, may be visited."""
+        """Return the URL if it is well formed and its host, if a literal address, is allowed. Raises
+        AddressRefused otherwise."""
         if len(text) > _LONGEST:
             raise AddressRefused(f"{loggable_url(text)} is longer than {_LONGEST:,} characters.")
         try:
@@ -94,15 +93,16 @@ class AddressPolicy:
         return url
 
     def is_allowed_network(self, host: str) -> bool:
-        """Whether a host, written as an address, lies in a network that was named."""
+        """Return whether a host, if a literal address, is in an explicitly allowed network."""
         literal = _literal(host)
-        return literal is not None and any(literal in one for one in self._allow if one.version == literal.version)
+        return literal is not None and any(literal in item for item in self._allow if item.version == literal.version)
 
     def check_address(self, address: Address, port: int, where: str) -> None:
-        """Raises unless a connection to it may be opened; `where` says what led there."""
+        """Raise AddressRefused unless a connection to the address is allowed. `where` describes its source in
+        the error."""
         meant = _embedded_ipv4(address)
         if any(
-            one.version == network.version and one in network for one in (address, meant) for network in self._allow
+            item.version == network.version and item in network for item in (address, meant) for network in self._allow
         ):
             return
         if not _is_public(meant):
@@ -139,12 +139,12 @@ def _is_public(address: Address) -> bool:
 
 
 _LOOKUPS = 16
-"""At once."""
+"""Maximum concurrent lookups."""
 
 
 class HostResolver(Protocol):
     async def resolve(self, host: str) -> tuple[Address, ...]:
-        """All addresses of a name, in order of preference. Raises OSError when it has none."""
+        """Return all addresses of a host name in order of preference. Raises OSError when it has none."""
         ...
 
 
@@ -169,7 +169,7 @@ def _look_up(host: str) -> tuple[Address, ...]:
 
 
 class _CheckedResolver(AbstractResolver):
-    """For aiohttp, which connects to the addresses that it gets from here and to no others."""
+    """Resolver for aiohttp, which connects only to the addresses returned here."""
 
     def __init__(self, resolver: HostResolver, policy: AddressPolicy) -> None:
         self._resolver = resolver
@@ -178,7 +178,7 @@ class _CheckedResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        """One address that may not be visited rules out the name, whatever its others are."""
+        """Resolve a host name. A single disallowed address rules out the name, whatever its other addresses are."""
         addresses = await self._resolver.resolve(host)
         if not addresses:
             raise OSError(f"{host} has no address")
@@ -201,7 +201,8 @@ class _CheckedResolver(AbstractResolver):
 
 
 def guarded_connector(policy: AddressPolicy, resolver: HostResolver) -> TCPConnector:
-    """Resolves names anew for each connection, and checks the address once more when its socket is opened."""
+    """Return a connector that resolves names anew for each connection and checks the address again when opening the
+    socket."""
 
     def open_socket(info: tuple[int, int, int, str, tuple[object, ...]]) -> socket.socket:
         family, kind, protocol, _, place = info
@@ -220,3 +221,43 @@ def guarded_connector(policy: AddressPolicy, resolver: HostResolver) -> TCPConne
         family=socket.AF_UNSPEC,
         socket_factory=open_socket,
     )
+
+
+class GuardedClient:
+    """Base of clients whose connections lead only to addresses that the policy allows; open within its `with` block."""
+
+    def __init__(
+        self,
+        policy: AddressPolicy,
+        resolver: HostResolver | None,
+        headers: Mapping[str, str],
+        *,
+        auto_decompress: bool = True,
+    ) -> None:
+        self._policy = policy
+        self._resolver = resolver or SystemHostResolver()
+        self._headers = headers
+        self._auto_decompress = auto_decompress
+        self._open: ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        self._open = ClientSession(
+            connector=guarded_connector(self._policy, self._resolver),
+            cookie_jar=DummyCookieJar(),
+            headers=self._headers,
+            # Without aiohttp's own timeouts: each phase has a deadline of its own, and its error names the phase.
+            timeout=ClientTimeout(total=None, sock_connect=None),
+            auto_decompress=self._auto_decompress,
+        )
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        session, self._open = self._open, None
+        if session is not None:
+            await session.close()
+
+    @property
+    def _session(self) -> ClientSession:
+        if self._open is None:
+            raise RuntimeError(f"The {type(self).__name__} is not open.")
+        return self._open

@@ -1,4 +1,5 @@
-"""Acquires the text of one paper: its PDF locations best first, until one can be fetched, read, and is the paper."""
+"""Acquisition of one paper's text: PDF locations are tried, best first, until a PDF can be fetched and read and is the
+paper."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -20,27 +21,17 @@ from workers.full_texts.parsed_paper import ParsedPaper
 from workers.full_texts.pdf_fetcher import ArchivedPdf
 from workers.full_texts.pdf_locations import PdfLocation, additional_pdf_locations, known_pdf_locations
 from workers.full_texts.settings import FullTextSettings
-from workers.remote.request import RequestContext
+from workers.outbound.source_requests import RequestContext
 from workers.sources.capabilities import LocatesPdfs
-
-__all__ = [
-    "NO_DATED_COPY",
-    "AcquisitionAttempt",
-    "AcquisitionResult",
-    "DocumentReader",
-    "FullTextAcquisition",
-    "PdfFetcher",
-    "is_same_paper",
-]
 
 NO_DATED_COPY = "no free copy is known to be of before the cutoff"
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _BEGINNING = 6_000
-"""Characters in which a paper's own title stands."""
+"""Number of leading characters of a document in which its title is expected."""
 
 
 class AcquisitionAttempt(NamedTuple):
-    """One PDF that was asked for, and how that ended."""
+    """An attempt to fetch one PDF, and its outcome."""
 
     source: str
     cached: bool
@@ -51,11 +42,11 @@ class AcquisitionResult(NamedTuple):
     paper: ParsedPaper | None
     attempts: tuple[AcquisitionAttempt, ...] = ()
     given_up: str = ""
-    """Why the work ended before its end, in a few words."""
+    """Reason the acquisition stopped early, in a few words."""
 
     @property
     def reason(self) -> str:
-        """Why there is no paper: the failure that came nearest to one."""
+        """Reason that no paper was obtained: the failure that came closest to success."""
         if self.given_up:
             return self.given_up
         errors = [attempt.error for attempt in self.attempts if attempt.error is not None]
@@ -72,32 +63,29 @@ def _progress(error: AssayerError) -> int:
     return 2 if isinstance(error, DownloadRefused) else 1 if isinstance(error, DownloadFailed) else 0
 
 
-class PdfFetcher(Protocol):
-    """`workers.full_texts.pdf_fetcher.ArchivingPdfFetcher`, here or in another process."""
+class Documents(Protocol):
+    """Interface of `workers.full_texts.document_store.DocumentStore`, in this process or another. Decisions about the
+    copies are left to the caller."""
 
     async def get(self, location: PdfLocation) -> ArchivedPdf:
-        """Into the archive. Raises FullTextError or StorageError."""
+        """Fetch the PDF into the archive. Raises FullTextError or StorageError."""
         ...
 
-
-class DocumentReader(Protocol):
-    """`workers.full_texts.document_reader.CachingDocumentReader`, here or in another process."""
-
     async def read(self, sha256: str, source: str, seconds: float) -> ParsedPaper:
-        """What lies in the archive under its digest. Raises FullTextError."""
+        """Return the parsed document stored in the archive under its digest. Raises FullTextError."""
         ...
 
 
 class FullTextAcquisition:
-    def __init__(self, fetcher: PdfFetcher, reader: DocumentReader, settings: FullTextSettings) -> None:
-        self._fetcher = fetcher
-        self._reader = reader
+    def __init__(self, documents: Documents, settings: FullTextSettings) -> None:
+        self._documents = documents
         self._settings = settings
 
     async def acquire(
         self, paper: Paper, locators: Iterable[LocatesPdfs], context: RequestContext, window: Window = OPEN
     ) -> AcquisitionResult:
-        """Locators are asked only when no known location will do: their rate limits are scarce."""
+        """Acquire the text of a paper. Locators are queried only when no known location works, because their
+        rate limits are tight."""
         hosts = self._settings.hosts
         tried = known_pdf_locations(paper, hosts, window)[: self._settings.copies]
         undated = bool(known_pdf_locations(paper, hosts)) and not tried
@@ -120,14 +108,14 @@ class FullTextAcquisition:
         for location in locations:
             cached = False
             try:
-                pdf = await self._fetcher.get(location)
+                pdf = await self._documents.get(location)
                 cached = pdf.cached
                 try:
-                    text = await self._reader.read(pdf.sha256, location.url, self._settings.work_seconds)
+                    text = await self._documents.read(pdf.sha256, location.url, self._settings.work_seconds)
                 except StoredCopyLost:
-                    pdf = await self._fetcher.get(location)
+                    pdf = await self._documents.get(location)
                     cached = pdf.cached
-                    text = await self._reader.read(pdf.sha256, location.url, self._settings.work_seconds)
+                    text = await self._documents.read(pdf.sha256, location.url, self._settings.work_seconds)
                 check_same_paper(paper, text, location.url)
             except FullTextError as error:
                 attempts.append(AcquisitionAttempt(location.source, cached, error))
@@ -138,7 +126,7 @@ class FullTextAcquisition:
 
 
 async def _locate(locator: LocatesPdfs, paper: Paper, context: RequestContext) -> tuple[str, ...]:
-    """Failures are none of ours: `JournalledPdfLocator` journals them."""
+    """Return the locator's PDF URLs, or none on failure; `JournalledPdfLocator` records the failure."""
     try:
         return await locator.pdf_urls(paper.identifiers, context)
     except LiteratureError:
@@ -146,7 +134,7 @@ async def _locate(locator: LocatesPdfs, paper: Paper, context: RequestContext) -
 
 
 def check_same_paper(paper: Paper, text: ParsedPaper, url: str) -> None:
-    """Raises Unreadable for a PDF of something else: a supplement, a poster, a wrong link."""
+    """Raise Unreadable if the PDF is another document: a supplement, a poster or the target of a wrong link."""
     if not is_same_paper(paper, text):
         raise Unreadable(
             f"{url} is another document: {text.title or 'untitled'!r:.120} instead of {paper.title!r:.120}.",
@@ -156,7 +144,8 @@ def check_same_paper(paper: Paper, text: ParsedPaper, url: str) -> None:
 
 
 def is_same_paper(paper: Paper, text: ParsedPaper) -> bool:
-    """Whether the words of the paper's title stand where a document names itself; short titles tell too little."""
+    """Return whether the words of the paper's title occur near the start of the document. Short titles are not
+    conclusive."""
     if text.title and fuzz.token_sort_ratio(paper.title.casefold(), text.title.casefold()) >= 80:
         return True
     words = set(_WORD.findall(paper.title.casefold()))

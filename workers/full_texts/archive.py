@@ -1,4 +1,4 @@
-"""The archive of full texts: documents by their digest, what parsers read in them, and what each address gave."""
+"""Archive of full texts: documents by digest, their parsed forms, and the result of downloading each address."""
 
 import gzip
 import hashlib
@@ -17,8 +17,6 @@ from workers.file_storage import FileStorage
 from workers.full_texts.parsed_paper import ParsedPaper
 from workers.full_texts.settings import FullTextSettings
 
-__all__ = ["FullTextArchive"]
-
 _LOG = logging.getLogger(__name__)
 
 _REFUSALS: dict[str, type[FullTextError]] = {
@@ -28,17 +26,17 @@ _REFUSALS: dict[str, type[FullTextError]] = {
 }
 _PAPER, _TEI, _FAILED = ".json.gz", ".tei.xml.gz", ".failed.json"
 _TRANSIENT_CAUSES: tuple[UnreadableCause, ...] = ("broken_parser", "time")
-"""Causes that may not be the document's: they are tried again soon."""
+"""Causes that may lie outside the document; parsing is retried soon."""
 Record = TypeVar("Record", bound=Frozen)
 
 
 class _Visit(Frozen):
-    """The result of one download from an address."""
+    """Result of one download from an address."""
 
     url: str
     at: AwareDatetime
     sha256: str = ""
-    """Of the document found there; empty after a failure."""
+    """Digest of the downloaded document; empty after a failure."""
     failure: Literal["", "address", "failed", "refused"] = ""
     message: str = ""
     hint: str = ""
@@ -65,8 +63,8 @@ class FullTextArchive:
         self._clock = clock
 
     async def document_at(self, url: str) -> str | None:
-        """The hash of the document that lies there; None when it is time to look. Raises the failure of the last look
-        while it counts."""
+        """Return the digest of the document last downloaded from the address, or None when it should be
+        downloaded again. Raises the last failure while it is still valid."""
         visit = _loaded(_Visit, await self._storage.read(_visit_name(url)))
         if visit is None or visit.url != url:
             return None
@@ -86,13 +84,13 @@ class FullTextArchive:
         await self._write(_visit_name(url), _Visit(url=url, at=self._clock.now(), sha256=sha256))
 
     async def add_download_failure(self, url: str, error: FullTextError) -> None:
-        """That nothing could be had there."""
+        """Record that no document could be obtained from the address."""
         failure = next((name for name, kind in _REFUSALS.items() if isinstance(error, kind)), "failed")
         visit = {"url": url, "at": self._clock.now(), "failure": failure, "message": error.message, "hint": error.hint}
         await self._write(_visit_name(url), _Visit.model_validate(visit))
 
     async def document(self, sha256: str) -> bytes | None:
-        """None when it is missing, or damaged since."""
+        """Return the document, or None if it is missing or damaged."""
         data = await self._storage.read(_document_name(sha256))
         if data is None or hashlib.sha256(data).hexdigest() == sha256:
             return data
@@ -102,7 +100,7 @@ class FullTextArchive:
         return None
 
     async def parsed_names(self, sha256: str) -> list[str]:
-        """Names under which there is a paper."""
+        """Return the parser names under which a parsed paper is stored."""
         files = await self._storage.names(_reading_folder(sha256))
         return [file.removesuffix(_PAPER) for file in files if file.endswith(_PAPER)]
 
@@ -113,7 +111,8 @@ class FullTextArchive:
         return _unpacked(await self._storage.read(f"{_reading_folder(sha256)}/{name}{_TEI}"))
 
     async def newest_tei(self, sha256: str) -> bytes | None:
-        """Of whatever server read the document; the last by name where several did."""
+        """Return the stored TEI from any server that read the document; the last by name if there are several,
+        None if there is none."""
         names = [name for name in await self._storage.names(_reading_folder(sha256)) if name.endswith(_TEI)]
         return await self.tei(sha256, max(names).removesuffix(_TEI)) if names else None
 
@@ -125,7 +124,7 @@ class FullTextArchive:
         await self._storage.write(f"{_reading_folder(sha256)}/{name}{_TEI}", gzip.compress(tei, 6))
 
     async def failure(self, sha256: str, name: str) -> Unreadable | None:
-        """Why that parser could not read it, while that counts."""
+        """Return why that parser could not read the document, or None if no failure is recorded or it has expired."""
         failure = _loaded(_ParseFailure, await self._storage.read(f"{_reading_folder(sha256)}/{name}{_FAILED}"))
         if failure is None:
             return None
@@ -160,7 +159,7 @@ def _reading_folder(sha256: str) -> str:
 
 
 def _loaded(kind: type[Record], data: bytes | None) -> Record | None:
-    """None for what is missing, damaged, or written by a version that meant something else."""
+    """Return the record, or None if it is missing, damaged, or written in an incompatible version."""
     if data is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""The references of an idea's PDF, as GROBID tells them apart."""
+"""References of an idea's PDF, extracted by GROBID."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -7,24 +7,22 @@ from dataclasses import dataclass
 from assayer.errors import FullTextError
 from assayer.models import CitedWork
 from workers.documents import PdfLimits
-from workers.full_texts.document_reader import TeiParser
 from workers.full_texts.grobid_pool import GrobidPool
 from workers.full_texts.settings import GrobidSettings
 from workers.full_texts.tei_reader import TeiReader
-
-__all__ = ["GrobidBibliography", "open_bibliography"]
 
 
 @dataclass(frozen=True)
 class GrobidBibliography:
     """Implements `workers.documents.idea_reader.Bibliography`."""
 
-    grobid: TeiParser
+    grobid: GrobidPool
     teis: TeiReader
     seconds: float
 
     async def references(self, pdf: bytes, source: str) -> tuple[CitedWork, ...]:
-        """Empty where GROBID cannot read it, or is out of reach: they are then read from the text."""
+        """Return the references; empty if GROBID cannot read the PDF or is unreachable, in which case they are
+        read from the text."""
         try:
             tei = await self.grobid.parse(pdf, source, self.seconds)
             return (await self.teis.read(tei, f"The TEI of {source}")).references
@@ -34,7 +32,7 @@ class GrobidBibliography:
 
 @asynccontextmanager
 async def open_bibliography(settings: GrobidSettings) -> AsyncIterator[GrobidBibliography | None]:
-    """None where no server is configured."""
+    """Open the GROBID bibliography, or yield None if no server is configured."""
     if not settings.urls:
         yield None
         return

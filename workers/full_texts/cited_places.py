@@ -1,4 +1,4 @@
-"""Where the text of a paper cites which work of its list of references, as GROBID's TEI says."""
+"""Places where the text of a paper cites each work of its reference list, according to GROBID's TEI."""
 
 import re
 from typing import NamedTuple
@@ -9,35 +9,34 @@ from assayer.models import CitedWork
 from workers.full_texts.grobid_tei import paper_of_tei, read_tei, works_by_entry
 from workers.full_texts.parsed_paper import ParsedPaper
 
-__all__ = ["CitedPlace", "CitingPaper", "WorkCited", "read_citing_paper"]
-
 _TEI = "{http://www.tei-c.org/ns/1.0}"
 _OPEN, _CLOSE = "\ue000", "\ue001"
-"""Private characters: they stand for nothing in a text, and are taken out of what is read before they are put in."""
+"""Private-use characters that mark citations. They have no meaning in a text, and are removed from the input before
+marks are inserted."""
 _MARK = re.compile(f"{_OPEN}(\\d{{1,5}}){_CLOSE}")
 
 
 class CitedPlace(NamedTuple):
     section: int
-    """Number among the paper's sections, from 0."""
+    """Index among the paper's sections, from 0."""
     character: int
-    """Of its text, from 0: where the mark of the reference begins."""
+    """Offset in the section's text, from 0, where the reference mark begins."""
 
 
 class WorkCited(NamedTuple):
     work: CitedWork
     at: tuple[CitedPlace, ...]
-    """Empty for a work that the text does not refer to."""
+    """Places that cite the work; empty if the text does not refer to it."""
 
 
 class CitingPaper(NamedTuple):
     paper: ParsedPaper
     cited: tuple[WorkCited, ...]
-    """In the order of the list of references."""
+    """Cited works in the order of the reference list."""
 
 
 def read_citing_paper(tei: bytes, source: str = "The TEI") -> CitingPaper:
-    """As `parse_tei`, with what its text cites. Raises Unreadable."""
+    """Parse TEI as `parse_tei` does, including the citations in its text. Raises Unreadable."""
     root = read_tei(tei.replace(_OPEN.encode(), b"").replace(_CLOSE.encode(), b""), source)
     works = works_by_entry(root)
     _mark(root, {name: number for number, name in enumerate(works)})
@@ -47,8 +46,7 @@ def read_citing_paper(tei: bytes, source: str = "The TEI") -> CitingPaper:
     for number, section in enumerate(marked.sections):
         text = _unmarked(section.text, number, at)
         sections.append(section.model_copy(update={"text": text}))
-    captions = tuple(one.model_copy(update={"text": _MARK.sub("", one.text)}) for one in marked.captions)
-    paper = marked.model_copy(update={"sections": tuple(sections), "captions": captions})
+    paper = marked.model_copy(update={"sections": tuple(sections)})
     cited = zip(works.values(), map(tuple, at), strict=True)
     return CitingPaper(paper, tuple(WorkCited(work, places) for work, places in cited))
 
@@ -62,7 +60,7 @@ def _mark(root: etree._Element, numbers: dict[str, int]) -> None:
 
 
 def _unmarked(text: str, section: int, at: list[list[CitedPlace]]) -> str:
-    """Without the marks, whose places are added to those of their works."""
+    """Return the text without marks, and add their places to those of the cited works."""
     pieces = _MARK.split(text)
     written, length = pieces[:1], len(pieces[0])
     for number, piece in zip(pieces[1::2], pieces[2::2], strict=True):

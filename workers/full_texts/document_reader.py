@@ -1,44 +1,30 @@
-"""Reads a stored document once: by GROBID where there is one, else by a child of this process."""
+"""Reader that reads each stored document once, with GROBID if available, else in a child process."""
 
 import asyncio
 import logging
 import re
-from typing import Protocol
 
 from assayer.errors import ParserUnavailable, StoredCopyLost, Unreadable
 from assayer.ports import Clock
 from workers.full_texts.archive import FullTextArchive
 from workers.full_texts.embedded_parser import EmbeddedParser
+from workers.full_texts.grobid_pool import GrobidPool
 from workers.full_texts.grobid_tei import TEI_PARSER_VERSION
 from workers.full_texts.metrics import PARSE_FAILURES, PARSE_SECONDS, PARSED
 from workers.full_texts.parsed_paper import ParsedPaper, ParserName
 from workers.full_texts.shown_text import with_shown_text_only
 from workers.full_texts.tei_reader import TeiReader
 
-__all__ = ["CachingDocumentReader", "TeiParser", "grobid_reading_name"]
-
 _LOG = logging.getLogger(__name__)
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9.]+")
-
-
-class TeiParser(Protocol):
-    """A GROBID server, or several."""
-
-    async def version(self) -> str | None:
-        """None while none is in reach."""
-        ...
-
-    async def parse(self, pdf: bytes, source: str, seconds: float) -> bytes:
-        """Raises Unreadable or ParserUnavailable."""
-        ...
 
 
 class CachingDocumentReader:
     def __init__(
         self,
         archive: FullTextArchive,
-        grobid: TeiParser | None,
+        grobid: GrobidPool | None,
         teis: TeiReader,
         embedded: EmbeddedParser,
         clock: Clock,
@@ -62,9 +48,9 @@ class CachingDocumentReader:
         return await self._by_embedded_parser(sha256, source, stored)
 
     async def _by_grobid(
-        self, grobid: TeiParser, sha256: str, source: str, seconds: float, stored: list[str]
+        self, grobid: GrobidPool, sha256: str, source: str, seconds: float, stored: list[str]
     ) -> ParsedPaper | None:
-        """None when it cannot read the document, now or at all."""
+        """Read the document with GROBID. Returns None if GROBID cannot read it, temporarily or at all."""
         version = await grobid.version()
         if version is None:
             return await self._latest(sha256, stored)
@@ -88,8 +74,8 @@ class CachingDocumentReader:
         await self._archive.add_paper(sha256, name, paper)
         return paper
 
-    async def _tei(self, grobid: TeiParser, sha256: str, name: str, source: str, seconds: float) -> bytes:
-        """Stored apart from its reading, so that a better reading needs no server."""
+    async def _tei(self, grobid: GrobidPool, sha256: str, name: str, source: str, seconds: float) -> bytes:
+        """Return the TEI, which is stored separately from its reading so that an improved reader needs no server."""
         tei = await self._archive.tei(sha256, name)
         if tei is None:
             pdf = await self._document(sha256, source)
@@ -101,7 +87,8 @@ class CachingDocumentReader:
         return tei
 
     async def _with_shown_text_only(self, paper: ParsedPaper, sha256: str, source: str) -> ParsedPaper:
-        """As GROBID read it where nobody else can read the document."""
+        """Remove hidden text from GROBID's reading; return the reading unchanged if the embedded parser cannot
+        read the document."""
         try:
             pages = await self._embedded.pages(await self._document(sha256, source), source)
         except Unreadable as error:
@@ -110,7 +97,7 @@ class CachingDocumentReader:
         return await asyncio.to_thread(with_shown_text_only, paper, pages)
 
     async def _latest(self, sha256: str, stored: list[str]) -> ParsedPaper | None:
-        """By whatever version of GROBID read it once."""
+        """Return the latest stored GROBID reading, of any GROBID version; None if there is none."""
         names = [name for name in stored if name.startswith("grobid-")]
         return await self._archive.paper(sha256, names[-1]) if names else None
 
@@ -143,7 +130,7 @@ class CachingDocumentReader:
 
 
 def grobid_reading_name(version: str) -> str:
-    """Under which a server's TEI lies in the archive."""
+    """Return the name under which a GROBID server's TEI is stored in the archive."""
     return _name("grobid", version)
 
 

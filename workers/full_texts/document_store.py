@@ -1,29 +1,28 @@
-"""Archived PDFs and what parsers read in them: one process may serve them to many."""
+"""Store of archived PDFs and their parsed forms; one process may serve it to many."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from assayer.ports import Clock
-from workers.concurrency.claims import Claims, InMemoryClaims
+from workers.fetching.downloader import Downloader
 from workers.file_storage import FileStorage
 from workers.full_texts.archive import FullTextArchive
 from workers.full_texts.document_reader import CachingDocumentReader
 from workers.full_texts.embedded_parser import EmbeddedParser
 from workers.full_texts.grobid_pool import GrobidPool
 from workers.full_texts.parsed_paper import ParsedPaper
-from workers.full_texts.pdf_fetcher import ArchivedPdf, ArchivingPdfFetcher, PdfDownloader, RepositoryPace
+from workers.full_texts.pdf_fetcher import ArchivedPdf, ArchivingPdfFetcher, RepositoryPace
 from workers.full_texts.pdf_locations import PdfLocation
 from workers.full_texts.settings import FullTextSettings, GrobidSettings
 from workers.full_texts.tei_reader import TeiReader
-from workers.remote.rate_limit import InMemoryRateLimitStore, RateLimitStore
-
-__all__ = ["DocumentStore", "open_document_store"]
+from workers.outbound.claims import Claims, InMemoryClaims
+from workers.outbound.store import InMemorySharedState, SharedState
 
 
 @dataclass(frozen=True)
 class DocumentStore:
-    """Implements PdfFetcher and DocumentReader."""
+    """Implements `workers.full_texts.acquisition.Documents`."""
 
     fetcher: ArchivingPdfFetcher
     reader: CachingDocumentReader
@@ -40,19 +39,20 @@ async def open_document_store(
     settings: FullTextSettings,
     grobid: GrobidSettings,
     store: str,
-    downloader: PdfDownloader,
+    downloader: Downloader,
     clock: Clock,
-    rate_limits: RateLimitStore | None = None,
+    state: SharedState | None = None,
     claims: Claims | None = None,
 ) -> AsyncIterator[DocumentStore]:
-    """`store` is an fsspec URL. Without `rate_limits` this process shares the pace of repositories with no other, and
-    without `claims` the addresses that are being downloaded. Raises ConfigurationError."""
+    """Open a document store at `store`, an fsspec URL. Other processes share the pace of repositories only with
+    `state`, and the addresses being downloaded only with `claims`. Raises ConfigurationError."""
     async with AsyncExitStack() as stack:
         pool = await stack.enter_async_context(GrobidPool(grobid)) if grobid.urls else None
         archive = FullTextArchive(FileStorage(store), settings, clock)
         teis = TeiReader(settings.pdf, settings.parsers_at_once)
         embedded = EmbeddedParser(settings.pdf, settings.parsers_at_once)
         reader = CachingDocumentReader(archive, pool, teis, embedded, clock)
-        pace = RepositoryPace(settings, rate_limits or InMemoryRateLimitStore(clock), clock)
-        fetcher = ArchivingPdfFetcher(archive, downloader, claims or InMemoryClaims(clock), pace, settings)
+        pace = RepositoryPace(settings, state or InMemorySharedState(clock))
+        stack.push_async_callback(pace.aclose)
+        fetcher = ArchivingPdfFetcher(archive, downloader, claims or InMemoryClaims(), pace, settings)
         yield DocumentStore(fetcher, reader)

@@ -1,28 +1,26 @@
-"""Parses PDFs without GROBID: sandboxed children, headings by their type, references and captions by their form."""
+"""Parser for PDFs without GROBID: sandboxed child processes, headings detected by type, references by form."""
 
 import asyncio
 import logging
 from collections.abc import Iterable
 from importlib.metadata import version
 
-from assayer.literature.reference_parser import parse_references
 from assayer.models import Section
+from assayer.reference_lists.entry_parser import parse_references
 from assayer.text.sanitise import hidden_flags
 from assayer.text.section_titles import part_of
 from workers.documents import PdfLimits
 from workers.documents.pdf_reader import ParsedPdf, PdfText, extract_pdf, pdf_text
 from workers.full_texts.parsed_paper import ParsedPaper
 
-__all__ = ["EmbeddedParser"]
-
 _LOG = logging.getLogger(__name__)
 
-_LAYOUT = "4"
-"""Version of our reading of a page; a new one reads stored documents again."""
+_LAYOUT = "5"
+"""Version of the layout detection; a new version makes stored documents be read again."""
 
 
 class EmbeddedParser:
-    """A few children at a time, first come, first served."""
+    """Parser that runs a limited number of child processes at a time, first come, first served."""
 
     def __init__(self, limits: PdfLimits, at_once: int) -> None:
         self._limits = limits
@@ -41,7 +39,7 @@ class EmbeddedParser:
         return await asyncio.to_thread(_paper, parsed, self.version)
 
     async def pages(self, pdf: bytes, source: str) -> PdfText:
-        """What they show and hide, as it comes. Raises Unreadable."""
+        """Return the shown and hidden text of the pages, as extracted. Raises Unreadable."""
         async with self._slots:
             return await pdf_text(pdf, self._limits, source)
 
@@ -55,11 +53,10 @@ def _paper(parsed: ParsedPdf, version: str) -> ParsedPaper:
         title=parsed.title,
         sections=tuple(_without_references(parsed.sections) if references else parsed.sections),
         references=references,
-        captions=parsed.captions,
-        flags=hidden_flags((f"page {one.page}, {one.why}", one.text) for one in parsed.hidden),
+        flags=hidden_flags((f"page {item.page}, {item.why}", item.text) for item in parsed.hidden),
     )
 
 
 def _without_references(sections: Iterable[Section]) -> Iterable[Section]:
-    """The list of references is taken apart, unless nothing could be made of it."""
+    """Remove the reference list from the sections, unless no reference could be parsed from it."""
     return (section for section in sections if part_of(section.title) != "references")

@@ -1,4 +1,4 @@
-"""One GROBID server over its REST API: what it was sent, what came of it. No retries, no opinion."""
+"""Client of one GROBID server's REST API. Returns the outcome of each request, without retries."""
 
 import asyncio
 import json
@@ -12,24 +12,6 @@ from assayer.models import UnreadableCause
 from workers.full_texts.grobid_tei import MAX_TEI_BYTES
 from workers.full_texts.settings import GrobidSettings
 
-__all__ = [
-    "FORM_OPTIONS",
-    "OUTCOME_LABELS",
-    "AiohttpGrobidTransport",
-    "GrobidBroken",
-    "GrobidBusy",
-    "GrobidEmpty",
-    "GrobidOutcome",
-    "GrobidRefused",
-    "GrobidTei",
-    "GrobidTransport",
-    "grobid_outcome",
-    "is_alive",
-    "most_bytes",
-    "send_document",
-    "server_version",
-]
-
 _CODE = re.compile(r"\[([A-Z_]+)\]")
 _FAULTS_OF_DOCUMENTS: dict[str, UnreadableCause] = {
     "BAD_INPUT_DATA": "damaged",
@@ -40,14 +22,14 @@ _FAULTS_OF_DOCUMENTS: dict[str, UnreadableCause] = {
     "TOO_MANY_BLOCKS": "too_much_text",
     "TOO_MANY_TOKENS": "too_much_text",
 }
-"""Codes that GROBID puts into the body of a 500 when the document is at fault and not the server."""
+"""Error codes in the body of a GROBID 500 response that indicate a fault of the document, not of the server."""
 FORM_OPTIONS: Mapping[str, str] = {
     "consolidateHeader": "0",
     "consolidateCitations": "0",
     "consolidateFunders": "0",
     "includeRawCitations": "1",
 }
-"""Nothing is looked up elsewhere, and without `teiCoordinates` no element carries its place on the page."""
+"""Request parameters that disable external lookups. Without `teiCoordinates`, no element has page coordinates."""
 _SHOWN = 2_000
 
 
@@ -56,22 +38,22 @@ class GrobidTei(NamedTuple):
 
 
 class GrobidEmpty(NamedTuple):
-    """204: it read the document and found nothing in it."""
+    """Response with status 204: GROBID read the document and found nothing in it."""
 
 
 class GrobidBusy(NamedTuple):
-    """503: all its engines are taken."""
+    """Response with status 503: all engines of the server are busy."""
 
 
 class GrobidRefused(NamedTuple):
-    """The document is at fault."""
+    """Refusal of a document by GROBID, caused by the document itself."""
 
     cause: UnreadableCause
     detail: str
 
 
 class GrobidBroken(NamedTuple):
-    """The server is at fault, or gone."""
+    """Failure of a server, or a server that is unreachable."""
 
     detail: str
 
@@ -84,21 +66,22 @@ OUTCOME_LABELS: dict[type[GrobidOutcome], str] = {
     GrobidRefused: "refused",
     GrobidBroken: "broken",
 }
-"""As metrics name them."""
+"""Outcome names used in metrics."""
 
 
 class GrobidTransport(Protocol):
-    """How one document reaches one server."""
+    """Transport of documents to GROBID."""
 
     async def post(self, url: str, pdf: bytes) -> GrobidOutcome:
-        """Without a deadline of its own; a request that is cancelled leaves nothing behind."""
+        """Send the document without a deadline of its own; a cancelled request leaves nothing behind."""
         ...
 
 
 async def send_document(
     transport: GrobidTransport, session: ClientSession, url: str, pdf: bytes, settings: GrobidSettings
 ) -> GrobidOutcome:
-    """While a server keeps silent, it must say from time to time that it is alive."""
+    """Send a document and return the outcome. While the server does not answer, check periodically that it is
+    alive, and give up if it is not."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + settings.document_seconds
     request = asyncio.create_task(transport.post(url, pdf))
@@ -127,7 +110,8 @@ async def is_alive(session: ClientSession, url: str, seconds: float) -> bool:
 
 
 async def server_version(session: ClientSession, url: str, seconds: float) -> str | None:
-    """None when it does not say; older servers answer with the bare version, newer ones with JSON."""
+    """Return the server's version, or None if it reports none. Older servers answer with the bare version, newer
+    ones with JSON."""
     try:
         async with session.get(f"{url}/api/version", timeout=ClientTimeout(total=seconds)) as response:
             text = (await response.content.read(_SHOWN)).decode("utf-8", "replace").strip()
@@ -143,7 +127,7 @@ async def server_version(session: ClientSession, url: str, seconds: float) -> st
 
 
 class AiohttpGrobidTransport:
-    """Implements GrobidTransport: no thread, and connections that are used again."""
+    """Implements GrobidTransport without threads, on reused connections."""
 
     def __init__(self, session: ClientSession) -> None:
         self._session = session
@@ -166,12 +150,12 @@ class AiohttpGrobidTransport:
 
 
 def most_bytes(status: int) -> int:
-    """Of the body that counts."""
+    """Return the maximum number of body bytes to read for a status."""
     return MAX_TEI_BYTES + 1 if status == 200 else _SHOWN
 
 
 def grobid_outcome(status: int, body: bytes) -> GrobidOutcome:
-    """Of an answer, of whose body no more than `most_bytes` were read."""
+    """Return the outcome of a response; at most `most_bytes` of its body were read."""
     if status == 200:
         return GrobidTei(body) if len(body) <= MAX_TEI_BYTES else GrobidRefused("too_large", "its TEI is too long")
     if status == 204:

@@ -25,23 +25,21 @@ from urllib3.fields import RequestField
 from workers.full_texts.grobid_client import FORM_OPTIONS, GrobidBroken, GrobidOutcome, grobid_outcome, most_bytes
 from workers.full_texts.settings import GrobidSettings
 
-__all__ = ["OfficialGrobidTransport"]
-
 _LOG = logging.getLogger(__name__)
 _PIECE = 65_536
 _KEEP_SECONDS = 4.0
-"""Servers close connections that nobody uses, usually after five seconds and more."""
+"""Seconds an idle connection is reused. Servers usually close idle connections after five seconds or more."""
 _SHOWN = 2_000
 
 
 class OfficialGrobidTransport:
-    """Implements `workers.full_texts.grobid_client.GrobidTransport`; a thread for each document in work."""
+    """Implements `workers.full_texts.grobid_client.GrobidTransport` with one thread per document in progress."""
 
     def __init__(self, settings: GrobidSettings) -> None:
         self._clients = {url: _Client(url, settings) for url in settings.urls}
 
     async def post(self, url: str, pdf: bytes) -> GrobidOutcome:
-        """A request that is cancelled ends with its connection, and its thread with it."""
+        """Send the document. Cancelling the request closes its connection and ends its thread."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[GrobidOutcome] = loop.create_future()
         request = _Request()
@@ -64,7 +62,7 @@ class OfficialGrobidTransport:
 
 
 class _Request:
-    """One request, which may be cut off from another thread."""
+    """A request that another thread can abort."""
 
     def __init__(self) -> None:
         self._connection: _Connection | None = None
@@ -77,7 +75,8 @@ class _Request:
                 _cut(connection)
 
     def end(self) -> None:
-        """Its connection is cut, unless that has been answered on or is another's by now."""
+        """Abort the request by closing its connection, unless it is already answered or the connection now
+        belongs to another request."""
         with _OWNERS:
             self._ended = True
             if self._connection is not None and self._connection.owner is self:
@@ -90,19 +89,20 @@ class _Request:
 
 
 def _cut(connection: "_Connection") -> None:
-    """Whoever reads from it wakes up."""
+    """Shut the connection down, which wakes a thread reading from it."""
     if connection.sock is not None:
         with suppress(OSError):
             connection.sock.shutdown(SHUT_RDWR)
 
 
 class _ServerLost(Exception):
-    """No OSError: the client takes those for a file that it cannot open."""
+    """Loss of the connection to the server. Not an OSError, because the client treats that as a file that cannot be
+    opened."""
 
 
 _OWNERS = threading.Lock()
 _current = threading.local()
-"""`request`: the _Request that a thread works on."""
+"""Per-thread state; `request` is the _Request that the thread is processing."""
 
 
 class _Connection(HTTPConnection):
@@ -114,7 +114,7 @@ class _Connection(HTTPConnection):
         _current.request.takes(self)
 
     def putrequest(self, *args: Any, **kwargs: Any) -> None:
-        """On a new one where the server is about to close the old."""
+        """Start the request, on a new connection if the server is about to close the old one."""
         if self.idle_since is not None and time.monotonic() - self.idle_since > _KEEP_SECONDS:
             self.close()
         if self.sock is not None:
@@ -135,7 +135,7 @@ class _SecurePool(HTTPSConnectionPool):
 
 
 class _Client(GrobidClient):
-    """Of one server, for any number of threads."""
+    """GROBID client for one server, usable by any number of threads."""
 
     def __init__(self, url: str, settings: GrobidSettings) -> None:
         super().__init__(grobid_server=url, check_server=False)
@@ -167,7 +167,7 @@ class _Client(GrobidClient):
         return grobid_outcome(status, body if isinstance(body, bytes) else str(body).encode())
 
     def _configure_logging(self) -> None:
-        """Its own takes the handlers away that others have set, and prints."""
+        """Use this module's logger. The client's own method would remove handlers set by others, and print."""
         self.logger = _LOG
 
     def call_api(
@@ -180,8 +180,8 @@ class _Client(GrobidClient):
         files: dict[str, Any] | None = None,
         timeout: int | None = None,
     ) -> tuple[Any, int]:
-        """Bounded, without redirects, on a connection that is used again. The form is the client's, and says besides
-        what it leaves to the server's defaults."""
+        """Send a request with a bounded response, without redirects, on a reused connection. The form is the
+        client's, with the options it leaves to the server's defaults stated explicitly."""
         fields: list[RequestField | tuple[str, str]] = [*{**FORM_OPTIONS, **(data or {})}.items()]
         for name, (filename, handle, kind, more) in (files or {}).items():
             part = RequestField(name, handle.read(), filename=filename, headers=dict(more))
@@ -206,7 +206,7 @@ class _Client(GrobidClient):
         return SimpleNamespace(text=bytes(body[:most])), response.status
 
     def _handle_server_busy_retry(self, file_path: str, retry_func: Callable[..., Any], *_: Any, **__: Any) -> Any:
-        """The pool decides who gets the document next."""
+        """Return 503 without retrying, because the pool decides which server gets the document next."""
         return file_path, 503, b""
 
     def _handle_unexpected_error(self, file_path: str, error: Exception) -> tuple[str, int, str]:

@@ -1,4 +1,4 @@
-"""Several GROBID servers as one: the least loaded reads the next document, and none is lost to a server that fails."""
+"""Pool of GROBID servers: the least loaded gets the next document, and no document is lost when a server fails."""
 
 import asyncio
 import logging
@@ -10,7 +10,6 @@ from typing import Self
 from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
 
 from assayer.errors import ConfigurationError, ParserUnavailable, Unreadable
-from workers.concurrency.priority_gate import PriorityGate
 from workers.full_texts import grobid_client
 from workers.full_texts.grobid_client import (
     AiohttpGrobidTransport,
@@ -24,8 +23,7 @@ from workers.full_texts.grobid_client import (
 )
 from workers.full_texts.metrics import GROBID_ANSWERS, GROBID_UP
 from workers.full_texts.settings import GrobidSettings
-
-__all__ = ["GrobidLoadBalancer", "GrobidPool"]
+from workers.outbound.gate import Place, PriorityGate
 
 
 @dataclass
@@ -35,14 +33,14 @@ class _Server:
     busy: int = 0
     served: int = 0
     resting_until: list[float] = field(default_factory=list)
-    """Moments at which its resting slots may be used again."""
+    """Times at which the resting slots may be used again."""
     refusals: int = 0
     """503s in a row."""
 
 
 class GrobidLoadBalancer:
-    """Chooses the server of the next document. A server's slots are free, busy with a document, or resting after a 503.
-    Times are of one monotonic clock."""
+    """Choice of the server for the next document. A server's slots are free, busy with a document, or resting after
+    a 503. All times are from one monotonic clock."""
 
     def __init__(self, urls: Sequence[str], slots: int, rest: float, longest_rest: float) -> None:
         self._servers = {url: _Server(url) for url in urls}
@@ -59,7 +57,8 @@ class GrobidLoadBalancer:
         return tuple(server.url for server in self._servers.values() if server.up)
 
     def acquire(self, now: float, avoid: Collection[str] = ()) -> str | None:
-        """The least loaded server with a free slot, one of `avoid` only if no other has; None when none has."""
+        """Return the least loaded server with a free slot, a server in `avoid` only if no other has one; None
+        if none is free."""
         free = [server for server in self._servers.values() if server.up and self._load(server, now) < self._slots]
         if not free:
             return None
@@ -69,12 +68,12 @@ class GrobidLoadBalancer:
         return best.url
 
     def next_change(self, now: float) -> float | None:
-        """When the first resting slot of a server that is up may be used again."""
+        """Return when the first resting slot of an available server may be used again, or None if none is resting."""
         ends = (end for server in self._servers.values() if server.up for end in server.resting_until)
         return min((end for end in ends if end > now), default=None)
 
     def release(self, url: str) -> None:
-        """The document was taken back unread."""
+        """Free the slot of a document that was withdrawn before it was read."""
         self._servers[url].busy -= 1
 
     def mark_answered(self, url: str) -> None:
@@ -82,14 +81,16 @@ class GrobidLoadBalancer:
         self._servers[url].refusals = 0
 
     def mark_busy(self, url: str, now: float) -> None:
-        """503: another client uses the server too. One slot rests, twice as long each time in a row."""
+        """Record a 503, which means that another client uses the server too. One slot rests, twice as long
+        after each consecutive 503."""
         server = self._servers[url]
         server.busy -= 1
         server.resting_until.append(now + min(self._max_pause, self._pause * 2 ** min(server.refusals, 30)))
         server.refusals += 1
 
     def mark_down(self, url: str) -> bool:
-        """Out of the pool until `mark_up`; whether it was in it. Slots are given back apart."""
+        """Take the server out of the pool until `mark_up`, and return whether it was in the pool. Its slots are
+        released separately."""
         server = self._servers[url]
         was_up, server.up = server.up, False
         return was_up
@@ -109,16 +110,16 @@ _LOG = logging.getLogger(__name__)
 
 
 class _ServerSlots:
-    """Implements `workers.concurrency.priority_gate.SlotSource`, until all servers have been out for too long."""
+    """Implements `workers.outbound.gate.SlotSource`; raises once all servers have been down for too long."""
 
     def __init__(self, balancer: GrobidLoadBalancer, outage_seconds: float) -> None:
         self._balancer = balancer
         self._outage_seconds = outage_seconds
         self.out_since: float | None = None
-        """Since when no server is up."""
+        """Time since which no server is available; None while one is."""
 
     def acquire(self, avoid: Collection[str]) -> str | None:
-        """Raises ParserUnavailable."""
+        """Acquire a slot and return its server, or None if none is free. Raises ParserUnavailable."""
         now = asyncio.get_running_loop().time()
         if self.out_since is not None and now - self.out_since >= self._outage_seconds:
             raise ParserUnavailable("No GROBID server is in reach.", "Check that they run and ASSAYER_GROBID__URLS.")
@@ -132,12 +133,13 @@ class _ServerSlots:
         moments = [self._balancer.next_change(now)]
         if self.out_since is not None:
             moments.append(self.out_since + self._outage_seconds)
-        moment = min((one for one in moments if one is not None), default=None)
+        moment = min((item for item in moments if item is not None), default=None)
         return None if moment is None else moment - now
 
 
 class GrobidPool:
-    """Belongs to one event loop, from `async with` to its end. It owns one task for each server that is out."""
+    """Pool of GROBID servers, open in one event loop within its `async with` block. It runs one task for each
+    server that is down."""
 
     def __init__(self, settings: GrobidSettings) -> None:
         if not settings.urls:
@@ -182,8 +184,8 @@ class GrobidPool:
         return self._session
 
     async def parse(self, pdf: bytes, source: str, seconds: float) -> bytes:
-        """The document's TEI, within `seconds`. Raises Unreadable when the document is at fault, ParserUnavailable
-        when no server had a slot in time or all are out of reach."""
+        """Return the document's TEI within `seconds`. Raises Unreadable when the document is at fault,
+        ParserUnavailable when no server had a free slot in time or all are unreachable."""
         try:
             async with asyncio.timeout(seconds):
                 return _tei(await self._parse_on_some_server(pdf, source), source)
@@ -193,13 +195,13 @@ class GrobidPool:
             ) from None
 
     async def _parse_on_some_server(self, pdf: bytes, source: str) -> GrobidTei | GrobidEmpty | GrobidRefused:
-        """Sends a document until a server has an opinion about it. Documents have slots in the order of arrival, those
-        that are sent again before younger ones."""
+        """Send a document until a server returns a result for it. Slots go to documents in order of arrival,
+        and a document that is sent again keeps its place."""
         arrival = next(self._arrivals)
         broke: list[str] = []
         avoid: list[str] = []
         while True:
-            url = await self._gate.acquire(priority=arrival, avoid=avoid)
+            url = await self._gate.acquire(Place(arrival, avoid=avoid))
             outcome = await self._send(url, pdf)
             if isinstance(outcome, GrobidBroken):
                 broke.append(url)
@@ -210,7 +212,7 @@ class GrobidPool:
             avoid = [*broke, url]
 
     async def version(self) -> str | None:
-        """Of the first server that answers; None while none does."""
+        """Return the version of the first server that answers, or None while none does."""
         async with self._version_lock:
             for url in self._balancer.up if self._version is None else ():
                 self._version = await grobid_client.server_version(
@@ -222,13 +224,13 @@ class GrobidPool:
             return self._version
 
     async def alive(self) -> dict[str, bool]:
-        """Of each server, asked now."""
+        """Return whether each server is alive, checked now."""
         urls = self._settings.urls
         answers = (grobid_client.is_alive(self._open_session, url, self._settings.alive_seconds) for url in urls)
         return dict(zip(urls, await asyncio.gather(*answers), strict=True))
 
     async def _send(self, url: str, pdf: bytes) -> GrobidOutcome:
-        """Sends, and tells the load balancer how it ended, whatever happens."""
+        """Send the document and report the outcome to the load balancer in every case."""
         session = self._open_session
         transport = self._transport or AiohttpGrobidTransport(session)
         try:
@@ -248,7 +250,7 @@ class GrobidPool:
         return outcome
 
     def _remove_server(self, url: str, why: str) -> None:
-        """Out of the pool until it says that it is alive."""
+        """Take a server out of the pool until it reports that it is alive."""
         if not self._balancer.mark_down(url):
             return
         GROBID_UP.labels(url).set(0)
@@ -273,7 +275,8 @@ class GrobidPool:
 
 
 def _transport(settings: GrobidSettings, session: ClientSession) -> GrobidTransport:
-    """Raises ModuleNotFoundError where GROBID's own client is asked for and not installed."""
+    """Return the transport for the settings. Raises ModuleNotFoundError if GROBID's own client is configured but
+    not installed."""
     if settings.client == "aiohttp":
         return AiohttpGrobidTransport(session)
     handled = logging.NullHandler()

@@ -1,4 +1,5 @@
-"""GROBID's TEI to sections, references and captions. It is untrusted: no DTD, no entities, no network."""
+"""Parser from GROBID's TEI to sections and references. The TEI is untrusted: no DTD, entities or network
+access."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,42 +9,31 @@ from lxml import etree
 
 from assayer.errors import Unreadable
 from assayer.literature.paper_identity import arxiv_id, doi
-from assayer.models import Caption, CitedWork, Section
+from assayer.models import CitedWork, Section
 from assayer.text.sanitise import clean_text
 from assayer.text.section_titles import PaperPart, number_of, opens_part, part_of, without_number
 from workers.full_texts.parsed_paper import ParsedPaper
-
-__all__ = [
-    "MAX_TEI_BYTES",
-    "TEI_PARSER_VERSION",
-    "HeadedText",
-    "main_sections",
-    "paper_of_tei",
-    "parse_tei",
-    "read_tei",
-    "works_by_entry",
-]
-
 
 _UNTITLED = "Text"
 _ROMAN = re.compile(r"[IVX]+")
 _ROMAN_PAIR = re.compile(r"[IVX]{2,}|[VX]")
 _LETTER = re.compile(r"[A-Z]")
 _SUBJECT_OPENS: tuple[PaperPart | None, ...] = (None, "abstract", "introduction")
-"""Parts after which a title that names only its subject opens a section; elsewhere it belongs to the part before it."""
+"""Parts after which a title that names only its subject opens a section; elsewhere its text belongs to the preceding
+part."""
 
 
 class HeadedText(NamedTuple):
     """Text under one heading; both may be empty."""
 
     number: str
-    """Of the heading, where it stands apart from the title."""
+    """Number of the heading, if it is separate from the title."""
     title: str
     text: str
 
 
 def main_sections(pieces: Iterable[HeadedText]) -> tuple[Section, ...]:
-    """Main sections, with the headings inside them on lines of their own; those without text are left out."""
+    """Return the main sections, with inner headings on lines of their own; sections without text are left out."""
     headed = [_headed(piece) for piece in pieces]
     opens = _openings(headed)
     sections: list[tuple[str, list[str]]] = []
@@ -59,7 +49,7 @@ def main_sections(pieces: Iterable[HeadedText]) -> tuple[Section, ...]:
 
 
 def _headed(piece: HeadedText) -> HeadedText:
-    """With the number that stands in front of the title, unless it stands apart."""
+    """Move the number at the start of the title to `number`, unless the number is already separate."""
     title = " ".join(piece.title.split())
     number = piece.number.strip().strip(".):") or number_of(title)
     return HeadedText(number, without_number(title), piece.text)
@@ -108,29 +98,25 @@ def _opens(title: str, part: PaperPart | None, current: PaperPart | None) -> boo
     return part != "methods" and opens_part(title) is not None
 
 
-TEI_PARSER_VERSION = "2"
-"""Version of this reading; a new one reads stored TEI again."""
+TEI_PARSER_VERSION = "3"
+"""Version of this parser; a new version makes stored TEI be read again."""
 MAX_TEI_BYTES = 30_000_000
 _MOST_REFERENCES = 5_000
-_MOST_CAPTIONS = 1_000
 
 _TEI = {"t": "http://www.tei-c.org/ns/1.0"}
 _TYPED = re.compile(rb"<!\s*(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 _XML_ID = "{http://www.w3.org/XML/1998/namespace}id"
 _BLOCKS = ("p", "s", "list", "item", "formula", "quote", "ab", "note")
 _YEAR = re.compile(r"\b(1[5-9]\d\d|20\d\d)\b")
-_LABELLED = re.compile(
-    r"\s*(?:fig(?:ure)?s?|tab(?:le)?s?)\b\.?\s*(?P<label>[A-Z]{0,2}\.?\d+[a-z]?)?\s*[.:|]?\s*", re.IGNORECASE
-)
 
 
 def parse_tei(tei: bytes, source: str = "The TEI") -> ParsedPaper:
-    """Raises Unreadable for what is no TEI, declares entities, or has no text. `source` names it in errors."""
+    """Parse TEI. Raises Unreadable if it is not TEI, declares entities or has no text. `source` names it in errors."""
     return paper_of_tei(read_tei(tei, source), source)
 
 
 def paper_of_tei(root: etree._Element, source: str) -> ParsedPaper:
-    """Raises Unreadable for what has no text."""
+    """Build the paper from parsed TEI. Raises Unreadable if it has no text besides an abstract."""
     sections = (*_abstract(root), *main_sections((*_body(root), *_back(root))))
     if not any(section.title != "Abstract" for section in sections):
         raise Unreadable(f"{source} has no text besides an abstract.", "It may be a scan.", "no_text")
@@ -140,12 +126,11 @@ def paper_of_tei(root: etree._Element, source: str) -> ParsedPaper:
         title=_one_line(next(_found(root, ".//t:fileDesc/t:titleStmt/t:title"), None)),
         sections=sections,
         references=tuple(_references(root)),
-        captions=tuple(_captions(root)),
     )
 
 
 def read_tei(tei: bytes, source: str) -> etree._Element:
-    """Its root. Raises Unreadable for what is no TEI, or declares entities."""
+    """Return the root element. Raises Unreadable if the data is not TEI, is too large or declares entities."""
     if len(tei) > MAX_TEI_BYTES:
         raise Unreadable(f"{source} has more than {MAX_TEI_BYTES / 1e6:g} MB.", "", "too_large")
     # Read as UTF-8 whatever it declares, so that no other encoding can hide a declaration from this look.
@@ -200,14 +185,14 @@ def _body(root: etree._Element) -> Iterator[HeadedText]:
 
 
 def _back(root: etree._Element) -> Iterator[HeadedText]:
-    """Acknowledgements, funding, statements and appendices; the references are read apart."""
+    """Yield acknowledgements, funding, statements and appendices; references are read separately."""
     for part in _found(root, "./t:text/t:back/t:div"):
         if part.get("type") != "references":
             yield from _pieces(part)
 
 
 def _pieces(parent: etree._Element) -> Iterator[HeadedText]:
-    """The divisions of a part of the text; GROBID does not nest those of one body."""
+    """Yield the divisions of a part of the text; GROBID does not nest the divisions of a body."""
     loose = _blocks(parent)
     if loose or any(_name(child) == "head" for child in parent):
         yield _piece(parent, loose)
@@ -221,32 +206,10 @@ def _piece(division: etree._Element, text: str) -> HeadedText:
 
 
 def _blocks(division: etree._Element) -> str:
-    """Paragraphs, formulas and lists that stand directly in it; figures and tables do not."""
+    """Return the paragraphs, formulas and lists that are direct children of the division; figures and tables are
+    excluded."""
     blocks = (_text(child) for child in division if _name(child) in _BLOCKS)
     return "\n\n".join(filter(None, blocks))
-
-
-def _captions(root: etree._Element) -> Iterator[Caption]:
-    figures = list(_found(root, "./t:text//t:figure"))
-    for figure in figures[:_MOST_CAPTIONS]:
-        head = _one_line(next(_found(figure, "./t:head"), None))
-        label = _one_line(next(_found(figure, "./t:label"), None))
-        described = _one_line(next(_found(figure, "./t:figDesc"), None))
-        labels, rest = _labels(head)
-        text = f"{rest}{described}" if described.startswith("-") else f"{rest} {described}".strip()
-        if text:
-            kind = figure.get("type") == "table" or head.casefold().startswith("tab")
-            yield Caption(kind="table" if kind else "figure", label=", ".join(labels) or label, text=text)
-
-
-def _labels(head: str) -> tuple[list[str], str]:
-    """`Fig. 3 Fig. 4 What it shows` apart; where GROBID joined two figures, both labels."""
-    labels: list[str] = []
-    end = 0
-    while match := _LABELLED.match(head, end):
-        labels += [match["label"]] if match["label"] else []
-        end = match.end()
-    return labels, head[end:]
 
 
 def _references(root: etree._Element) -> Iterator[CitedWork]:
@@ -258,7 +221,7 @@ def _entries(root: etree._Element) -> list[etree._Element]:
 
 
 def works_by_entry(root: etree._Element) -> dict[str, CitedWork]:
-    """By the id that the text refers to it with: `b12`."""
+    """Return cited works by the id that the text uses for them: `b12`."""
     return {name: _work(entry) for entry in _entries(root) if (name := entry.get(_XML_ID))}
 
 
@@ -290,4 +253,4 @@ def _year(entry: etree._Element) -> int | None:
 
 
 def _identifiers(entry: etree._Element, kind: str) -> Iterable[str]:
-    return (_text(one) for one in _found(entry, ".//t:idno") if one.get("type", "").casefold() == kind.casefold())
+    return (_text(item) for item in _found(entry, ".//t:idno") if item.get("type", "").casefold() == kind.casefold())

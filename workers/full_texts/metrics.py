@@ -1,8 +1,6 @@
-"""What fetching and reading of full texts costs, and why it fails."""
+"""Metrics of the cost and the failures of fetching and reading full texts."""
 
 from prometheus_client import Counter, Gauge, Histogram
-
-__all__ = ["COPIES", "GROBID_ANSWERS", "GROBID_UP", "PARSED", "PARSE_FAILURES", "PARSE_SECONDS"]
 
 COPIES = Counter(
     "assayer_full_text_copies_total",

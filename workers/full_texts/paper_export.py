@@ -1,27 +1,26 @@
-"""A paper's full text as GROBID read it, in the forms in which others take it: TEI, JSON, Markdown."""
+"""Export of a paper's full text, as read by GROBID, in common formats: TEI, JSON and Markdown."""
 
 import hashlib
 from dataclasses import dataclass
 
 from assayer.errors import ConfigurationError, ParserUnavailable
 from workers.full_texts.archive import FullTextArchive
-from workers.full_texts.document_reader import TeiParser, grobid_reading_name
+from workers.full_texts.document_reader import grobid_reading_name
+from workers.full_texts.grobid_pool import GrobidPool
 from workers.full_texts.tei_reader import TeiFormat, TeiReader
-
-__all__ = ["PaperExport"]
 
 
 @dataclass(frozen=True)
 class PaperExport:
     archive: FullTextArchive
-    """What GROBID has read once is taken from here, and put here."""
-    grobid: TeiParser | None
+    """Archive from which GROBID's readings are taken and in which new ones are stored."""
+    grobid: GrobidPool | None
     teis: TeiReader
     seconds: float
-    """For one document."""
+    """Maximum seconds for one document."""
 
     async def tei(self, pdf: bytes, source: str) -> bytes:
-        """By any version of GROBID that has read the document, else by one that reads it now. Raises
+        """Return the stored TEI of any GROBID version, or have a server read the document now. Raises
         ConfigurationError without a server, Unreadable, ParserUnavailable."""
         sha256 = hashlib.sha256(pdf).hexdigest()
         stored = await self.archive.newest_tei(sha256)
@@ -30,7 +29,7 @@ class PaperExport:
         if self.grobid is None:
             raise ConfigurationError(
                 f"{source} has not been read by GROBID, and no server is set.",
-                "Set ASSAYER_GROBID__URLS (docs/operations/services.md), or give a TEI file.",
+                "Set ASSAYER_GROBID__URLS (docs/run/services.md), or give a TEI file.",
             )
         version = await self.grobid.version()
         if version is None:
@@ -40,5 +39,5 @@ class PaperExport:
         return tei
 
     async def text(self, tei: bytes, form: TeiFormat, source: str) -> str:
-        """Raises Unreadable, and ModuleNotFoundError without `assayer[grobid]`."""
+        """Convert TEI to the requested format. Raises Unreadable, and ModuleNotFoundError without `assayer[grobid]`."""
         return await self.teis.convert(tei, form, f"The TEI of {source}")

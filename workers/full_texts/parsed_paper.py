@@ -1,10 +1,8 @@
-"""What a parser made of one document, whichever paper it belongs to."""
+"""Parser output for one document, independent of the paper it belongs to."""
 
 from typing import Literal
 
-from assayer.models import Caption, CitedWork, Frozen, FullText, PaperId, Section, TextFlag
-
-__all__ = ["ParsedPaper", "ParserName"]
+from assayer.models import CitedWork, Frozen, FullText, PaperId, Section, TextFlag
 
 ParserName = Literal["grobid", "pypdfium2"]
 
@@ -12,15 +10,14 @@ ParserName = Literal["grobid", "pypdfium2"]
 class ParsedPaper(Frozen):
     parser: ParserName
     version: str
-    """Of the parser, as it names itself."""
+    """Version of the parser, as the parser reports it."""
     title: str
     """May be empty."""
     sections: tuple[Section, ...]
-    """The abstract first, where there is one."""
+    """Sections of the paper; the abstract comes first if there is one."""
     references: tuple[CitedWork, ...] = ()
-    captions: tuple[Caption, ...] = ()
     flags: tuple[TextFlag, ...] = ()
-    """Text that a reader cannot see, left out of the rest."""
+    """Text that is invisible to a reader, excluded from the other fields."""
 
     def full_text(self, paper: PaperId) -> FullText:
         return FullText(
@@ -28,6 +25,5 @@ class ParsedPaper(Frozen):
             sections=self.sections,
             parser=self.parser,
             references=self.references,
-            captions=self.captions,
             flags=self.flags,
         )

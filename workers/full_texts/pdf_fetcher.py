@@ -7,79 +7,55 @@ import asyncio
 import hashlib
 import secrets
 import tempfile
-from collections.abc import AsyncIterator, Collection
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from assayer.errors import AddressRefused, DownloadFailed, DownloadRefused, FullTextError
-from assayer.ports import Clock
-from workers.concurrency.claims import Claims
-from workers.fetching import DownloadLimits
 from workers.fetching.content_types import ContentKind
-from workers.fetching.downloader import Download
+from workers.fetching.downloader import Downloader
 from workers.full_texts.archive import FullTextArchive
 from workers.full_texts.metrics import COPIES
 from workers.full_texts.pdf_locations import PdfLocation
 from workers.full_texts.settings import FullTextSettings
-from workers.remote.rate_limit import RateLimits, RateLimitStore, SharedRateLimit
-from workers.remote.shared_pace import SharedPace
-
-__all__ = ["ArchivedPdf", "ArchivingPdfFetcher", "PdfDownloader", "RepositoryPace"]
-
-
-_SEND_WITHIN = 5.0
+from workers.outbound.claims import Claims
+from workers.outbound.pace import PaceLimits, Pacer
+from workers.outbound.store import SharedState
 
 
 class RepositoryPace:
-    """The rate limit of repositories that want to be asked slowly: one request at a time in this process, and the
-    spacing over all processes that share the store."""
+    """Pace of requests to repositories that require slow access, shared by all processes with the same state."""
 
-    def __init__(self, settings: FullTextSettings, store: RateLimitStore, clock: Clock) -> None:
-        limits = RateLimits(
-            spacing=settings.hosts.arxiv_spacing_seconds,
-            transit=settings.download.answer_seconds,
-            connections=1,
-            daily_budget=None,
-            send_within=_SEND_WITHIN,
-            answer_within=settings.download.seconds,
-        )
-        limit = SharedRateLimit(store, f"files {settings.hosts.arxiv}", limits, clock)
-        self._paces = {"arxiv_files": SharedPace(limit, clock)}
+    def __init__(self, settings: FullTextSettings, state: SharedState) -> None:
+        limits = PaceLimits(settings.hosts.arxiv_spacing_seconds, 1, settings.download.seconds)
+        self._pacers = {"arxiv_files": Pacer(state, f"files {settings.hosts.arxiv}", limits)}
 
-    @asynccontextmanager
-    async def permit(self, source: str) -> AsyncIterator[None]:
-        """For one request; at once where the repository sets no pace. Raises StorageError."""
-        pace = self._paces.get(source)
-        async with nullcontext() if pace is None else pace.permit():
-            yield
+    def turn(self, source: str) -> AbstractAsyncContextManager[object]:
+        """Wait until one request may be sent; no wait if the repository requires no pace. Raises StorageError."""
+        pacer = self._pacers.get(source)
+        return nullcontext() if pacer is None else pacer.turn()
+
+    async def aclose(self) -> None:
+        for pacer in self._pacers.values():
+            await pacer.aclose()
 
 
 _WANTED: tuple[ContentKind, ...] = ("pdf",)
 
 
-class PdfDownloader(Protocol):
-    """`workers.fetching.Downloader`, which visits addresses from data safely."""
-
-    async def to_file(
-        self, url: str, path: Path, wanted: Collection[ContentKind], limits: DownloadLimits | None = None
-    ) -> Download:
-        """Raises AddressRefused, DownloadRefused or DownloadFailed."""
-        ...
-
-
 class ArchivedPdf(NamedTuple):
     sha256: str
     cached: bool
-    """Whether it was there already."""
+    """Whether the PDF was already in the archive."""
 
 
 class ArchivingPdfFetcher:
     def __init__(
         self,
         archive: FullTextArchive,
-        downloader: PdfDownloader,
+        downloader: Downloader,
         claims: Claims,
         pace: RepositoryPace,
         settings: FullTextSettings,
@@ -91,8 +67,9 @@ class ArchivingPdfFetcher:
         self._settings = settings
 
     async def get(self, location: PdfLocation) -> ArchivedPdf:
-        """Raises the failure of this download, or of the last one while it counts; any other FullTextError is the
-        archive's; StorageError when the store of claims and rate limits is out of reach."""
+        """Fetch the PDF into the archive. Raises this download's failure, or the previous one while it is still
+        valid. Other FullTextErrors come from the archive. Raises StorageError when the store of claims and rate
+        limits is unreachable."""
         try:
             pdf = await self._get(location)
         except FullTextError as error:
@@ -110,12 +87,13 @@ class ArchivingPdfFetcher:
             known = await self._archive.document_at(url)  # by the process that had the claim before
             if known is not None:
                 return ArchivedPdf(known, cached=True)
-            async with self._pace.permit(location.source):
+            async with self._pace.turn(location.source):
                 return ArchivedPdf(await self._fetch(url), cached=False)
 
     @asynccontextmanager
     async def _claimed(self, url: str) -> AsyncIterator[None]:
-        """Waits while somebody else downloads from the address; a process that dies loses its claim after a time."""
+        """Claim the address, waiting while another process downloads from it. The claim of a process that dies
+        expires."""
         key, claimant = f"pdf {hashlib.sha256(url.encode('utf-8', 'surrogatepass')).hexdigest()}", secrets.token_hex(8)
         claim = partial(self._claims.claim, key, claimant, self._settings.work_seconds)
         try:

@@ -17,44 +17,42 @@ from assayer.literature.paper_identity import identifiers_in
 from assayer.models import OPEN, Identifiers, Paper, PreprintVersions, Window
 from assayer.run.run import Run
 from workers.full_texts.settings import HostSettings
-from workers.remote.request import RequestContext
+from workers.outbound.source_requests import RequestContext
 from workers.sources.capabilities import LocatesPdfs
 from workers.sources.record_fields import last_day_of_period
 
-__all__ = ["JournalledPdfLocator", "PdfLocation", "additional_pdf_locations", "known_pdf_locations", "version_by"]
-
-
 _ID_MONTH = re.compile(r"^(?:[a-zA-Z.-]{1,20}/)?(?P<year>\d{2})(?P<month>\d{2})", re.ASCII)
 _FIRST_YEAR = 91
-"""Of arXiv, in two digits; smaller numbers are of this century."""
+"""First year of arXiv, in two digits; smaller numbers belong to this century."""
 
 
 class PdfLocation(NamedTuple):
     source: str
-    """Whose copy it is: `arxiv_files`, `acl_files`, `pmc_files`, `openreview_files`, `open_access_files`."""
+    """Source of the copy: `arxiv_files`, `acl_files`, `pmc_files`, `openreview_files`, `open_access_files`."""
     url: str
 
 
 def known_pdf_locations(paper: Paper, hosts: HostSettings, window: Window = OPEN) -> tuple[PdfLocation, ...]:
-    """Distinct addresses. Repositories that always give the PDF itself come first, landing pages in disguise last."""
+    """Return the distinct PDF addresses of a paper. Repositories that always serve the PDF come first, probable
+    landing pages last."""
     known = [paper.identifiers, *(identifiers_in(url) for url in (paper.url, *paper.pdf_urls) if _is_web(url))]
     if window.before is None:
         return _distinct((*_of_identifiers(known, hosts), *_of_urls(paper.pdf_urls)))
-    dated = [_as_of(window.before, one, paper) for one in known]
+    dated = [_as_of(window.before, item, paper) for item in known]
     return _distinct((*_of_identifiers(dated, hosts), *_of_publishers(paper.pdf_urls, hosts)))
 
 
 def additional_pdf_locations(
     urls: Iterable[str], tried: Iterable[PdfLocation], hosts: HostSettings, window: Window = OPEN
 ) -> tuple[PdfLocation, ...]:
-    """What a locator of free copies adds to the candidates that were tried."""
+    """Return the locations that a locator of free copies adds to those already tried."""
     urls = tuple(url for url in urls if _is_web(url))
     known = [identifiers_in(url) for url in urls]
     before = {_key(candidate.url) for candidate in tried}
     if window.before is None:
         found = _distinct((*_of_identifiers(known, hosts), *_of_urls(urls)))
     else:
-        dated = [_as_of(window.before, one) for one in known]
+        dated = [_as_of(window.before, item) for item in known]
         found = _distinct((*_of_identifiers(dated, hosts), *_of_publishers(urls, hosts)))
     return tuple(candidate for candidate in found if _key(candidate.url) not in before)
 
@@ -70,8 +68,8 @@ def _as_of(day: dt.date, known: Identifiers, paper: Paper | None = None) -> Iden
 
 
 def version_by(day: dt.date, arxiv: str, versions: PreprintVersions | None) -> int | None:
-    """The newest version of a preprint that is known to have been there on a day. Of those between the first and the
-    newest no source tells the day; without any dates the month in the id tells when the first one came."""
+    """Return the newest preprint version known to have existed on a day, or None. Sources date only the first and
+    the newest version; without dates, the month in the id dates the first."""
     if versions is not None and versions.newest_day <= day:
         return versions.newest
     first = versions.first if versions is not None else _month_of_id(arxiv)
@@ -79,7 +77,8 @@ def version_by(day: dt.date, arxiv: str, versions: PreprintVersions | None) -> i
 
 
 def _month_of_id(arxiv: str) -> dt.date | None:
-    """The last day of the month in which arXiv gave the id, which both its forms begin with; None for another id."""
+    """Return the last day of the month in which arXiv assigned the id, according to its prefix; None for another
+    kind of id."""
     match = _ID_MONTH.search(arxiv)
     if match is None or not 1 <= int(match["month"]) <= 12:
         return None
@@ -88,7 +87,7 @@ def _month_of_id(arxiv: str) -> dt.date | None:
 
 
 def _of_publishers(urls: Iterable[str], hosts: HostSettings) -> Iterator[PdfLocation]:
-    return (one for one in _of_urls(urls) if _is_at(one.url, hosts.publishers))
+    return (url for url in _of_urls(urls) if _is_at(url.url, hosts.publishers))
 
 
 def _is_at(url: str, hosts: Iterable[str]) -> bool:
@@ -98,22 +97,23 @@ def _is_at(url: str, hosts: Iterable[str]) -> bool:
 
 def _of_identifiers(known: Iterable[Identifiers], hosts: HostSettings) -> Iterator[PdfLocation]:
     names = list(known)
-    for one in names:
-        if one.acl:
-            yield PdfLocation("acl_files", f"{hosts.acl}/{quote(one.acl, safe='')}.pdf")
-    for one in names:
-        if one.arxiv:
-            yield PdfLocation("arxiv_files", f"{hosts.arxiv}/{quote(one.arxiv, safe='/')}")
-    for one in names:
-        if one.openreview:
-            yield PdfLocation("openreview_files", f"{hosts.openreview}?id={quote(one.openreview, safe='')}")
-    for one in names:
-        if one.pmc:
-            yield PdfLocation("pmc_files", f"{hosts.pmc}/{quote(one.pmc, safe='')}/pdf/")
+    for name in names:
+        if name.acl:
+            yield PdfLocation("acl_files", f"{hosts.acl}/{quote(name.acl, safe='')}.pdf")
+    for name in names:
+        if name.arxiv:
+            yield PdfLocation("arxiv_files", f"{hosts.arxiv}/{quote(name.arxiv, safe='/')}")
+    for name in names:
+        if name.openreview:
+            yield PdfLocation("openreview_files", f"{hosts.openreview}?id={quote(name.openreview, safe='')}")
+    for name in names:
+        if name.pmc:
+            yield PdfLocation("pmc_files", f"{hosts.pmc}/{quote(name.pmc, safe='')}/pdf/")
 
 
 def _of_urls(urls: Iterable[str]) -> Iterator[PdfLocation]:
-    """Addresses of repositories are left to their identifiers, which give the PDF and not the page about it."""
+    """Yield locations of the URLs that are not repository addresses. Those are covered by their identifiers, which
+    lead to the PDF instead of its page."""
     rest = [url for url in urls if _is_web(url) and identifiers_in(url) in (Identifiers(), _doi_only(url))]
     yield from (PdfLocation("open_access_files", url) for url in sorted(rest, key=_looks_like_page))
 
@@ -132,7 +132,7 @@ def _is_web(url: str) -> bool:
 
 
 def _looks_like_page(url: str) -> int:
-    """0 for what looks like a PDF, 1 for what may be anything, 2 for a resolver's landing page."""
+    """Rank a URL: 0 if it looks like a PDF, 1 if unknown, 2 if it is a resolver's landing page."""
     parts = urlsplit(url.strip())
     if (parts.hostname or "").removeprefix("dx.") == "doi.org":
         return 2
@@ -140,7 +140,7 @@ def _looks_like_page(url: str) -> int:
 
 
 def _key(url: str) -> str:
-    """Equal for addresses of one document: without scheme, `www.`, fragment and closing slash."""
+    """Return a key that is equal for addresses of one document: without scheme, `www.`, fragment and trailing slash."""
     parts = urlsplit(url.strip())
     host = parts.netloc.casefold().removeprefix("www.")
     return urlunsplit(("", host, parts.path.rstrip("/"), parts.query, ""))

@@ -11,31 +11,29 @@ from typing import Any, NamedTuple, Self
 
 from assayer.models import OPEN, Absent, FullText, Paper, PaperId, Window
 from assayer.ports import FullTexts
+from assayer.run.concurrency import gather_all
 from assayer.run.run import Run
-from assayer.run.structured_concurrency import together
-from workers.concurrency.priority_gate import FixedSlots, PriorityGate
-from workers.concurrency.single_flight import InFlight, SingleFlight, Waiter
 from workers.full_texts.acquisition import NO_DATED_COPY, AcquisitionResult, FullTextAcquisition
 from workers.full_texts.pdf_locations import PdfLocation, known_pdf_locations
 from workers.full_texts.settings import FullTextSettings
-from workers.remote.request import RequestContext
+from workers.outbound.flight import InFlight, SingleFlight, Waiter
+from workers.outbound.gate import FixedSlots, Place, PriorityGate
+from workers.outbound.source_requests import RequestContext
 from workers.sources.capabilities import LocatesPdfs
-
-__all__ = ["FullTextService", "LocalFullTexts"]
 
 _LOG = logging.getLogger(__name__)
 _TOO_LATE = "not fetched and read in time"
 
 AcquisitionKey = tuple[tuple[PdfLocation, ...], str, dt.date | None]
-"""What a paper's text depends on: where it may lie, the DOI that locators are asked for, and the cutoff, which decides
-what of their answer counts."""
+"""Inputs that determine a paper's text: its possible locations, the DOI for locators, and the cutoff. The cutoff
+decides which of the locators' results may be used."""
 
 
 class LocalFullTexts(NamedTuple):
-    """Full texts that need no fetching, such as the corpus's own; they are asked first."""
+    """Full texts that need no fetching, such as the corpus's own; they are tried first."""
 
     name: str
-    """The source's name in the journal."""
+    """Name of the source in the journal."""
     full_texts: FullTexts
 
 
@@ -62,13 +60,14 @@ class FullTextService:
     def for_run(
         self, run: Run, first: Sequence[LocalFullTexts] = (), locators: Iterable[LocatesPdfs] = ()
     ) -> FullTexts:
-        """As one evaluation may use it: its own patience, its own journal. Locators are those made for the run."""
+        """Return the full texts for one evaluation, with its own time limits and journal. `locators` are the
+        locators created for the run."""
         return _RunFullTexts(self, self._settings, run, tuple(first), tuple(locators))
 
     async def acquire(
         self, paper: Paper, run: Run, locators: Sequence[LocatesPdfs], seconds: float, window: Window = OPEN
     ) -> tuple[AcquisitionResult, bool]:
-        """What was acquired within the time, and whether the acquisition had been asked for before."""
+        """Return the result acquired within the time limit, and whether the acquisition had been requested before."""
         hosts = self._settings.hosts
         key = (known_pdf_locations(paper, hosts, window), paper.identifiers.doi, window.before)
         if not key[0] and not (locators and paper.identifiers.doi):
@@ -92,7 +91,7 @@ class FullTextService:
         window: Window,
         call: InFlight[Any],
     ) -> AcquisitionResult:
-        async with self._slots.slot(owner=context.owner):
+        async with self._slots.slot(Place(owner=context.owner)):
             call.detached = True
             try:
                 async with asyncio.timeout(self._settings.work_seconds):
@@ -103,7 +102,7 @@ class FullTextService:
 
 
 class _RunFullTexts:
-    """Implements assayer.ports.FullTexts."""
+    """Implements assayer.ports.FullTexts for one run."""
 
     def __init__(
         self,
@@ -127,7 +126,7 @@ class _RunFullTexts:
             left = [paper for paper in wanted.values() if paper.id not in answers]
             answers |= await self._from_local(first, left, window)
         left = [paper for paper in wanted.values() if paper.id not in answers]
-        fetched = await together(self._acquired(paper, window) for paper in left)
+        fetched = await gather_all(self._acquired(paper, window) for paper in left)
         return answers | dict(zip((paper.id for paper in left), fetched, strict=True))
 
     async def _from_local(
@@ -141,7 +140,7 @@ class _RunFullTexts:
         return texts
 
     async def _acquired(self, paper: Paper, window: Window) -> FullText | Absent:
-        """Everything acquired is known to be of the window: no other copy is looked for."""
+        """Acquire a paper's text. Every acquired copy is known to lie within the window, so no other copy is tried."""
         seconds = self._seconds_left()
         acquired, shared = await self._service.acquire(paper, self._run, self._locators, seconds, window)
         for attempt in acquired.attempts:
@@ -155,7 +154,7 @@ class _RunFullTexts:
         return acquired.paper.full_text(paper.id).model_copy(update={"within_window": True})
 
     def _seconds_left(self) -> float:
-        """The evaluation's patience runs from its first request."""
+        """Return the seconds left for this evaluation, counted from its first request."""
         now = asyncio.get_running_loop().time()
         if self._until is None:
             self._until = now + self._settings.run_seconds

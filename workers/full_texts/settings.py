@@ -1,4 +1,4 @@
-"""Where full texts come from, what reads them, and how long anybody waits for them."""
+"""Settings for where full texts come from, how they are read, and how long an evaluation waits for them."""
 
 import datetime as dt
 import os
@@ -11,8 +11,6 @@ from assayer.models import Frozen
 from workers.documents import PdfLimits
 from workers.fetching import DownloadLimits
 from workers.fetching.settings import comma_separated
-
-__all__ = ["FullTextSettings", "GrobidSettings", "HostSettings"]
 
 
 def _address(url: str) -> str:
@@ -27,13 +25,13 @@ Address = Annotated[str, AfterValidator(_address)]
 
 
 class HostSettings(Frozen):
-    """Repositories that give a PDF for an identifier."""
+    """Repositories that serve a PDF for an identifier."""
 
     arxiv: Address = "https://export.arxiv.org/pdf"
-    """The mirror that arXiv keeps for programs."""
+    """arXiv's mirror for programs."""
     arxiv_spacing_seconds: float = Field(default=1.0, ge=0)
-    """Between two PDFs from arXiv, one at a time, over all processes together. It lets programs harvest that mirror in
-    bursts of four a second with a second's rest; its three seconds are for the API."""
+    """Seconds between two PDF downloads from arXiv, which run one at a time across all processes. The mirror allows
+    bursts of four requests a second with a pause of one second; arXiv's limit of three seconds applies to its API."""
     acl: Address = "https://aclanthology.org"
     pmc: Address = "https://pmc.ncbi.nlm.nih.gov/articles"
     openreview: Address = "https://openreview.net/pdf"
@@ -57,63 +55,64 @@ class HostSettings(Frozen):
         "biomedcentral.com",
         "elifesciences.org",
     )
-    """Hosts on which a paper stays as it was published, subdomains included. An evaluation with a cutoff reads copies
-    from these and from the repositories above, where they tell versions apart, and from no other host."""
+    """Hosts, including subdomains, on which a paper stays as published. An evaluation with a cutoff reads copies
+    only from these and from the repositories above where they distinguish versions."""
 
 
 class GrobidSettings(Frozen):
     urls: Annotated[tuple[Address, ...], BeforeValidator(comma_separated)] = ()
-    """Servers, without `/api`; in an environment variable separated by commas. None: PDFs are read in this process's
-    own children."""
+    """URLs of the servers, without `/api`; separated by commas in an environment variable. If empty, PDFs are read
+    in this process's own child processes."""
     client: Literal["aiohttp", "grobid-client-python"] = "aiohttp"
-    """What makes a request: one over aiohttp, or GROBID's own client (`assayer[grobid]`), with the same form and
-    the same outcomes. The second costs a thread for each document in work, and more processor time."""
+    """Client that sends requests: aiohttp, or GROBID's own client (`assayer[grobid]`), with the same form and the
+    same outcomes. GROBID's client costs a thread per document in progress and more processor time."""
     slots: int = Field(default=4, ge=1)
-    """Documents that each server works on at once; set it to the server's own `concurrency`."""
+    """Maximum documents that each server processes at the same time; set it to the server's own `concurrency`."""
     document_seconds: float = Field(default=120.0, gt=0)
-    """For one document on one server; what takes longer is taken for a hang."""
+    """Maximum seconds for one document on one server; anything longer counts as a hang."""
     look_seconds: float = Field(default=10.0, gt=0)
-    """A server that has not answered for so long is asked whether it is alive, again and again until it answers."""
+    """Seconds without a response after which a server's liveness is checked, repeatedly until it responds."""
     alive_seconds: float = Field(default=5.0, gt=0)
-    """For the answer to that question."""
+    """Seconds to wait for the answer to a liveness check."""
     attempts: int = Field(default=3, ge=1)
-    """Servers that may break down over one document before it is given up."""
+    """Maximum server failures over one document before the document is given up."""
     busy_seconds: float = Field(default=0.05, gt=0)
-    """A slot rests so long after a server's first 503, twice as long after the next one in a row."""
+    """Seconds that a slot rests after a server's first 503; doubled after each consecutive 503."""
     busy_seconds_max: float = Field(default=5.0, gt=0)
     recover_seconds: float = Field(default=2.0, gt=0)
-    """Between two looks at a server that is out of the pool."""
+    """Seconds between two liveness checks of a server that is out of the pool."""
     outage_seconds: float = Field(default=10.0, ge=0)
-    """How long a document waits while every server is out of the pool; then it is read without GROBID."""
+    """Seconds a document waits while every server is out of the pool; then it is read without GROBID."""
 
 
 class FullTextSettings(Frozen):
     fetch: bool = False
-    """Whether free copies of papers are fetched from where sources say they lie. Without it only the texts that came
-    with the corpus are read."""
+    """Whether to fetch free copies of papers from the addresses that sources report. If False, only full texts in
+    the corpus are read."""
     store: str = ""
-    """fsspec URL (a directory, `s3://…`, `gs://…`) of documents and what was read in them; `documents` in the data
-    directory when empty."""
+    """fsspec URL (a directory, `s3://…`, `gs://…`) for documents and their parsed forms; if empty, `documents` in
+    the data directory."""
     hosts: HostSettings = HostSettings()
     download: DownloadLimits = DownloadLimits()
     pdf: PdfLimits = PdfLimits()
     parsers_at_once: int = Field(default_factory=lambda: max(1, os.cpu_count() or 1), ge=1)
-    """Children that read PDFs side by side; each takes one core and `pdf.memory_bytes`."""
+    """Maximum concurrent child processes that read PDFs; each takes one core and `pdf.memory_bytes`."""
     at_once: int = Field(default=32, ge=1)
-    """Papers that are fetched and read at once, all evaluations of this process together."""
+    """Maximum papers fetched and read at the same time, over all evaluations of this process."""
     copies: int = Field(default=4, ge=1)
-    """Addresses that are tried for one paper, and again as many from each locator of free copies."""
+    """Maximum addresses tried for one paper, and the same number again for each locator of free copies."""
     paper_seconds: float = Field(default=120.0, gt=0)
-    """How long an evaluation waits for one paper."""
+    """Maximum seconds an evaluation waits for one paper."""
     run_seconds: float = Field(default=600.0, gt=0)
-    """How long it waits for all of them together."""
+    """Maximum seconds an evaluation waits for all papers together."""
     work_seconds: float = Field(default=300.0, gt=0)
-    """How long the work on one paper may go on, whether anybody still waits for it or not."""
+    """Maximum seconds of work on one paper, whether or not a caller still waits for it."""
     claim_look_seconds: float = Field(default=0.5, gt=0)
-    """Between two looks whether another process is done with an address."""
+    """Seconds between two checks whether another process has finished with an address."""
     retry_failed: dt.timedelta = dt.timedelta(hours=6)
-    """A server that failed is asked again after so long."""
+    """Time until a server that failed is queried again."""
     retry_refused: dt.timedelta = dt.timedelta(days=7)
-    """So is an address that gave no PDF or broke a limit, and a document that no parser could read."""
+    """Time until a retry for an address that returned no PDF or exceeded a limit, and for a document that no parser
+    could read."""
     keep_found: dt.timedelta = dt.timedelta(days=90)
-    """An address counts as the same document for so long."""
+    """Time for which an address is assumed to hold the same document."""

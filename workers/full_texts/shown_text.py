@@ -13,19 +13,18 @@ from assayer.text.sanitise import hidden_flags
 from workers.documents.pdf_reader import PdfText
 from workers.full_texts.parsed_paper import ParsedPaper
 
-__all__ = ["with_shown_text_only"]
-
 _LOG = logging.getLogger(__name__)
 
 _WINDOW = 12
-"""Letters in a row by which a place is found in the other reading."""
+"""Number of consecutive letters by which a position is found in the other reading."""
 _STEP = 4
 _LEAST = 30
-"""Letters in a row that no page shows; fewer are formulas and signs that the readings take differently."""
+"""Minimum number of consecutive letters that no page shows; shorter runs are formulas and symbols that the two readings
+represent differently."""
 _LEAST_HIDDEN = 6
-"""Letters in a row that are known to be hidden."""
+"""Minimum number of consecutive letters known to be hidden."""
 _SHOWN = 0.5
-"""Share of GROBID's letters that the pages show at least, or the readings cannot be compared."""
+"""Minimum share of GROBID's letters that the pages must show for the readings to be comparable."""
 _NOWHERE = "in GROBID's reading, on no page"
 
 
@@ -33,7 +32,7 @@ class _Stretch(NamedTuple):
     start: int
     end: int
     hidden: bool
-    """Known to be hidden, and so told of already."""
+    """Whether the text is known to be hidden and therefore already reported."""
 
 
 class _Pages:
@@ -43,10 +42,10 @@ class _Pages:
         shown = "".join(letter for _, letter in _letters(pages.text))
         self._text = shown
         self._shown = {shown[at : at + _WINDOW] for at in range(0, len(shown) - _WINDOW + 1, _STEP)}
-        self._hidden = "\n".join("".join(letter for _, letter in _letters(one.text)) for one in pages.hidden)
+        self._hidden = "\n".join("".join(letter for _, letter in _letters(item.text)) for item in pages.hidden)
 
     def share(self, text: str) -> tuple[int, int]:
-        """Letters that are shown, and all."""
+        """Return the number of shown letters and of all letters in the text."""
         places = list(_letters(text))
         return sum(self._covered(places)), len(places)
 
@@ -67,7 +66,8 @@ class _Pages:
             at = end
 
     def _trimmed(self, letters: str, at: int, end: int) -> tuple[int, int]:
-        """Without the letters at both ends that are shown between the places where windows begin."""
+        """Return the range without the letters at both ends that are shown between the positions where windows
+        begin."""
         for _ in range(_STEP - 1):
             if at >= _WINDOW and letters[at - _WINDOW + 1 : at + 1] in self._text:
                 at += 1
@@ -94,28 +94,26 @@ def _letters(text: str) -> Iterator[tuple[int, str]]:
 
 
 def with_shown_text_only(paper: ParsedPaper, pages: PdfText) -> ParsedPaper:
-    """What is taken out is flagged, and so is what the pages hide whether GROBID read it or not."""
+    """Remove text that the pages do not show. Removed text is flagged, and so is text that the pages hide, whether
+    or not GROBID read it."""
     if pages.unlooked_pages:
         _LOG.warning(
             "%s: %d of %d pages were not rendered, for want of time: covered text that GROBID read there counts",
             paper.title or "a document", pages.unlooked_pages, pages.pages,
         )  # fmt: skip
     seen = _Pages(pages)
-    texts = [*(section.text for section in paper.sections), *(caption.text for caption in paper.captions)]
-    shares = [seen.share(text) for text in texts]
+    shares = [seen.share(section.text) for section in paper.sections]
     comparable = sum(shown for shown, _ in shares) >= _SHOWN * sum(letters for _, letters in shares)
     if not comparable:
         _LOG.warning("GROBID's reading of a document has little in common with its pages: not compared")
     cut = _Cut(seen, comparable)
     sections = [section.model_copy(update={"text": cut.shown(section.text)}) for section in paper.sections]
-    captions = [caption.model_copy(update={"text": cut.shown(caption.text)}) for caption in paper.captions]
     references = tuple(work for work in paper.references if not cut.hides(work))
-    told = [(f"page {one.page}, {one.why}", one.text) for one in pages.hidden]
+    told = [(f"page {item.page}, {item.why}", item.text) for item in pages.hidden]
     return paper.model_copy(
         update={
             "title": cut.shown(paper.title),
             "sections": tuple(section for section in sections if _has_letters(section.text)),
-            "captions": tuple(caption for caption in captions if _has_letters(caption.text)),
             "references": references,
             "flags": (*paper.flags, *hidden_flags([*told, *((_NOWHERE, text) for text in cut.untold)])),
         }
@@ -127,7 +125,7 @@ def _has_letters(text: str) -> bool:
 
 
 class _Cut:
-    """Cuts what no page shows, and keeps what nobody has told of yet."""
+    """Remover of text that no page shows, which also keeps the removed text that is not yet reported."""
 
     def __init__(self, pages: _Pages, comparable: bool) -> None:
         self._pages = pages
@@ -145,8 +143,9 @@ class _Cut:
         return "".join((*pieces, text[done:])).strip() if pieces else text
 
     def hides(self, work: CitedWork) -> bool:
-        """Only what is known to be hidden counts: references are rewritten more than other text."""
+        """Return whether a cited work is hidden text. Only text known to be hidden counts, because references
+        are rewritten more than other text."""
         return any(stretch.hidden for text in (work.title, work.raw) for stretch in self._pages.unshown(text))
 
     def _cut(self, text: str) -> Iterator[_Stretch]:
-        return (one for one in self._pages.unshown(text) if one.hidden or self._comparable)
+        return (item for item in self._pages.unshown(text) if item.hidden or self._comparable)

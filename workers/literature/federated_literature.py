@@ -32,14 +32,11 @@ from workers.literature.record_linker import RecordLinker
 from workers.literature.record_merging import with_identifiers_of_url
 from workers.literature.remote_literature import RemoteLiterature, RemoteQuery
 from workers.literature.settings import LiteratureSettings
-from workers.literature.top_up_policy import CorpusCoverage, top_up_window
 from workers.sources.capabilities import LiteratureSource, Snippet
-
-__all__ = ["FederatedLiterature", "FederatedLiteratureFactory"]
 
 
 class FederatedLiterature:
-    """The literature of one evaluation. Raises LiteratureError when the corpus fails; remote sources never raise."""
+    """Literature of one evaluation. Raises LiteratureError when the corpus fails; remote sources never raise."""
 
     def __init__(
         self, corpus: LocalCorpus, remote: RemoteLiterature, version: str, settings: LiteratureSettings, run: Run
@@ -92,15 +89,15 @@ class FederatedLiterature:
         if not self._remote:
             return answers
         local = {own[key]: hits for key, hits in answers.items()}
-        given = (self._linker.paper(one) for one in papers)
+        given = (self._linker.paper(item) for item in papers)
         seeds = {paper.id: paper for paper in given if paper and self._is_identifiable(paper.id)}
-        lacking = [one for one in seeds if self._lacking(_cosines(local.get(one, ())), window)]
-        found = await self._remote.recommend([self._linker.identifiers(one) for one in lacking], limit)
-        for one, records in zip(lacking, found, strict=True):
-            measure = partial(self._similarity.papers_to_paper, seeds[one])
-            hits = await self._merged_hits(local.get(one, ()), records, limit, window, measure, one)
+        lacking = [seed for seed in seeds if self._lacking(_cosines(local.get(seed, ())), window)]
+        found = await self._remote.recommend([self._linker.identifiers(item) for item in lacking], limit)
+        for item, records in zip(lacking, found, strict=True):
+            measure = partial(self._similarity.papers_to_paper, seeds[item])
+            hits = await self._merged_hits(local.get(item, ()), records, limit, window, measure, item)
             if hits:
-                local[one] = hits
+                local[item] = hits
         return local
 
     async def references(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
@@ -112,7 +109,8 @@ class FederatedLiterature:
         return await self._topped_up(papers, own, answers, limit, window, partial(self._remote.references, limit=limit))
 
     async def citing(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
-        """Remote sources are asked where the corpus knows none: those that it has are a part of all."""
+        """Return the citing papers of each paper. Remote sources are queried only where the corpus knows none;
+        the citing papers in the corpus are only a part of all."""
         own = self._local_ids(papers)
         answers = await self._corpus.citing(list(own), limit, window)
         self._journal_use("citations", len(own), sum(map(len, answers.values())))
@@ -125,14 +123,14 @@ class FederatedLiterature:
         if self._remote:
             return await citation_ids_of(self, papers, limit, window)
         answers = await self._corpus.citations(papers, limit, window)
-        self._journal_use("references", len(papers), sum(len(one.cited) for one in answers.values()))
-        self._journal_use("citations", len(papers), sum(len(one.citing) for one in answers.values()))
+        self._journal_use("references", len(papers), sum(len(answer.cited) for answer in answers.values()))
+        self._journal_use("citations", len(papers), sum(len(answer.citing) for answer in answers.values()))
         return answers
 
     async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
-        """Of the corpus alone."""
+        """Return the contents of papers, from the corpus only."""
         own = self._local_ids(papers)
-        return {own[key]: one for key, one in (await self._corpus.contents(list(own))).items()}
+        return {own[key]: content for key, content in (await self._corpus.contents(list(own))).items()}
 
     async def papers(self, ids: Sequence[PaperId], window: Window) -> dict[PaperId, Paper]:
         own = self._local_ids(ids)
@@ -141,26 +139,26 @@ class FederatedLiterature:
         if not self._remote:
             return answers
         self._linker.link(list(answers.values()))
-        unknown = [one for one in ids if self._linker.paper(one) is None and self._is_identifiable(one)]
+        unknown = [item for item in ids if self._linker.paper(item) is None and self._is_identifiable(item)]
         if unknown:
-            records = await self._remote.resolve([self._linker.identifiers(one) for one in unknown])
+            records = await self._remote.resolve([self._linker.identifiers(item) for item in unknown])
             self._linked_within(records, window)
-        known = {one: self._linker.paper(one) for one in ids}
+        known = {item: self._linker.paper(item) for item in ids}
         return {
-            one: paper for one, paper in known.items() if paper is not None and admits(window, paper.publication_date)
+            item: paper for item, paper in known.items() if paper is not None and admits(window, paper.publication_date)
         }
 
     async def similarity(self, text: str, papers: Sequence[PaperId]) -> dict[PaperId, float]:
         own = self._local_ids(papers)
         local = await self._corpus.similarity(text, list(own))
         found = {own[key]: cosine for key, cosine in local.items()}
-        others = [self._linker.paper(one) for one in papers if one not in found]
+        others = [self._linker.paper(item) for item in papers if item not in found]
         return found | dict(
             await self._similarity.papers_to_query(text, [paper for paper in others if paper is not None])
         )
 
     async def retractions(self, papers: Sequence[Paper]) -> dict[PaperId, Retraction]:
-        """By every source that knows of retractions, in one batch."""
+        """Return retractions from every source that knows of them, in one batch."""
         found = {paper.id: [paper.retraction] for paper in papers if paper.retraction is not None}
         if self._remote.knows_retractions:
             papers_by_identifiers: dict[Identifiers, list[PaperId]] = {}
@@ -170,12 +168,12 @@ class FederatedLiterature:
             reason = "it has no identifier to ask by"
             self._run.journal.record_dropped("check of a cited paper for retraction", reason, len(unidentified))
             for identifiers, notice in await self._remote.retractions(list(papers_by_identifiers)):
-                for one in papers_by_identifiers.get(identifiers, ()):
-                    found.setdefault(one, []).append(notice)
-        return {one: gravest_retraction(notices) for one, notices in found.items()}
+                for item in papers_by_identifiers.get(identifiers, ()):
+                    found.setdefault(item, []).append(notice)
+        return {item: gravest_retraction(notices) for item, notices in found.items()}
 
     async def fit(self, text: str, window: Window) -> CorpusFit:
-        """How well the corpus alone covers the idea; remote sources do not count."""
+        """Measure how well the corpus covers the idea; remote sources do not count."""
         fit = await self._corpus.fit(text, window)
         self._level = fit.level
         return fit
@@ -184,23 +182,29 @@ class FederatedLiterature:
         self._run.journal.record_use(self._corpus.source, operation, requests, results)
 
     def _lacking(self, similarities: Sequence[float], window: Window) -> Window | None:
-        """The days that the corpus's answers to one query leave to remote sources; None when it leaves nothing."""
+        """Return the part of the window for which remote sources should supplement the corpus's answers to one
+        query, with these cosines. None if the corpus covers the field of the idea and has several papers near the
+        query; where it ends long before the cutoff, what appeared since. docs/adr/0008 tells how the numbers were
+        chosen."""
+        near = sum(similarity >= self._settings.near for similarity in similarities)
+        newest = self._corpus.newest(window)
+        if self._level != "good" or near < self._settings.near_enough or newest is None:
+            return window
         until = window.before or self._run.clock.now().date()
-        return top_up_window(
-            CorpusCoverage(self._level, self._corpus.newest(window), until), similarities, self._settings, window
-        )
+        stale = (until - newest).days > self._settings.fresh_days
+        return window.intersection(Window(after=newest)) if stale else None
 
     def _remote_queries(
         self, queries: Sequence[str], limit: int, window: Window, similarities: Sequence[Sequence[float]]
     ) -> list[tuple[int, RemoteQuery]]:
-        """Those that go to remote sources, with their positions; the worst answered first."""
-        windows = [self._lacking(one, window) for one in similarities]
+        """Return the queries for remote sources with their positions, least well answered first."""
+        windows = [self._lacking(similarity, window) for similarity in similarities]
         asked = [
             (number, RemoteQuery(query, limit, window))
             for number, (query, window) in enumerate(zip(queries, windows, strict=True))
             if window is not None
         ]
-        return sorted(asked, key=lambda one: (sum(similarities[one[0]]), one[0]))
+        return sorted(asked, key=lambda item: (sum(similarities[item[0]]), item[0]))
 
     async def _topped_up(
         self,
@@ -211,25 +215,26 @@ class FederatedLiterature:
         window: Window,
         ask: Callable[[Sequence[Identifiers]], Awaitable[Sequence[Sequence[Paper]]]],
     ) -> dict[PaperId, list[Paper]]:
-        """The corpus's answers by paper, and where it has none those of remote sources."""
+        """Return the corpus's answers by paper, or those of remote sources where the corpus has none."""
         known = {own[key]: self._linker.link(found) for key, found in answers.items()}
-        lacking = [one for one in papers if not known.get(one) and self._is_identifiable(one)]
-        found = await ask([self._linker.identifiers(one) for one in lacking])
-        for one, records in zip(lacking, found, strict=True):
+        lacking = [paper for paper in papers if not known.get(paper) and self._is_identifiable(paper)]
+        found = await ask([self._linker.identifiers(item) for item in lacking])
+        for item, records in zip(lacking, found, strict=True):
             if records:
-                known[one] = self._linked_within(records, window)[:limit]
+                known[item] = self._linked_within(records, window)[:limit]
         return known
 
     def _is_identifiable(self, paper: PaperId) -> bool:
         return bool(identifiers_by_scheme(self._linker.identifiers(paper)))
 
     def _local_ids(self, papers: Iterable[PaperId]) -> dict[PaperId, PaperId]:
-        """The corpus's id of each paper that it may have, with the id that this evaluation gave it."""
-        found = ((self._linker.id_in_source(one, self.source), one) for one in papers)
-        return {local: one for local, one in found if local is not None}
+        """Return the corpus's id of each paper that the corpus may have, mapped to its id in this evaluation."""
+        found = ((self._linker.id_in_source(paper, self.source), paper) for paper in papers)
+        return {local: item for local, item in found if local is not None}
 
     def _linked_within(self, records: Sequence[Paper], window: Window) -> list[Paper]:
-        """The papers of the records inside the window, each once. Every record counts by its own source's date."""
+        """Return the distinct papers of the records inside the window. Each record is judged by its own
+        source's date."""
         papers = self._linker.link(papers_within(records, window))
         return list({paper.id: paper for paper in papers}.values())
 
@@ -242,7 +247,7 @@ class FederatedLiterature:
         measure: Callable[[Sequence[Paper]], Awaitable[Mapping[PaperId, float]]],
         without: PaperId | None = None,
     ) -> list[Hit]:
-        """Those of the corpus and of remote sources in one order, the nearest first."""
+        """Merge hits of the corpus and of remote sources, nearest first."""
         self._linker.link([hit.paper for hit in local])  # first: the corpus's ids win
         found = self._linked_within(records, window)
         papers = self._linker.link([hit.paper for hit in local])
@@ -264,56 +269,58 @@ class FederatedLiterature:
         self, query: str, local: Sequence[Passage], snippets: Sequence[Snippet], limit: int, window: Window
     ) -> list[Passage]:
         papers = self._linker.link([passage.paper for passage in local])
-        passages = [one.model_copy(update={"paper": paper}) for one, paper in zip(local, papers, strict=True)]
+        passages = [item.model_copy(update={"paper": paper}) for item, paper in zip(local, papers, strict=True)]
         counting = within(snippets, window, lambda snippet: snippet.paper.publication_date)
         if not counting:
             return passages
         theirs = self._linker.link([snippet.paper for snippet in counting])
-        cosines = await self._similarity.passages_to_query(query, [(one.paper.title, one.text) for one in counting])
+        cosines = await self._similarity.passages_to_query(query, [(item.paper.title, item.text) for item in counting])
         known = {paper.id for paper in papers}
         found_beyond = [
             Passage(
                 paper=paper,
-                section=one.section,
-                text=one.text,
+                section=item.section,
+                text=item.text,
                 similarity=cosine,
-                cites=self._cited_ids(one.cites),
+                cites=self._cited_ids(item.cites),
                 near_beyond_corpus=cosine >= self._settings.near and paper.id not in known,
             )
-            for one, paper, cosine in zip(counting, theirs, cosines, strict=True)
+            for item, paper, cosine in zip(counting, theirs, cosines, strict=True)
         ]
         self._journal_near(found_beyond)
         passages += found_beyond
-        return sorted(passages, key=lambda one: (-one.similarity, one.paper.id, one.text))[:limit]
+        return sorted(passages, key=lambda item: (-item.similarity, item.paper.id, item.text))[:limit]
 
     def _journal_near(self, found: Iterable[Hit | Passage]) -> None:
-        """What came after the cutoff says nothing about the field as it was."""
+        """Record near papers from remote sources, except papers after the cutoff, which say nothing about the
+        field at that time."""
         judged_by = Window.until(self._run.cutoff)
         self._run.journal.near_remote_papers.update(
-            (one.paper.id, one.paper.source)
-            for one in found
-            if one.near_beyond_corpus and admits(judged_by, one.paper.publication_date)
+            (item.paper.id, item.paper.source)
+            for item in found
+            if item.near_beyond_corpus and admits(judged_by, item.paper.publication_date)
         )
 
     def _cited_ids(self, cited: Iterable[Identifiers]) -> tuple[PaperId, ...]:
-        ids = (self._linker.id_for(one) for one in cited)
-        return tuple(dict.fromkeys(one for one in ids if one is not None))
+        ids = (self._linker.id_for(item) for item in cited)
+        return tuple(dict.fromkeys(item for item in ids if item is not None))
 
 
 def _cosines(found: Iterable[Hit | Passage]) -> list[float]:
-    return [one.similarity for one in found]
+    return [item.similarity for item in found]
 
 
 @dataclass(frozen=True)
 class FederatedLiteratureFactory:
     corpus: LocalCorpus
     sources: Mapping[str, Callable[[Run], LiteratureSource]] = field(default_factory=dict)
-    """By name, in the order in which their records are preferred; each makes the source as one run may use it."""
+    """Source factories by name, in order of preference of their records; each creates the source for one run."""
     settings: LiteratureSettings = field(default_factory=LiteratureSettings)
 
     @property
     def version(self) -> str:
-        """Of the corpus, with the names of the remote sources that top it up, whose answers have no version."""
+        """Version of the corpus, followed by the names of the remote sources that supplement it; their answers
+        have no version."""
         return " + ".join([self.corpus.version, *self.sources])
 
     def for_run(self, run: Run) -> FederatedLiterature:

@@ -1,8 +1,8 @@
-"""What federated literature asks of the local corpus beyond the Literature port, and similarities measured with it.
+"""Interface to the local corpus that federated literature needs beyond the Literature port, and similarities measured
+with it.
 
 Papers from remote sources are compared with queries as the corpus compares its own; vectors are kept for the
-evaluation.
-"""
+evaluation."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -13,46 +13,44 @@ import numpy as np
 from assayer.models import Paper, PaperId, Window
 from assayer.ports import Literature, Vectors
 
-__all__ = ["CorpusSimilarity", "LocalCorpus"]
-
 
 class LocalCorpus(Literature, Protocol):
-    """It also gives the vectors that it compares, so that papers from remote sources are compared in the same way."""
+    """Literature that also provides its embeddings, so that papers from remote sources are compared in the same way."""
 
     def newest(self, window: Window) -> dt.date | None:
-        """Day of the newest paper in the window; None when none is dated."""
+        """Return the date of the newest paper in the window, or None if none is dated."""
         ...
 
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        """The vectors that papers and passages are compared with: one unit vector a text."""
+        """Return the vectors with which papers and passages are compared: one unit vector per text."""
         ...
 
     async def embed(self, titled: Sequence[tuple[str, str]]) -> Vectors:
-        """Vectors of texts (abstracts or passages) under their papers' titles."""
+        """Return the vectors of texts (abstracts or passages), each with its paper's title."""
         ...
 
 
 class CorpusSimilarity:
-    """Cosines, rounded to six decimals as the corpus's are."""
+    """Cosine similarities in the corpus's embedding space, rounded to six decimals as in the corpus."""
 
     def __init__(self, corpus: LocalCorpus) -> None:
         self._corpus = corpus
         self._vectors: dict[PaperId, Vectors] = {}
 
     async def papers_to_query(self, query: str, papers: Sequence[Paper]) -> Mapping[PaperId, float]:
-        """By paper, of a query with each."""
+        """Return the similarity of a query to each paper, by paper id."""
         if not papers:
             return {}
         (vector,) = await self._corpus.embed_queries([query])
         return dict(zip((paper.id for paper in papers), _cosines(vector, await self._vectors_of(papers)), strict=True))
 
     async def papers_to_paper(self, paper: Paper, others: Sequence[Paper]) -> Mapping[PaperId, float]:
-        """By paper, of one paper with each of the others."""
+        """Return the similarity of a paper to each of the others, by paper id."""
         vectors = await self._vectors_of([paper, *others])
         return dict(zip((other.id for other in others), _cosines(vectors[0], vectors[1:]), strict=True))
 
     async def passages_to_query(self, query: str, titled: Sequence[tuple[str, str]]) -> list[float]:
-        """Of a query with passages, each under its paper's title."""
+        """Return the similarities of a query to passages, each embedded with its paper's title."""
         (vector,) = await self._corpus.embed_queries([query])
         return _cosines(vector, await self._corpus.embed(titled))
 

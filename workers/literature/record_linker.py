@@ -1,4 +1,5 @@
-"""Links records from several sources to papers: all records of a paper under one id, which stays once it is given."""
+"""Linking of records from several sources to papers. All records of a paper share one id, which does not change once
+assigned."""
 
 from collections.abc import Iterable, Sequence
 
@@ -12,13 +13,12 @@ from workers.literature.record_merging import (
     with_identifiers_of_url,
 )
 
-__all__ = ["RecordLinker"]
-
 _BY_TITLE = "title, year and first author"
 
 
 class RecordLinker:
-    """Ids given out are never taken back: two papers that turn out to be one later stay two in this evaluation."""
+    """Assignment of ids to papers. Ids are never withdrawn: two papers later found to be the same remain two in
+    this evaluation."""
 
     def __init__(self) -> None:
         self._records: dict[PaperId, list[Paper]] = {}
@@ -28,7 +28,7 @@ class RecordLinker:
         self._ids_by_record: dict[Paper, PaperId] = {}
 
     def link(self, records: Sequence[Paper]) -> list[Paper]:
-        """The paper of each record, in their order; two records may be of one paper."""
+        """Return the paper of each record, in order. Two records may belong to the same paper."""
         new = {record: with_identifiers_of_url(record) for record in records if record not in self._ids_by_record}
         for some in group_by_paper(new.values()):
             self._store(self._matching_id(some) or self._unused_id(some[0].id), some)
@@ -37,7 +37,7 @@ class RecordLinker:
         return [self._papers[self._ids_by_record[record]] for record in records]
 
     def id_for(self, identifiers: Identifiers) -> PaperId | None:
-        """The id of a paper of which only identifiers are known so far; None without any."""
+        """Return the id of a paper known only by its identifiers, or None if it has no identifiers."""
         known = identifiers_by_scheme(identifiers)
         for identifier in known.items():
             if identifier in self._ids_by_identifier:
@@ -52,14 +52,15 @@ class RecordLinker:
         return self._papers.get(paper_id)
 
     def identifiers(self, paper_id: PaperId) -> Identifiers:
-        """All that are known, of a paper or of one that was only mentioned."""
+        """Return all known identifiers of a paper, including a paper that was only mentioned."""
         known = self._identifiers.get(paper_id, {})
         mentioned = Identifiers(**{scheme: known[scheme] for scheme in Identifiers.model_fields if scheme in known})
         paper = self._papers.get(paper_id)
         return united_identifiers([paper.identifiers, mentioned]) if paper else mentioned
 
     def id_in_source(self, paper_id: PaperId, source: str) -> PaperId | None:
-        """The paper's id in one source, None without a record of it; the id itself if it was not given out here."""
+        """Return the paper's id in a source, or None if it has no record there. An id that was not assigned
+        here is returned unchanged."""
         known = self._identifiers.get(paper_id)
         if known is None:
             return paper_id
@@ -71,10 +72,10 @@ class RecordLinker:
         if key := same_key(merged_record(records)):
             links.append((_BY_TITLE, key))
         found = (self._ids_by_identifier[link] for link in links if link in self._ids_by_identifier)
-        return next((one for one in found if identifiers_agree(self._identifiers[one], together)), None)
+        return next((item for item in found if identifiers_agree(self._identifiers[item], together)), None)
 
     def _unused_id(self, paper_id: PaperId) -> PaperId:
-        """Ids of one source may be given twice, to records that contradict each other."""
+        """Return an id that is not in use. A source may use one id for records that contradict each other."""
         return paper_id if paper_id not in self._identifiers else self._unused_id(PaperId(f"{paper_id}'"))
 
     def _store(self, paper_id: PaperId, records: Iterable[Paper]) -> None:

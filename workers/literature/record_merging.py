@@ -18,45 +18,38 @@ from assayer.literature.paper_identity import (
 from assayer.literature.retractions import gravest_retraction
 from assayer.models import FieldOrigin, Identifiers, Paper
 
-__all__ = [
-    "SOURCE_ORDER",
-    "group_by_paper",
-    "identifiers_agree",
-    "merged_record",
-    "record_identifiers",
-    "with_identifiers_of_url",
-]
-
 SOURCE_ORDER = ("corpus", "semantic_scholar", "openalex", "crossref", "arxiv")
-"""Sources, the one whose word counts most first; others follow by name. The corpus is what the operator chose."""
+"""Sources in order of precedence; others follow by name. The corpus comes first because the operator chose its
+contents."""
 
 _SCHEMES = tuple(Identifiers.model_fields)
 _CUT_OFF = ("…", "...")
 _ABOUT_AS_LONG = 0.8
-"""Of the longest abstract: one that long says as much, and the better source's is taken."""
+"""Share of the longest abstract's length from which an abstract counts as equally long; the abstract of the preferred
+source is then taken."""
 
 
 def with_identifiers_of_url(paper: Paper) -> Paper:
-    """With the identifiers that its own address gives away."""
+    """Return the paper with the identifiers found in its own URL."""
     filled = united_identifiers([with_arxiv(paper.identifiers), with_arxiv(identifiers_in(paper.url))])
     return paper if filled == paper.identifiers else paper.model_copy(update={"identifiers": filled})
 
 
 def record_identifiers(paper: Paper) -> dict[str, str]:
-    """By scheme. The corpus's ids are names too, as nothing else may tell its papers apart; other sources' ids stand
-    among the identifiers."""
+    """Return identifiers by scheme. Ids of the corpus are added, because nothing else may distinguish its papers;
+    ids of other sources are among the identifiers already."""
     return identifiers_by_scheme(paper.identifiers) | (
         {paper.source: paper.id} if paper.source == SOURCE_ORDER[0] else {}
     )
 
 
 def identifiers_agree(some: Mapping[str, str], others: Mapping[str, str]) -> bool:
-    """Whether no name of one contradicts a name of the other."""
+    """Return whether the two sets of identifiers have no contradicting value."""
     return all(some[scheme] == others[scheme] for scheme in some.keys() & others.keys())
 
 
 def group_by_paper(records: Iterable[Paper]) -> list[tuple[Paper, ...]]:
-    """The records of each paper, best source first."""
+    """Group records by paper, best source first."""
     groups: list[tuple[Paper, ...]] = [(record,) for record in sorted(set(records), key=_rank)]
     while True:
         joined = _joined_groups(groups)
@@ -66,7 +59,8 @@ def group_by_paper(records: Iterable[Paper]) -> list[tuple[Paper, ...]]:
 
 
 def merged_record(records: Sequence[Paper], named_by: Paper | None = None) -> Paper:
-    """Each field from the best source that has it; `named_by` (else the best source) gives the id."""
+    """Merge records, taking each field from the best source that has it. The id comes from `named_by`, or else from
+    the best source."""
     ordered = sorted(records, key=_rank)
     lead = named_by or ordered[0]
     if len(ordered) == 1 and lead is ordered[0]:
@@ -82,7 +76,7 @@ def merged_record(records: Sequence[Paper], named_by: Paper | None = None) -> Pa
             "identifiers": identifiers,
             "pdf_urls": urls,
             "versions": next((paper.versions for paper in ordered if paper.versions), None),
-            "origins": tuple(one for one in [*given, *learnt, *found] if one.source != lead.source),
+            "origins": tuple(item for item in [*given, *learnt, *found] if item.source != lead.source),
         }
     )
 
@@ -93,10 +87,10 @@ def _rank(paper: Paper) -> tuple[int, str, str, str]:
 
 
 def _joined_groups(groups: Sequence[tuple[Paper, ...]]) -> list[tuple[Paper, ...]]:
-    """Along every link that contradicts nothing, shared identifiers first."""
+    """Join groups along every link without contradiction, shared identifiers first."""
     parts = list(range(len(groups)))
     known = [
-        {scheme: value for record in one for scheme, value in record_identifiers(record).items()} for one in groups
+        {scheme: value for record in group for scheme, value in record_identifiers(record).items()} for group in groups
     ]
 
     def root(place: int) -> int:
@@ -111,13 +105,14 @@ def _joined_groups(groups: Sequence[tuple[Paper, ...]]) -> list[tuple[Paper, ...
                 parts[second] = first
                 known[first] |= known[second]
     together: dict[int, list[Paper]] = {}
-    for place, one in enumerate(groups):
-        together.setdefault(root(place), []).extend(one)
-    return sorted((tuple(sorted(one, key=_rank)) for one in together.values()), key=lambda one: _rank(one[0]))
+    for place, group in enumerate(groups):
+        together.setdefault(root(place), []).extend(group)
+    return sorted((tuple(sorted(item, key=_rank)) for item in together.values()), key=lambda item: _rank(item[0]))
 
 
 def _links(groups: Sequence[tuple[Paper, ...]], known: Sequence[Mapping[str, str]]) -> list[list[int]]:
-    """Places of the groups that share a name or, after all names, title, year and first author."""
+    """Return the positions of groups that share an identifier, followed by groups that share title, year and first
+    author."""
     by_name: dict[tuple[int, str, str], list[int]] = {}
     for place, own in enumerate(known):
         for scheme, value in own.items():
@@ -134,7 +129,8 @@ def _first_with(field: str) -> Callable[[Sequence[Paper]], Paper | None]:
 
 
 def _abstract(papers: Sequence[Paper]) -> Paper | None:
-    """The best source's among the whole ones that are about as long as the longest."""
+    """Return the record with the abstract to use: the best source's among untruncated abstracts about as long as
+    the longest."""
     having = [paper for paper in papers if paper.abstract.strip()]
     whole = [paper for paper in having if not paper.abstract.rstrip().endswith(_CUT_OFF)] or having
     longest = max((len(paper.abstract) for paper in whole), default=0)
@@ -142,7 +138,7 @@ def _abstract(papers: Sequence[Paper]) -> Paper | None:
 
 
 def _publication_date(papers: Sequence[Paper]) -> Paper | None:
-    """The earliest: when it could first be read. docs/adr/0007-which-date-counts.md."""
+    """Return the record with the earliest publication date, when the paper could first be read. See docs/adr/0007."""
     dated = [paper for paper in papers if paper.publication_date is not None]
     return min(dated, key=lambda paper: paper.publication_date or dt.date.max, default=None)
 
@@ -167,7 +163,7 @@ _CHOICES: Mapping[str, Callable[[Sequence[Paper]], Paper | None]] = {
     "citation_count": _citation_count,
     "retraction": _retraction,
 }
-"""Which of a paper's records, best source first, a field is taken from."""
+"""Functions that choose, for each field, the record to take it from; records come best source first."""
 
 
 def _origin(paper: Paper, field: str) -> str:

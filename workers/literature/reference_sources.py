@@ -13,25 +13,24 @@ from assayer.ports import Literature, ReferenceSource
 from assayer.run.run import Run
 from workers.literature.record_merging import with_identifiers_of_url
 from workers.literature.settings import LiteratureSettings
-from workers.remote.request import RequestContext
+from workers.outbound.source_requests import RequestContext
 from workers.sources.capabilities import LiteratureSource, ReportsRetractions, ResolvesIdentifiers, SearchesPapers
 
-__all__ = ["CorpusReferenceSource", "RemoteReferenceSource", "reference_sources"]
-
 _FEW = 5
-"""Records of a remote source that are looked through for one reference."""
+"""Maximum records of a remote source that are checked for one reference."""
 _MORE = 50
-"""Of the corpus: its search is no search for titles, and papers that use a short title's words often come first."""
+"""Maximum corpus records checked for one reference. Larger because the corpus's search is not a title search, and
+papers that use the words of a short title often rank first."""
 _LONGEST = 300
-"""Characters of a reference that are searched for."""
+"""Maximum characters of a reference used as a search query."""
 _AT_ONCE = 2
 _SEARCHED = ("crossref", "openalex", "semantic_scholar")
-"""In the order in which they are asked for the words of a reference. Crossref first: it is made for entries of lists of
-references, and the turns at Semantic Scholar are too few. arXiv's search is no search for titles."""
+"""Order in which sources are searched for the text of a reference. Crossref is first because it is made for reference
+list entries; Semantic Scholar is last because it allows too few requests. arXiv's search is not a title search."""
 
 
 class CorpusReferenceSource:
-    """It is searched by words only."""
+    """The corpus as a source of references, searched by words only."""
 
     searches = True
 
@@ -52,7 +51,7 @@ class CorpusReferenceSource:
         return [with_identifiers_of_url(hit.paper) for hit in hits]
 
     def knows_retractions(self, paper: Identifiers) -> bool:
-        """Its records say it themselves."""
+        """Return False, because the corpus's records state retractions themselves."""
         return False
 
     async def retractions(self, papers: Sequence[Identifiers]) -> Mapping[Identifiers, Retraction]:
@@ -60,7 +59,7 @@ class CorpusReferenceSource:
 
 
 class RemoteReferenceSource:
-    """Requests are journalled by the fetcher of the source; here, what came back."""
+    """A remote source of references. The source's fetcher journals requests; this class journals results."""
 
     def __init__(self, source: LiteratureSource, settings: LiteratureSettings, run: Run) -> None:
         self._source = source
@@ -76,7 +75,7 @@ class RemoteReferenceSource:
         return isinstance(self._source, ResolvesIdentifiers) and self._names(paper)
 
     def _names(self, paper: Identifiers) -> bool:
-        """Whether it goes by one of these. Crossref leaves arXiv's DOIs to arXiv."""
+        """Return whether the source supports one of the paper's identifiers. Crossref leaves arXiv DOIs to arXiv."""
         match self.name:
             case "crossref":
                 return bool(paper.doi) and not paper.doi.startswith(ARXIV_DOIS)
@@ -91,11 +90,11 @@ class RemoteReferenceSource:
         if not isinstance(self._source, ResolvesIdentifiers):
             return [None for _ in papers]
         records = await self._source.resolve(papers, self._context)
-        self._record_results(sum(one is not None for one in records))
+        self._record_results(sum(record is not None for record in records))
         return records
 
     async def search(self, reference: str) -> Sequence[Paper]:
-        """Raises SourceBusy beyond what one idea may ask."""
+        """Search for the text of a reference. Raises SourceBusy when the limit for one idea is used up."""
         if not isinstance(self._source, SearchesPapers):
             return []
         if self._left <= 0:
@@ -125,7 +124,7 @@ def reference_sources(
     settings: LiteratureSettings,
     run: Run,
 ) -> tuple[ReferenceSource, ...]:
-    """The corpus, then those that are searched, then those that know identifiers only."""
+    """Return the corpus, then sources that are searched by text, then sources that resolve identifiers only."""
     order = sorted(remote, key=lambda name: _SEARCHED.index(name) if name in _SEARCHED else len(_SEARCHED))
     others = (RemoteReferenceSource(remote[name](run), settings, run) for name in order)
     return (CorpusReferenceSource(corpus, run), *others)

@@ -14,10 +14,10 @@ from typing import NamedTuple, TypeVar
 from assayer.errors import SourceError
 from assayer.models import Identifiers, Operation, Paper, Retraction, Window
 from assayer.ports import Clock
+from assayer.run.concurrency import gather_all
 from assayer.run.run import Run
-from assayer.run.structured_concurrency import together
 from workers.literature.settings import LiteratureSettings
-from workers.remote.request import RequestContext, out_of_time
+from workers.outbound.source_requests import RequestContext, out_of_time
 from workers.sources.capabilities import (
     ListsCitingPapers,
     ListsReferences,
@@ -30,17 +30,14 @@ from workers.sources.capabilities import (
     Snippet,
 )
 
-__all__ = ["RemoteLiterature", "RemoteQuery", "SourceBudget"]
-
-
 _LAST_ANSWER_SECONDS = 60.0
-"""Beside its patience an evaluation waits so long at most for answers that have begun to come, however many pages they
-have."""
+"""Maximum extra seconds, beyond its patience, that an evaluation waits for answers that have begun to arrive, however
+many pages they have."""
 
 
 class SourceBudget:
-    """What one evaluation may still ask of one source: queries of each kind, and seconds in which at least one was in
-    flight."""
+    """Remaining budget of one evaluation for one source: queries of each kind, and seconds in which at least one
+    query was in flight."""
 
     def __init__(self, queries: int, seconds: float, clock: Clock) -> None:
         self._queries = queries
@@ -51,7 +48,7 @@ class SourceBudget:
         self._since = 0.0
 
     def take(self, operation: Operation, wanted: int) -> int:
-        """How many of the wanted queries may be sent; they are taken off the budget."""
+        """Take up to `wanted` queries from the budget and return how many may be sent."""
         granted = min(wanted, self._queries - self._used[operation])
         self._used[operation] += granted
         return granted
@@ -63,7 +60,7 @@ class SourceBudget:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Time counts while this is open, once however many queries are in flight."""
+        """Count the time while the context is open; concurrent queries count once."""
         if not self._in_flight:
             self._since = self._clock.monotonic()
         self._in_flight += 1
@@ -89,7 +86,7 @@ class RemoteQuery(NamedTuple):
 
 
 class RemoteLiterature:
-    """One evaluation's view of the remote sources."""
+    """Remote sources as seen by one evaluation."""
 
     def __init__(self, sources: Sequence[LiteratureSource], settings: LiteratureSettings, run: Run) -> None:
         self._sources = sources
@@ -107,10 +104,10 @@ class RemoteLiterature:
         return any(isinstance(source, ReportsRetractions) for source in self._sources)
 
     async def search(self, queries: Sequence[RemoteQuery]) -> list[list[Paper]]:
-        """For each query what all sources found, source after source. The first queries matter most: a source's budget
-        may not reach further."""
+        """Return the papers that all sources found for each query, source by source. The first queries matter
+        most, because a source's budget may not cover more."""
         sources = [
-            one for one in self._sources if isinstance(one, SearchesPapers) and one.name in self._settings.searched
+            item for item in self._sources if isinstance(item, SearchesPapers) and item.name in self._settings.searched
         ]
         return await self._ask_all(sources, "search", queries, lambda source, query: partial(source.search, *query))
 
@@ -119,28 +116,29 @@ class RemoteLiterature:
         return await self._ask_all(sources, "snippets", queries, lambda source, query: partial(source.snippets, *query))
 
     async def recommend(self, papers: Sequence[Identifiers], limit: int) -> list[list[Paper]]:
-        """For each paper those like it."""
+        """Return similar papers for each paper."""
         sources = [source for source in self._sources if isinstance(source, RecommendsPapers)]
         return await self._ask_all(
             sources, "neighbours", papers, lambda source, paper: partial(source.recommend, [paper], limit)
         )
 
     async def references(self, papers: Sequence[Identifiers], limit: int) -> list[list[Paper]]:
-        """For each paper what it cites, from the first source that knows."""
+        """Return the papers that each paper cites, from the first source that knows."""
         sources = [source for source in self._sources if isinstance(source, ListsReferences)]
         return await self._ask_in_turn(
             sources, "references", papers, lambda source, paper: partial(source.references, paper, limit)
         )
 
     async def citing(self, papers: Sequence[Identifiers], limit: int, window: Window) -> list[list[Paper]]:
-        """For each paper those that cite it, from the first source that knows any."""
+        """Return the papers that cite each paper, from the first source that knows any."""
         sources = [source for source in self._sources if isinstance(source, ListsCitingPapers)]
         return await self._ask_in_turn(
             sources, "citations", papers, lambda source, paper: partial(source.citing, paper, limit, window)
         )
 
     async def resolve(self, papers: Sequence[Identifiers]) -> list[Paper]:
-        """The records of those that a source knows, each from the first that does; in no order."""
+        """Return the records that the sources know, each from the first source that knows it, in no particular
+        order."""
         found: list[Paper] = []
         rest = list(papers)
         for source in [source for source in self._sources if isinstance(source, ResolvesIdentifiers)]:
@@ -152,9 +150,9 @@ class RemoteLiterature:
         return found
 
     async def retractions(self, papers: Sequence[Identifiers]) -> list[tuple[Identifiers, Retraction]]:
-        """Every notice that any source has; one paper may have several. Asked for once, in one batch, with an allowance
-        of its own: nobody should cite a retracted paper unawares because an idea had many queries or waited long. The
-        journal says how many papers a source could not be asked about."""
+        """Return every notice of any source; a paper may have several. Sources are queried once, in one batch,
+        with a separate time limit, so that long queries do not cause a retraction to be missed. The journal
+        records how many papers a source could not be asked about."""
 
         async def notices_of(
             source: ReportsRetractions, context: RequestContext
@@ -163,7 +161,7 @@ class RemoteLiterature:
             return list(notices.items())
 
         sources = [source for source in self._sources if isinstance(source, ReportsRetractions)] if papers else []
-        answers = await together(
+        answers = await gather_all(
             self._request_within(
                 SourceBudget(1, self._settings.retraction_seconds, self._run.clock),
                 source,
@@ -190,13 +188,13 @@ class RemoteLiterature:
         items: Sequence[Item],
         call: Callable[[Port, Item], _RemoteCall[Found]],
     ) -> list[list[Found]]:
-        """Every source with the items that those before it found nothing for, as far as its budget reaches."""
+        """Query the sources in order, each for the items without results so far, within its budget."""
         found: list[list[Found]] = [[] for _ in items]
         for source in sources:
             rest = [number for number, answer in enumerate(found) if not answer]
             rest = rest[: self._take(source, operation, len(rest))]
             requests = (self._request(source, operation, call(source, items[number])) for number in rest)
-            for number, answer in zip(rest, await together(requests), strict=True):
+            for number, answer in zip(rest, await gather_all(requests), strict=True):
                 found[number] = answer
         return found
 
@@ -207,25 +205,25 @@ class RemoteLiterature:
         items: Sequence[Item],
         call: Callable[[Port, Item], _RemoteCall[Found]],
     ) -> list[list[Found]]:
-        """Every source with the first of the items, as far as its budget reaches, all side by side."""
+        """Query all sources concurrently, each for the first items that its budget covers."""
         jobs = []
         for source in sources:
             granted = self._take(source, operation, len(items), self._settings.questions_at_once)
             jobs += [(number, source) for number in range(granted)]
         requests = (self._request(source, operation, call(source, items[number])) for number, source in jobs)
         found: list[list[Found]] = [[] for _ in items]
-        for (number, _), answer in zip(jobs, await together(requests), strict=True):
+        for (number, _), answer in zip(jobs, await gather_all(requests), strict=True):
             found[number] += answer
         return found
 
     async def _request(self, source: LiteratureSource, operation: Operation, call: _RemoteCall[Found]) -> list[Found]:
-        """What the source answers; nothing when it does not."""
+        """Return the source's answer, or an empty list if it does not answer."""
         return await self._request_within(self._budgets[source.name], source, operation, call) or []
 
     async def _request_within(
         self, budget: SourceBudget, source: LiteratureSource, operation: Operation, call: _RemoteCall[Found]
     ) -> list[Found] | None:
-        """None when the source does not answer."""
+        """Return the source's answer, or None if it does not answer."""
         context = RequestContext(owner=self._run.id, patience=budget.seconds_left)
         try:
             with budget.waiting():
@@ -233,7 +231,7 @@ class RemoteLiterature:
         except SourceError as error:
             self._run.journal.record_trouble(source.name, operation, error)
             return None
-        self._run.journal.record_use(source.name, operation, results=sum(one is not None for one in found))
+        self._run.journal.record_use(source.name, operation, results=sum(item is not None for item in found))
         return list(found)
 
 

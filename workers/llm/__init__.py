@@ -1,4 +1,4 @@
-"""Language models: the gateway that evaluations ask, the client of an endpoint, and the fallback without an LLM.
+"""Language models: the gateway that evaluations ask, and the client of an endpoint.
 
 Only the settings are exported here, so that reading the settings loads nothing that does the work.
 """

@@ -1,51 +1,22 @@
-"""One chat completion: the request, how it is encoded for what a model understands, and the result.
-
-All of it pickles: the transport may be in another process.
-"""
+"""One chat completion: the request, its encoding in a model's dialect, and the result."""
 
 import json
+import math
 import re
+import string
+from collections.abc import Mapping
 from contextlib import suppress
-from functools import cache, lru_cache
+from dataclasses import dataclass, field
+from functools import cache
 from importlib.resources import files
 from string import Template
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from pydantic import BaseModel, Field, ValidationError
 
 from assayer.run.context_variables import Urgency
-from workers.llm.errors import ErrorBody, PermanentLlmFailure, ReadTokens, SendStats
-from workers.llm.settings import StructuredSetting
-from workers.llm.token_estimate import estimated_tokens
-
-__all__ = [
-    "AnswerSchema",
-    "ChatMessage",
-    "ChatRequest",
-    "ChatResult",
-    "Completion",
-    "Dialect",
-    "LlmTransport",
-    "Requester",
-    "WaitedFor",
-    "initial_dialect",
-    "parse_completion",
-    "prompt_template",
-    "read_without_answer",
-    "schema_of",
-]
-
-
-class AnswerSchema(NamedTuple):
-    schema: dict[str, Any]
-    text: str
-    """The schema as compact JSON, for prompts."""
-
-
-@lru_cache(maxsize=256)
-def schema_of(text: str) -> AnswerSchema:
-    """The schema that was made elsewhere and came as text."""
-    return AnswerSchema(json.loads(text), text)
+from workers.llm.dialect import Dialect
+from workers.llm.errors import ReadTokens
 
 
 class Completion(NamedTuple):
@@ -53,133 +24,157 @@ class Completion(NamedTuple):
     refusal: str
     finish_reason: str
     prompt_tokens: int | None
-    """None when the endpoint reports no usage."""
+    """Prompt tokens, or None when the endpoint reports no usage."""
     completion_tokens: int | None
 
 
 class _Part(BaseModel):
-    text: str = ""
+    type: str = ""
+    text: str | None = None
+
+    @property
+    def said(self) -> str:
+        return "" if "think" in self.type or "reason" in self.type else self.text or ""
+
+
+class _Function(BaseModel):
+    arguments: str | dict[str, Any] = ""
+
+
+class _ToolCall(BaseModel):
+    function: _Function = _Function()
 
 
 class _Message(BaseModel):
     content: str | list[_Part] | None = None
     refusal: str | None = None
+    reasoning_content: Any = None
+    tool_calls: Any = None
+
+    def text(self, finished: bool) -> str:
+        """Return the answer, wherever the endpoint put it: the content, the arguments of a tool call, or, if the
+        model had `finished` and there is nothing else, its reasoning."""
+        content = self.content or ""
+        said = content if isinstance(content, str) else "".join(part.said for part in content)
+        if said.strip():
+            return said
+        with suppress(ValidationError, IndexError, TypeError):
+            arguments = _ToolCall.model_validate(self.tool_calls[0]).function.arguments
+            return arguments if isinstance(arguments, str) else json.dumps(arguments)
+        return self.reasoning_content if finished and isinstance(self.reasoning_content, str) else said
 
 
 class _Choice(BaseModel):
     message: _Message
-    finish_reason: str | None = None
-
-
-class _Usage(BaseModel):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
+    finish_reason: Any = None
+    error: Any = None
 
 
 class _Body(BaseModel):
     choices: list[_Choice] = Field(min_length=1)
-    usage: _Usage | None = None
+    usage: Any = None
+
+
+class _Delta(BaseModel):
+    delta: _Message = _Message()
+    finish_reason: Any = None
+
+
+class _Event(BaseModel):
+    choices: list[_Delta] = []
+    usage: Any = None
+    error: Any = None
 
 
 class _Wordless(BaseModel):
-    """A model was asked, and nothing that it wrote is there."""
+    """A response that shows that a model ran but contains no text."""
 
     choices: Any
     error: None = None
-    usage: _Usage | None = None
+    usage: Any = None
 
 
 class _Failure(BaseModel):
     error: Any = None
-    usage: _Usage | None = None
+    usage: Any = None
+
+
+def _read(usage: Any) -> ReadTokens:
+    """Return the tokens that an endpoint reports, rounded: some report fractions."""
+    counts = [usage.get(name) if isinstance(usage, dict) else None for name in ("prompt_tokens", "completion_tokens")]
+    return ReadTokens(*(round(count) if isinstance(count, int | float) and count >= 0 else None for count in counts))
 
 
 def parse_completion(body: bytes) -> Completion:
-    """One without choices is the model's empty answer. Raises ValueError, without quoting the body, when this is no
-    chat completion."""
+    """Parse a chat completion, or the stream of one. A response without choices counts as an empty answer. Raises
+    ValueError, without quoting the body, when the body is not a chat completion."""
+    if body.lstrip()[:6] in (b"data: ", b"data:{") or body.startswith((b": ", b"event:")):
+        return _streamed(body)
     try:
         parsed = _Body.model_validate_json(body)
     except ValidationError as error:
         with suppress(ValidationError):
-            used = _Wordless.model_validate_json(body).usage or _Usage()
-            return Completion("", "", "", used.prompt_tokens, used.completion_tokens)
+            used = _read(_Wordless.model_validate_json(body).usage)
+            return Completion("", "", "", used.prompt, used.completion)
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         place = ".".join(str(step) for step in first["loc"]) or "body"
         raise ValueError(f"not a chat completion: {place}: {first['msg']}") from None
-    choice, usage = parsed.choices[0], parsed.usage or _Usage()
-    content = choice.message.content or ""
+    choice, used = parsed.choices[0], _read(parsed.usage)
+    text = choice.message.text(choice.finish_reason == "stop")
+    if choice.error is not None and not text:
+        raise ValueError("not a chat completion: it holds an error")
     return Completion(
-        text=content if isinstance(content, str) else "".join(part.text for part in content),
+        text=text,
         refusal=choice.message.refusal or "",
-        finish_reason=choice.finish_reason or "",
-        prompt_tokens=usage.prompt_tokens,
-        completion_tokens=usage.completion_tokens,
+        finish_reason=str(choice.finish_reason or ""),
+        prompt_tokens=used.prompt,
+        completion_tokens=used.completion,
     )
 
 
+def _streamed(body: bytes) -> Completion:
+    """Join the events of a stream, which some endpoints send to everyone."""
+    events = []
+    for line in body.splitlines():
+        data = line.removeprefix(b"data:").strip()
+        if line.startswith(b"data:") and data != b"[DONE]":
+            try:
+                events.append(_Event.model_validate_json(data))
+            except ValidationError:
+                raise ValueError("not a chat completion: an event of the stream cannot be read") from None
+    if any(event.error is not None for event in events):
+        raise ValueError("not a chat completion: the stream holds an error")
+    choices = [choice for event in events for choice in event.choices[:1]]
+    text = "".join(choice.delta.text(finished=False) for choice in choices)
+    reasons = [str(choice.finish_reason) for choice in choices if choice.finish_reason]
+    used = _read(next((event.usage for event in reversed(events) if event.usage), None))
+    return Completion(text, "", reasons[-1] if reasons else "length", used.prompt, used.completion)
+
+
+def error_in(body: object) -> Mapping[str, Any] | None:
+    """Return the body of an error that came with status 200, or None if the body holds no error."""
+    if not isinstance(body, dict):
+        return None
+    if body.get("object") == "error":
+        return {"error": body}
+    choices = body.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    for holder in (body, first):
+        if isinstance(holder, dict) and isinstance(holder.get("error"), dict | str):
+            return {"error": holder["error"]}
+    return None
+
+
 def read_without_answer(body: bytes) -> ReadTokens | None:
-    """What may be billed for a request that was answered by no chat completion. An `error` alone says, as a status
-    does, that the request was not served."""
+    """Return the tokens that may be billed for a request not answered by a chat completion. Returns None for an
+    `error` alone, which means, like an error status, that the request was not served."""
     try:
         parsed = _Failure.model_validate_json(body)
     except ValidationError:
         return ReadTokens()
     if parsed.usage is not None:
-        return ReadTokens(parsed.usage.prompt_tokens, parsed.usage.completion_tokens)
+        return _read(parsed.usage)
     return ReadTokens() if parsed.error is None else None
-
-
-StructuredMode = Literal["json_schema", "json_object", "prompt"]
-"""How JSON is asked for; `prompt` is by words alone."""
-
-_STRUCTURED = ("response_format", "json_schema", "json_object", "structured output", "guided")
-_UNSUPPORTED = ("unsupported", "not support", "unknown", "unrecognized", "unexpected", "instead", "extra")
-
-
-class Dialect(NamedTuple):
-    structured: StructuredMode
-    steps_down: bool
-    """Whether structured output may give way to a plainer form."""
-    tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    temperature: bool = True
-
-    def adapted(self, failure: PermanentLlmFailure) -> "Dialect | None":
-        """What to try after a refusal; None when another dialect would not help."""
-        if failure.reason != "bad_request":
-            return None
-        return self._simpler(failure.body)
-
-    def _simpler(self, body: ErrorBody) -> "Dialect | None":
-        if body.mentions(*_UNSUPPORTED):
-            if self.tokens_field == "max_tokens" and body.mentions("max_completion_tokens"):
-                return self._replace(tokens_field="max_completion_tokens")
-            if self.temperature and body.mentions("temperature"):
-                return self._replace(temperature=False)
-        if self.steps_down and self.structured != "prompt" and body.mentions(*_STRUCTURED):
-            plainer: StructuredMode = "json_object" if self.structured == "json_schema" else "prompt"
-            return self._replace(structured=plainer)
-        return None
-
-    def parameters(
-        self, name: str, schema: AnswerSchema, max_tokens: int, temperature: float | None, seed: int | None
-    ) -> dict[str, Any]:
-        """Everything of a request's body but model and messages."""
-        body: dict[str, Any] = {self.tokens_field: max_tokens}
-        if self.temperature and temperature is not None:
-            body["temperature"] = temperature
-        if seed is not None:
-            body["seed"] = seed
-        if self.structured == "json_schema":
-            answer = {"name": name, "strict": True, "schema": schema.schema}
-            body["response_format"] = {"type": "json_schema", "json_schema": answer}
-        elif self.structured == "json_object":
-            body["response_format"] = {"type": "json_object"}
-        return body
-
-
-def initial_dialect(setting: StructuredSetting) -> Dialect:
-    structured: StructuredMode = "json_object" if setting == "json_object" else "json_schema"
-    return Dialect(structured, steps_down=setting == "auto")
 
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
@@ -192,43 +187,54 @@ class ChatMessage(NamedTuple):
     content: str
 
 
-class Requester(NamedTuple):
-    """On whose behalf a request is made."""
+@dataclass
+class Requester:
+    """Run on whose behalf a request is made, and what was sent for it, whatever the outcome. The transport counts in
+    place, so that the count is known even after a cancellation."""
 
     run: str
-    """Evaluation id: an answer is billed to the run for which it was asked."""
-    urgency: Urgency | None = None
-    """Where somebody waits for it, or comes to: it passes requests for which nobody does. None: nobody does."""
+    """Evaluation id. An answer is billed to the run that requested it."""
+    urgency: Urgency = field(default_factory=Urgency)
+    """Whether a person waits for the answer. Urgent requests are sent before the others."""
+    sends: int = 0
+    """Number of times that the request was sent."""
+    first_sent: float = 0.0
+    """Time at which the request was first sent, on the monotonic clock."""
+
+    def sent(self, now: float) -> None:
+        if not self.sends:
+            self.first_sent = now
+        self.sends += 1
 
 
 class ChatRequest(NamedTuple):
-    """Everything that one request to the endpoint is made of, in no dialect yet."""
+    """Everything that determines one request to the endpoint, before it is encoded in a dialect."""
 
     model: str
     task: str
     messages: tuple[ChatMessage, ...]
     repair_messages: tuple[ChatMessage, ...]
-    """The last unusable answer, and what was wrong with it; empty at first."""
+    """Last unusable answer and what was wrong with it; empty in the first attempt."""
     schema: str
-    """Of the answer: compact JSON, as strict structured output accepts it."""
+    """Schema of the answer as compact JSON, in the form that strict structured output accepts."""
     max_tokens: int
     temperature: float | None
     seed: int | None
     repair_attempt: int = 0
-    """How often an answer has been sent back: the same words sent again are another request."""
+    """Number of times an answer has been sent back; the same messages sent again are a different request."""
     sample: int = 0
-    """The same question asked for another answer is another request too."""
+    """Sample number. The same request for another answer is a different request."""
     answers_of: str = ""
-    """Who alone may be given the result too; empty: whoever makes the same request."""
+    """Owner that alone may share the result; empty: every caller that makes the same request."""
 
     @property
     def prompt_tokens(self) -> int:
-        """An upper estimate, the schema included."""
+        """Estimated prompt tokens including the schema; the estimate errs on the high side."""
         messages = (message.content for message in (*self.messages, *self.repair_messages))
         return estimated_tokens(*messages, self.schema)
 
     def usage(self, completion: Completion) -> tuple[int, int]:
-        """Prompt and completion tokens as the endpoint counts them; estimates where it does not."""
+        """Return prompt and completion tokens as counted by the endpoint, or estimates where it reports none."""
         prompt_tokens, written = completion.prompt_tokens, completion.completion_tokens
         return (
             self.prompt_tokens if prompt_tokens is None else prompt_tokens,
@@ -236,71 +242,104 @@ class ChatRequest(NamedTuple):
         )
 
     def usage_without_answer(self, read: ReadTokens) -> tuple[int, int]:
-        """The same of a request that got no usable answer: at least the prompt was read."""
+        """Return prompt and completion tokens of a request without a usable answer: at least the prompt was read."""
         prompt_tokens = self.prompt_tokens if read.prompt is None else read.prompt
         return prompt_tokens, read.completion or 0
 
     def body(self, dialect: Dialect) -> dict[str, Any]:
         name = _UNSAFE.sub("_", self.task)[:64]
-        schema = schema_of(self.schema)
-        parameters = dialect.parameters(name, schema, self.max_tokens, self.temperature, self.seed)
+        parameters = dialect.parameters(name, self.schema, self.max_tokens, self.temperature, self.seed)
         return {"model": self.model, "messages": self._messages(dialect), **parameters}
 
     def _messages(self, dialect: Dialect) -> list[dict[str, str]]:
-        if dialect.structured == "json_schema":
-            messages = (*self.messages, *self.repair_messages)
-        else:
+        *before, question = self.messages
+        if dialect.structured != "json_schema":
             # Last, so that the prefix that many prompts share stays the same for the server's cache.
-            *before, question = self.messages
-            asked = f"{question.content}\n\n{prompt_template('schema').substitute(schema=self.schema)}"
-            messages = (*before, question._replace(content=asked), *self.repair_messages)
-        return [message._asdict() for message in messages]
+            instruction = prompt_template("schema").substitute(schema=self.schema)
+            question = question._replace(content=f"{question.content}\n\n{instruction}")
+        if not dialect.system and before:
+            texts = [message.content for message in (*before, question)]
+            before, question = [], question._replace(content="\n\n".join(texts))
+        return [message._asdict() for message in (*before, question, *self.repair_messages)]
 
 
 class WaitedFor(NamedTuple):
-    """A place in the book of batches, where the result is kept until it is settled."""
+    """Entry in the batch book, where the result is kept until it is settled."""
 
     key: str
     price_share: float | None
-    """What the answer's tokens cost in a batch, over the model's price; None: the live endpoint answered after all."""
+    """Cost of the answer's tokens in a batch as a share of the model's price; None: the live endpoint answered
+    after all."""
 
 
 class ChatResult(NamedTuple):
     completion: Completion
-    stats: SendStats
-    """No sends where somebody else made the same request."""
     waited: "WaitedFor | None" = None
-    """None: it was asked live from the start."""
+    """Batch entry of the result; None if the request went to the live endpoint from the start."""
 
 
 @cache
 def prompt_template(name: str) -> Template:
-    """One of the gateway's own prompt files."""
+    """Return one of the gateway's own prompt templates."""
     return Template((files("workers.llm") / "prompts" / f"{name}.v1.md").read_text("utf-8").strip())
 
 
 class LlmTransport(Protocol):
-    """Carries requests to an endpoint: `workers.llm.client.EndpointTransport`, or others before it."""
+    """Transport of requests to an endpoint: `workers.llm.endpoint.LlmEndpoint` or a substitute."""
 
     @property
     def address(self) -> str:
-        """The endpoint's, as it may be shown."""
+        """Address of the endpoint in a form that may be displayed."""
         ...
 
     async def complete(self, request: ChatRequest, requester: Requester) -> ChatResult:
-        """One send, or more where the model's dialect must be learnt first. A caller who is cancelled takes the
-        request along; the CancelledError holds its SendStats if it was on its way and that is known. Raises
-        TransientLlmFailure or PermanentLlmFailure, which tell what was sent."""
+        """Send the request once, or more often while the model's dialect is being determined. Cancelling the
+        caller cancels the request. Raises TransientLlmFailure or PermanentLlmFailure."""
         ...
 
-    async def reach(self) -> None:
-        """Whether a server answers. Raises TransientLlmFailure."""
+    async def reach(self) -> Mapping[str, int]:
+        """Check that a server answers, and return the context windows that it states, by model. Raises
+        TransientLlmFailure."""
         ...
 
     async def probe(self, model: str) -> None:
-        """One tiny request. Raises LlmRejected (wrong key, unknown model) or LlmUnavailable, in plain words."""
+        """Send one tiny request to the model. Raises LlmRejected (wrong key, unknown model) or LlmUnavailable,
+        with a plain message."""
         ...
 
     async def aclose(self) -> None:
-        """Ends what this transport owns."""
+        """Close the resources that this transport owns."""
         ...
+
+
+_WORDS = (string.ascii_letters + " ").encode()
+_CLASSES: tuple[tuple[bytes, float], ...] = (
+    (_WORDS, 0.3),
+    # Each may be a token of its own, and so may the space before a digit.
+    (string.digits.encode(), 1.25),
+    (bytes(number for number in range(128) if number not in _WORDS + string.digits.encode()), 1.0),
+    # Two bytes: accented Latin, Greek, Cyrillic, Hebrew, Arabic.
+    (bytes(range(0xC2, 0xE0)), 1.25),
+    # Three bytes: Indic scripts, Thai, Ethiopic, Khmer and others of which tokenizers know little.
+    (b"\xe0\xe1", 3.0),
+    # Dashes, quotation marks, arrows, signs of mathematics.
+    (b"\xe2", 2.0),
+    # Chinese, Japanese, Korean.
+    (bytes(range(0xE3, 0xF0)), 1.5),
+    # Four bytes: emoji, rare characters.
+    (bytes(range(0xF0, 0xF8)), 4.0),
+)
+"""Leading bytes of UTF-8 characters, and the tokens counted for each such character. With these weights the estimate
+was not below the counts of four tokenizers (cl100k, o200k, Qwen, DeepSeek) on prose in 17 languages, formulas, tables,
+JSON and 2,460 English texts of research. Random letters, and older tokenizers on some languages, can take more."""
+
+
+def estimated_tokens(*texts: str) -> int:
+    """Estimate, from above, the number of tokens of all texts together, at least 1, without a tokenizer.
+
+    Byte-level tokenizers make at most one token of every UTF-8 byte. Most scripts need far fewer, and how many follows
+    from the first byte of a character."""
+    data = "".join(texts).encode("utf-8", "surrogatepass")
+    # `translate` deletes at the speed of C: prompts are long and many.
+    counted = sum(weight * (len(data) - len(data.translate(None, first))) for first, weight in _CLASSES)
+    return math.floor(counted) + 1

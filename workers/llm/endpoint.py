@@ -1,217 +1,277 @@
-"""One OpenAI-compatible endpoint over HTTP: its connections, one request, and what came of it.
+"""One OpenAI-compatible endpoint: each model in the dialect it understands, so many requests at once, one send each.
 
-Plain aiohttp: a request and an answer are JSON in one piece each, and the official client takes four times the
-processor time for them (docs/adr/0027).
+It knows nothing of runs' budgets, of answers' meaning, or of retries: those stay with the gateway. Plain HTTP, as the
+official client takes four times the processor time for the same (docs/adr/0027).
 """
 
-import asyncio
-import json
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+import hashlib
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+from urllib.parse import parse_qs, urlsplit
 
 import aiohttp
 from pydantic_core import to_json
+from yarl import URL
 
+from assayer.errors import LlmRejected, LlmUnavailable
 from assayer.models import Fault, FaultKind
 from assayer.ports import Clock
-from workers.llm.chat_completion import Completion, parse_completion, read_without_answer
+from workers.llm.chat_completion import (
+    ChatRequest,
+    ChatResult,
+    Completion,
+    Requester,
+    error_in,
+    parse_completion,
+    read_without_answer,
+)
+from workers.llm.context_window import listed_windows, props_window
+from workers.llm.dialect import Dialect, initial_dialect
 from workers.llm.errors import (
     PermanentLlmFailure,
     ReadTokens,
     TransientLlmFailure,
+    explain_rejection,
     failure_from_status,
     parse_error_body,
     rejected_generation,
+    status_in,
 )
+from workers.llm.metrics import ASKED, IN_FLIGHT, LIMIT
 from workers.llm.settings import LlmSettings
+from workers.outbound.admission import AdaptiveLimit, Admission, TokenBudget
+from workers.outbound.http import HttpClient, HttpFailure, HttpRequest, HttpResponse, read_json, redacted, retry_after
+from workers.outbound.metrics import BYTES, REQUESTS, TURN_WAITS
+from workers.outbound.share import ProcessShare
+from workers.outbound.store import SharedState
 
-__all__ = ["EndpointClient"]
-
-KEEP_ALIVE_SECONDS = 4.0
-"""Less than the 5 s after which common servers close idle connections, so that none is closed under a send."""
+_LOG = logging.getLogger(__name__)
 REACH_SECONDS = 15.0
-SUSPECT_AGE_SECONDS = 60.0
-"""A connection failure replaces connections older than this: the pool itself may have died."""
+PROBE_SECONDS = 20.0
+_PROBE_TOKENS = 16
+_SHORTEST_SECRET = 8
 MOST_BYTES = 16 * 2**20
-"""Of one answer. The longest that any model may give is a small part of it."""
-_PIECE = 2**16
-_NEVER_SENT = (
-    aiohttp.ClientConnectorError,
-    aiohttp.ConnectionTimeoutError,
-    aiohttp.ClientHttpProxyError,
-    aiohttp.InvalidURL,
-)
-"""After any other end of a connection the endpoint may have read the request, and may bill it."""
+"""Maximum bytes of one response, far more than the longest answer of any model."""
 
 
-class _Connections:
-    """One pool, and the sends that still use it."""
+class LlmEndpoint:
+    """Implements `workers.llm.chat_completion.LlmTransport`. Belongs to one event loop; close it there."""
 
-    def __init__(self, settings: LlmSettings, authorization: Mapping[str, str], born: float) -> None:
-        self.born = born
-        self.users = 0
-        self.session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(
-                limit=settings.concurrency.max, limit_per_host=0, keepalive_timeout=KEEP_ALIVE_SECONDS
-            ),
-            # The whole of a send has a deadline of its own.
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=settings.connect_timeout_seconds),
-            headers={"Accept": "application/json", **authorization},
-            cookie_jar=aiohttp.DummyCookieJar(),
-            trust_env=True,
-        )
-
-
-class _Answer(NamedTuple):
-    status: int
-    headers: Mapping[str, str]
-    """Looked up by names in any case."""
-    body: bytes
-
-
-class EndpointClient:
-    """One send to the endpoint and what came of it: no retries, no judgement of the answer. Belongs to one loop."""
-
-    def __init__(self, settings: LlmSettings, clock: Clock) -> None:
+    def __init__(self, settings: LlmSettings, clock: Clock, state: SharedState | None = None) -> None:
+        """Create an endpoint. Its limits are shared with all processes that have the same `state`, or with no
+        other process without one."""
         self._settings = settings
         self._clock = clock
+        self._http = HttpClient(
+            clock, settings.connect_timeout_seconds, settings.connection_max_age_seconds, settings.concurrency.max
+        )
         self._secret = settings.api_key.get_secret_value()
-        self._connections: _Connections | None = None
         parts = urlsplit(settings.base_url)
-        self.address = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
-        """The base URL as it may be shown."""
+        self.address = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()
+        """Base URL in a form that may be displayed, without credentials."""
         # A name and password in the URL are basic authentication, unless there is a key.
         basic = "@" in parts.netloc and not self._secret
-        self._url = settings.base_url if basic else self.address
-        self._authorization = {} if basic else {"Authorization": f"Bearer {self._secret or 'none'}"}
+        self._url = URL(settings.base_url if basic else parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl())
+        self._headers = {"Accept": "application/json"}
+        if "api-version" in parse_qs(parts.query):  # Azure, which takes keys in a header of its own
+            self._headers["api-key"] = self._secret
+        elif not basic:
+            self._headers["Authorization"] = f"Bearer {self._secret or 'none'}"
+        self._first_dialect = initial_dialect(settings.structured, settings.reasoning_effort)
+        self._dialects: dict[str, Dialect] = {}
+        """Dialects determined from refusals, by model."""
+        self._chat = self._address_of("/chat/completions")
+        self._answering: set[str] = set()
+        """Models that have answered at least once."""
+        self.admission = self._new_admission(state)
 
-    async def send(self, body: dict[str, Any], deadline_seconds: float | None = None) -> Completion:
-        """Raises TransientLlmFailure or PermanentLlmFailure."""
-        seconds = deadline_seconds or self._settings.request_timeout_seconds
-        answer = await self._exchange("POST", "/chat/completions", seconds, to_json(body))
-        if answer.status >= 400:
-            unfinished = rejected_generation(_said(answer))
-            if unfinished is None:
-                raise self._failure(answer)
-            return Completion(unfinished, "", "stop", None, None)
-        try:
-            return parse_completion(answer.body)
-        except ValueError as error:
-            failure = TransientLlmFailure(Fault(kind="server_error", detail=str(error)))
-            failure.read = read_without_answer(answer.body)
-            raise failure from None
+    def dialect(self, model: str) -> Dialect:
+        """Return the dialect currently used for the model."""
+        return self._dialects.get(model, self._first_dialect)
+
+    async def complete(self, request: ChatRequest, requester: Requester) -> ChatResult:
+        sent_at = 0.0
+
+        def on_send() -> None:
+            nonlocal sent_at
+            sent_at = self._clock.monotonic()
+            requester.sent(sent_at)
+
+        wanted_at = self._clock.monotonic()
+        with ASKED.track_inprogress():
+            async with self.admission.admitted(requester.urgency) as admitted:
+                TURN_WAITS.labels("llm", request.model).observe(self._clock.monotonic() - wanted_at)
+                try:
+                    with IN_FLIGHT.track_inprogress():
+                        completion = await self._send(request.model, request.body, on_send, request.max_tokens)
+                except TransientLlmFailure as failure:
+                    if failure.overloaded:
+                        # A wait longer than the limit does not hold other callers back either.
+                        bearable = (failure.retry_after or 0.0) <= self._settings.retry_after_max_seconds
+                        read = 0 if failure.read is None else sum(request.usage_without_answer(failure.read))
+                        admitted.turned_away(failure.retry_after if bearable else None, read)
+                    raise
+                finally:
+                    LIMIT.set(self.admission.most)
+                read, written = request.usage(completion)
+                kind = (request.model, request.task, read.bit_length(), written.bit_length())
+                admitted.answered(kind, self._clock.monotonic() - sent_at, read + written)
+        return ChatResult(completion)
 
     async def transfer(
         self,
-        method: str,
+        method: Literal["GET", "POST", "DELETE"],
         path: str,
         seconds: float,
         body: bytes | aiohttp.FormData | None = None,
         most_bytes: int | None = None,
     ) -> bytes:
-        """The body of what is answered to anything but a question; without `most_bytes` it may be as long as an
-        answer. Raises TransientLlmFailure or PermanentLlmFailure."""
-        answer = await self._exchange(method, path, seconds, body, most_bytes)
-        if answer.status >= 400:
-            raise self._failure(answer)
-        return answer.body
+        """Send anything but a question and return the response's body; by default it may be as long as an answer.
 
-    async def reach(self) -> None:
-        """Raises TransientLlmFailure when no server answers. Whatever a server answers is good enough: not all list
-        their models, and the first question tells more about key and model."""
-        await self._exchange("GET", "/models", REACH_SECONDS)
+        Raises TransientLlmFailure or PermanentLlmFailure.
+        """
+        response = await self._exchange(method, path, seconds, body, most_bytes)
+        if response.status >= 400:
+            raise self._failure(response)
+        return response.body
+
+    async def reach(self) -> Mapping[str, int]:
+        """Check that a server answers, whatever the response, because not all servers list their models. Return the
+        context windows that it states, by model. Raises TransientLlmFailure."""
+        response = await self._exchange("GET", "/models", REACH_SECONDS)
+        models = read_json(response.body) if response.status == 200 else None
+        windows = listed_windows(models)
+        if not windows and b"llamacpp" in response.body:
+            root = self._url.with_path("/props").with_query(None)
+            response = await self._exchange("GET", root, REACH_SECONDS)
+            windows = props_window(read_json(response.body)) if response.status == 200 else {}
+        return windows
+
+    async def probe(self, model: str) -> None:
+        """Send one tiny request, without retries. Raises LlmRejected (wrong key, unknown model) or LlmUnavailable."""
+
+        def body(dialect: Dialect) -> dict[str, Any]:
+            message = {"role": "user", "content": "Answer with the single word: yes"}
+            return {"model": model, "messages": [message], dialect.tokens_field: _PROBE_TOKENS}
+
+        try:
+            await self._send(model, body, lambda: None, _PROBE_TOKENS, PROBE_SECONDS)
+        except PermanentLlmFailure as failure:
+            raise LlmRejected(*explain_rejection(failure, self.address, model)) from None
+        except TransientLlmFailure as failure:
+            if failure.fault.kind in {"connection", "timeout"}:
+                raise LlmUnavailable(
+                    f"The LLM endpoint {self.address} is down: {failure}.",
+                    "Check that it runs and that ASSAYER_LLM__BASE_URL is right.",
+                ) from None
+            raise LlmUnavailable(
+                f"The LLM endpoint {self.address} is there but does not answer model {model!r}: {failure}.",
+                "Try again later.",
+            ) from None
 
     async def aclose(self) -> None:
-        """Sends still in flight fail."""
-        connections, self._connections = self._connections, None
-        if connections is not None:
-            await connections.session.close()
+        """Close all connections; requests in flight fail."""
+        await self.admission.aclose()
+        await self._http.aclose()
+
+    def _new_admission(self, state: SharedState | None) -> Admission:
+        settings, monotonic = self._settings, self._clock.monotonic
+        most = settings.concurrency.max
+        limit = AdaptiveLimit(min(settings.concurrency.start, most), most)
+        if state is None:
+            return Admission(limit, monotonic)
+        whose = hashlib.sha256(f"{settings.base_url} {self._secret}".encode()).hexdigest()[:32]
+        tokens = None if settings.tokens_per_minute is None else TokenBudget(settings.tokens_per_minute)
+        return Admission(limit, monotonic, ProcessShare(state, f"llm {whose}", most, monotonic), tokens)
+
+    async def _send(
+        self,
+        model: str,
+        body: Callable[[Dialect], dict[str, Any]],
+        on_send: Callable[[], None],
+        max_tokens: int,
+        seconds: float | None = None,
+    ) -> Completion:
+        """Send a request in the model's dialect. If the dialect is refused, retry in a simpler one."""
+        while True:
+            dialect = self.dialect(model)
+            on_send()
+            response = await self._exchange(
+                "POST",
+                self._chat,
+                seconds or self._settings.request_timeout_seconds,
+                to_json(body(dialect)),
+                model=model,
+            )
+            try:
+                completion = self._completion(response)
+            except PermanentLlmFailure as failure:
+                other = dialect.adapted(failure, max_tokens, guess=model not in self._answering)
+                if other is None:
+                    raise (failure.of_question() if model in self._answering else failure) from None
+                # Other requests in flight may have learnt the same, or more, in the meantime.
+                if self.dialect(model) == dialect:
+                    self._dialects[model] = other
+                    _LOG.info("model %s: %s; from now on asked as %s", model, failure, other)
+            else:
+                self._answering.add(model)
+                return completion
+
+    def _completion(self, response: HttpResponse) -> Completion:
+        """Return the completion in a response. Raises TransientLlmFailure or PermanentLlmFailure."""
+        if response.status >= 400:
+            unfinished = rejected_generation(read_json(response.body))
+            if unfinished is None:
+                raise self._failure(response)
+            return Completion(unfinished, "", "stop", None, None)
+        try:
+            return parse_completion(response.body)
+        except ValueError as unreadable:
+            error = error_in(read_json(response.body))
+            if error is None:
+                failure = TransientLlmFailure(Fault(kind="server_error", detail=str(unreadable)))
+            else:  # a proxy that has answered 200 before its provider failed
+                told = self._failure(response._replace(status=status_in(error), body=to_json(error)))
+                if isinstance(told, PermanentLlmFailure):
+                    raise told from None
+                failure = told
+            failure.read = read_without_answer(response.body)
+            raise failure from None
 
     async def _exchange(
         self,
-        method: str,
-        path: str,
+        method: Literal["GET", "POST", "DELETE"],
+        path: str | URL,
         seconds: float,
         body: bytes | aiohttp.FormData | None = None,
         most_bytes: int | None = None,
-    ) -> _Answer:
-        connections, replaced = self._current()
-        connections.users += 1
-        headers = {"Content-Type": "application/json"} if isinstance(body, bytes) else {}
+        model: str = "",
+    ) -> HttpResponse:
+        url = self._address_of(path) if isinstance(path, str) else path
+        request = HttpRequest(url, self._headers, seconds, most_bytes or MOST_BYTES, body, method, redirects=True)
+        status = "none"
         try:
-            await self._retire(replaced)
-            async with (
-                asyncio.timeout(seconds),
-                connections.session.request(method, f"{self._url}{path}", data=body, headers=headers) as response,
-            ):
-                return _Answer(response.status, response.headers, await _received(response, most_bytes or MOST_BYTES))
-        except (TimeoutError, aiohttp.ClientError, OSError) as error:
-            raise self._unreached(error, seconds, connections) from None
+            response = await self._http.send(request)
+            status = str(response.status)
+            BYTES.labels("llm", model).inc(len(response.body))
+        except HttpFailure as error:
+            kind: FaultKind = "timeout" if error.kind == "timeout" else "connection"
+            failure = TransientLlmFailure(Fault(kind=kind, detail=error.detail), overloaded=kind == "timeout")
+            failure.read = ReadTokens() if error.sent else None
+            raise failure from None
         finally:
-            connections.users -= 1
-            await self._retire(connections)
+            REQUESTS.labels("llm", model, status).inc()
+        return response
 
-    def _failure(self, answer: _Answer) -> TransientLlmFailure | PermanentLlmFailure:
-        parsed = parse_error_body(_said(answer))
-        body = parsed._replace(message=self._without_key(parsed.message))
-        return failure_from_status(answer.status, answer.headers, body, self._clock.now())
+    def _address_of(self, path: str) -> URL:
+        """Return the address of a path with its own query, after the path and with the query of the base URL."""
+        bare, _, query = path.partition("?")
+        address = self._url.with_path(self._url.path.rstrip("/") + bare, keep_query=True)
+        return address.extend_query(query) if query else address
 
-    def _current(self) -> tuple[_Connections, _Connections | None]:
-        """The connections to use, and those that they replaced just now."""
-        now = self._clock.monotonic()
-        old = self._connections
-        if old is not None and now - old.born <= self._settings.connection_max_age_seconds:
-            return old, None
-        self._connections = _Connections(self._settings, self._authorization, now)
-        return self._connections, old
-
-    async def _retire(self, connections: _Connections | None) -> None:
-        """Closes connections that have been replaced, once nobody uses them."""
-        if connections is not None and connections is not self._connections and not connections.users:
-            await connections.session.close()
-
-    def _unreached(self, error: Exception, seconds: float, connections: _Connections) -> TransientLlmFailure:
-        causes = list(_causes(error))
-        if any(isinstance(cause, TimeoutError) for cause in causes):
-            kind: FaultKind = "timeout"
-            detail = f"no answer within {seconds:g} s"
-        else:
-            kind, detail = "connection", f"no connection: {type(causes[-1]).__name__}"
-            if self._clock.monotonic() - connections.born > SUSPECT_AGE_SECONDS:
-                connections.born = float("-inf")
-        failure = TransientLlmFailure(Fault(kind=kind, detail=detail), overloaded=kind == "timeout")
-        if not any(isinstance(cause, _NEVER_SENT) for cause in causes):
-            failure.read = ReadTokens()
-        return failure
-
-    def _without_key(self, text: str) -> str:
-        return text.replace(self._secret, "…") if self._secret else text
-
-
-def _said(answer: _Answer) -> object:
-    """The body of a refusal: JSON, or text."""
-    try:
-        said: object = json.loads(answer.body)
-    except ValueError:
-        return answer.body.decode(errors="replace")
-    return said
-
-
-async def _received(response: aiohttp.ClientResponse, most_bytes: int) -> bytes:
-    """Raises ClientPayloadError for a body that does not end."""
-    pieces: list[bytes] = []
-    size = 0
-    async for piece in response.content.iter_chunked(_PIECE):
-        pieces.append(piece)
-        size += len(piece)
-        if size > most_bytes:
-            raise aiohttp.ClientPayloadError(f"an answer of more than {most_bytes} bytes")
-    return b"".join(pieces)
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    cause: BaseException | None = error
-    while cause is not None:
-        yield cause
-        cause = cause.__cause__ or cause.__context__
+    def _failure(self, response: HttpResponse) -> TransientLlmFailure | PermanentLlmFailure:
+        parsed = parse_error_body(read_json(response.body))
+        secret = self._secret if len(self._secret) >= _SHORTEST_SECRET else ""  # a placeholder is no secret
+        body = parsed._replace(message=redacted(parsed.message, secret))
+        return failure_from_status(response.status, body, retry_after(response.headers, self._clock.now()))

@@ -1,29 +1,18 @@
-"""Failures of an endpoint: which may pass, which never will and why, and how both are put to the user."""
+"""Failures of an endpoint: transient or permanent, with the reason and the message for the user."""
 
-import datetime as dt
-import math
+import json
+import re
 from collections.abc import Mapping, Sequence
-from email.utils import parsedate_to_datetime
+from contextlib import suppress
 from typing import Literal, NamedTuple
 
-from assayer.errors import AnswerRefused, LlmError, LlmRejected
+from assayer.errors import LlmError, LlmRejected, RequestRefused
 from assayer.models import Fault, FaultKind
 
-__all__ = [
-    "ErrorBody",
-    "PermanentLlmFailure",
-    "ReadTokens",
-    "RejectionText",
-    "SendStats",
-    "TransientLlmFailure",
-    "explain_rejection",
-    "failure_from_status",
-    "one_line",
-    "parse_error_body",
-    "rejected_generation",
-    "rejection_error",
-    "retry_after",
-]
+_MOST_KEPT = 2_000
+"""Maximum characters of an endpoint's message that are searched for words and numbers."""
+_MOST_QUOTED = 300
+"""Maximum characters of an endpoint's message in an error."""
 
 
 def one_line(text: str, limit: int = 200) -> str:
@@ -42,18 +31,28 @@ RejectionReason = Literal[
     "bad_question",
     "bad_request",
 ]
-"""`bad_question` is a bad request from a model that has answered others."""
+"""Reason for a permanent refusal. `bad_question` is a bad request to a model that has answered others."""
 
 _TOO_LONG = (
     "context_length",
     "context length",
+    "context limit",
     "context window",
     "context size",
     "maximum context",
+    "exceed_context",
     "too many tokens",
+    "too many input tokens",
     "input token count",
+    "input length",
+    "max_new_tokens` must be",
+    "must have less than",
     "input is too long",
     "prompt is too long",
+    "prompt too long",
+    "request too large",
+    "reduce the length",
+    "tokens in the prompt cannot exceed",
 )
 _FILTERED = (
     "content_filter",
@@ -62,45 +61,74 @@ _FILTERED = (
     "invalid_prompt",
     "usage policy",
     "usage policies",
+    "your input was flagged",
 )
+_NO_QUOTA = ("insufficient_quota", "credit balance", "insufficient balance", "insufficient credits")
+_WRONG_KEY = ("api key not valid", "api_key_invalid", "invalid api key", "incorrect api key")
+FORM_WORDS = (
+    "response_format",
+    "response format",
+    "responseformat",
+    "response_schema",
+    "response schema",
+    "responseschema",
+    "response_mime_type",
+    "json_schema",
+    "json schema",
+    "json_object",
+    "json mode",
+    "structured output",
+    "structured_output",
+    "structured generation",
+    "guided",
+    "grammar",
+    "invalid schema",
+    "specified schema",
+    "constrained decoding",
+    "too many states",
+)
+"""Words by which an endpoint refuses the requested form of structured output."""
 _OVERLOADED = frozenset({408, 429, 503, 504, 529})
-"""Statuses that say the endpoint has too much to do; 529 is what some gateways use for it."""
+"""Statuses that mean the endpoint is overloaded; some gateways use 529 for this."""
 
 _FAULTS: dict[int, FaultKind] = {408: "timeout", 429: "rate_limited"}
 _BY_STATUS: dict[int, RejectionReason] = {401: "wrong_key", 403: "forbidden", 413: "too_long"}
 
 
 class ErrorBody(NamedTuple):
-    """What an error body says. All fields may be empty."""
+    """Contents of an error body. All fields may be empty."""
 
     message: str
     code: str
     param: str
+    context_tokens: int | None = None
+    """Context window that the body states in a field of its own."""
+
+    @property
+    def text(self) -> str:
+        """Return everything in it, in lower case, the named parameter first."""
+        return f"{self.param} {self.message} {self.code}".lower()
 
     def mentions(self, *words: str) -> bool:
-        text = f"{self.message} {self.code} {self.param}".lower()
+        text = self.text
         return any(word in text for word in words)
 
-
-class SendStats(NamedTuple):
-    """How often one request was sent, and how long that took."""
-
-    sends: int = 0
-    seconds: float = 0.0
-    """From the first send to the end of the last."""
+    @property
+    def quoted(self) -> str:
+        return one_line(self.message, _MOST_QUOTED) or "no reason given"
 
 
 class ReadTokens(NamedTuple):
-    """What an endpoint may bill for a request that it gave no usable answer to, as it counted; None where it does not
-    tell."""
+    """Tokens that an endpoint may bill for a request without a usable answer, as the endpoint counted them; None
+    where it does not report them."""
 
     prompt: int | None = None
     completion: int | None = None
 
 
 class TransientLlmFailure(Exception):
-    """The same request may succeed later. `retry_after` is in seconds, None when the endpoint did not say; `read` is
-    None when the endpoint did not take the request, or refused it."""
+    """Failure that may pass when the same request is retried. `retry_after` is in seconds, None when the endpoint
+    did not specify it; `read` is None when the endpoint did not accept the request, or refused it."""
 
     def __init__(self, fault: Fault, overloaded: bool = False, retry_after: float | None = None) -> None:
         super().__init__(fault, overloaded, retry_after)
@@ -108,95 +136,156 @@ class TransientLlmFailure(Exception):
         self.overloaded = overloaded
         self.retry_after = retry_after
         self.read: ReadTokens | None = None
-        self.stats = SendStats()
 
     def __str__(self) -> str:
         return self.fault.detail
 
 
 class PermanentLlmFailure(Exception):
-    """The same request will never succeed."""
+    """Failure that a retry of the same request cannot resolve."""
 
     def __init__(self, reason: RejectionReason, status: int, body: ErrorBody) -> None:
         super().__init__(reason, status, body)
         self.reason = reason
         self.status = status
         self.body = body
-        self.stats = SendStats()
 
     def __str__(self) -> str:
-        return f"{self.status} {self.body.message}".strip()
+        return f"{self.status} {self.body.quoted}"
 
     def of_question(self) -> "PermanentLlmFailure":
-        """The same, from a model that is known to answer: what nobody recognises is the question's own trouble."""
+        """Return the failure as seen from a model known to answer: an unrecognised refusal is then caused by
+        the request itself."""
         if self.reason == "bad_request" and self.status in {400, 422}:
             return PermanentLlmFailure("bad_question", self.status, self.body)
         return self
 
 
 def parse_error_body(body: object) -> ErrorBody:
-    """Reads the shapes in use: OpenAI's `error` object, a bare string, FastAPI's `detail`."""
-    if isinstance(body, dict):
-        inner = body.get("error")
-        if isinstance(inner, dict | str):
-            return parse_error_body(inner)
-        message = body.get("message") or body.get("detail") or ""
-        return ErrorBody(one_line(str(message)), str(body.get("code") or ""), str(body.get("param") or ""))
-    return ErrorBody(one_line(body) if isinstance(body, str) else "", "", "")
+    """Parse the error formats in use: OpenAI's `error` object, the same in a list, a bare string, FastAPI's `detail`,
+    and the message of a provider that a proxy passes on."""
+    while True:
+        if isinstance(body, list) and body and isinstance(body[0], dict):
+            body = body[0]
+        elif isinstance(body, dict) and isinstance(body.get("error"), dict | str):
+            body = body["error"]
+        else:
+            break
+    if not isinstance(body, dict):
+        return ErrorBody(one_line(body, _MOST_KEPT) if isinstance(body, str) else "", "", "")
+    message = body.get("message") or body.get("detail") or body.get("error_message") or ""
+    codes = [str(body[name]) for name in ("code", "type", "status") if body.get(name)]
+    size = body.get("n_ctx")
+    with suppress(RecursionError):  # a message that is a deeply nested list
+        text = " ".join(filter(None, (str(message), _provider_message(body))))
+        return ErrorBody(
+            one_line(text, _MOST_KEPT),
+            " ".join(codes),
+            str(body.get("param") or ""),
+            size if isinstance(size, int) and size > 0 else None,
+        )
+    return ErrorBody("", " ".join(codes), "")
+
+
+def _provider_message(body: dict[str, object]) -> str:
+    """Return the message of the provider behind a proxy, such as OpenRouter's `metadata.raw`."""
+    metadata = body.get("metadata")
+    raw = metadata.get("raw") if isinstance(metadata, dict) else None
+    if not isinstance(raw, str):
+        return ""
+    try:
+        return parse_error_body(json.loads(raw)).message or raw
+    except (ValueError, RecursionError):
+        return raw
+
+
+_TOKENS = r"(\d[\d,_]{2,})"
+_WINDOWS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"> {_TOKENS}",
+        rf"{_TOKENS} (?:tokens? )?(?:maximum|max\b|limit)",
+        rf"context (?:length|window|size|limit)s?[^0-9.;]{{0,40}}{_TOKENS}",
+        rf"(?:<=|less than|cannot exceed|allowed \(?|at most|up to|limit:?) {{0,2}}\(?{_TOKENS}",
+        rf"\[\d+, ?{_TOKENS}\]",
+        rf"(?:limit|maximum)[^0-9.;]{{0,40}}{_TOKENS}",
+    )
+)
+"""Ways in which endpoints name their context window, the most telling first."""
+_LEAST_WINDOW = 512
+
+
+def context_tokens_named(body: ErrorBody) -> int | None:
+    """Return the context window that a refusal names, in tokens, or None if it names none."""
+    if body.context_tokens is not None:
+        return body.context_tokens
+    text = body.message.lower()
+    for pattern in _WINDOWS:
+        for match in pattern.finditer(text):
+            tokens = int(re.sub(r"\D", "", match[1]))
+            if tokens >= _LEAST_WINDOW:
+                return tokens
+    return None
 
 
 def rejected_generation(body: object) -> str | None:
-    """What a model wrote where the endpoint itself held it against the schema, and refused it for that."""
+    """Return the model's output if the endpoint itself checked it against the schema and rejected it, otherwise
+    None."""
     error = body.get("error", body) if isinstance(body, dict) else None
     if not isinstance(error, dict) or error.get("code") != "json_validate_failed":
         return None
     return str(error.get("failed_generation") or "")
 
 
-def retry_after(headers: Mapping[str, str], now: dt.datetime) -> float | None:
-    """Seconds to wait by `retry-after-ms`, or `retry-after` as a number or an HTTP date. Never negative."""
-    for name, per_second in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        try:
-            seconds = float(headers.get(name, "")) / per_second
-        except ValueError:
-            continue
-        if math.isfinite(seconds):
-            return max(0.0, seconds)
-    try:
-        at = parsedate_to_datetime(headers.get("retry-after", ""))
-    except ValueError:
-        return None
-    if at.tzinfo is None:
-        at = at.replace(tzinfo=dt.UTC)
-    return max(0.0, (at - now).total_seconds())
-
-
 def failure_from_status(
-    status: int, headers: Mapping[str, str], body: ErrorBody, now: dt.datetime
+    status: int, body: ErrorBody, retry_after: float | None
 ) -> TransientLlmFailure | PermanentLlmFailure:
-    """`headers` is looked up by lower-case names."""
+    """Return the failure that a refusal with this status means. `retry_after` is in seconds, None when the endpoint
+    did not specify it."""
     reason = _permanent_reason(status, body)
     if reason is not None:
         return PermanentLlmFailure(reason, status, body)
-    fault = Fault(kind=_FAULTS.get(status, "server_error"), detail=one_line(f"HTTP {status} {body.message}".strip()))
-    return TransientLlmFailure(fault, status in _OVERLOADED, retry_after(headers, now))
+    detail = one_line(f"HTTP {status} {body.message}".strip(), _MOST_QUOTED)
+    return TransientLlmFailure(
+        Fault(kind=_FAULTS.get(status, "server_error"), detail=detail), status in _OVERLOADED, retry_after
+    )
+
+
+def status_in(error: Mapping[str, object]) -> int:
+    """Return the status that an error in the body of an answer means: the one that it states; 400 if its words are
+    those of a refusal; otherwise 502."""
+    body = parse_error_body(error)
+    stated = next((int(code) for code in body.code.split() if code.isdecimal()), 0)
+    if 400 <= stated < 600:
+        return stated
+    return 400 if body.mentions(*FORM_WORDS, *_TOO_LONG, *_FILTERED) else 502
 
 
 def _permanent_reason(status: int, body: ErrorBody) -> RejectionReason | None:
-    if body.mentions("insufficient_quota"):
+    if status == 402 or body.mentions(*_NO_QUOTA):
         return "quota"
+    if status in {500, 501}:  # some servers fail where others refuse
+        if body.mentions(*_TOO_LONG):
+            return "too_long"
+        return "bad_request" if body.mentions(*FORM_WORDS) else None
     if status in {408, 409, 429} or status >= 500:
         return None
+    if body.mentions(*_FILTERED):
+        return "filtered"
     return _BY_STATUS.get(status) or _reason_by_text(status, body)
 
 
 def _reason_by_text(status: int, body: ErrorBody) -> RejectionReason:
-    if body.mentions("model_not_found") or (status == 404 and body.mentions("model")):
+    if body.mentions(*_WRONG_KEY):
+        return "wrong_key"
+    if body.mentions("model_not_found", "deploymentnotfound"):
+        return "unknown_model"
+    if body.mentions(*FORM_WORDS, "parameter"):
+        return "bad_request"
+    if status == 404 and body.mentions("model"):
         return "unknown_model"
     if status == 404:
         return "unknown_path"
-    if body.mentions(*_FILTERED):
-        return "filtered"
     return "too_long" if body.mentions(*_TOO_LONG) else "bad_request"
 
 
@@ -206,9 +295,9 @@ class RejectionText(NamedTuple):
 
 
 def explain_rejection(failure: PermanentLlmFailure, address: str, model: str) -> RejectionText:
-    """Never quotes the endpoint about keys: some repeat parts of them."""
-    quoted = failure.body.message or "no reason given"
-    status = failure.status
+    """Explain a rejection to the user. Endpoint messages about keys are never quoted, because some contain parts of
+    the key."""
+    quoted, status = failure.body.quoted, failure.status
     explanations = {
         "wrong_key": (
             f"The LLM endpoint {address} refuses the API key ({status}).",
@@ -219,22 +308,22 @@ def explain_rejection(failure: PermanentLlmFailure, address: str, model: str) ->
             "Check what the key in ASSAYER_LLM__API_KEY is allowed to do, or choose another ASSAYER_LLM__MODEL.",
         ),
         "unknown_model": (
-            f"The LLM endpoint {address} does not know the model {model!r} ({status}).",
+            f"The LLM endpoint {address} does not know the model {model!r} ({status}: {quoted}).",
             "Check ASSAYER_LLM__MODEL and ASSAYER_LLM__FAST_MODEL.",
         ),
         "unknown_path": (
-            f"There is no chat completions API under {address} ({status}).",
+            f"There is no chat completions API under {address} ({status}: {quoted}).",
             "Check ASSAYER_LLM__BASE_URL: it usually ends in /v1.",
         ),
         "quota": (
-            f"The account behind the API key has no quota left at {address} ({status}).",
+            f"The account behind the API key has no quota left at {address} ({status}: {quoted}).",
             "Top it up, or set another ASSAYER_LLM__API_KEY.",
         ),
         "too_long": (
             f"The question is longer than model {model!r} takes ({status}: {quoted}).",
-            "Choose an ASSAYER_LLM__MODEL with a longer context.",
+            "Choose an ASSAYER_LLM__MODEL with a longer context, or set ASSAYER_LLM__CONTEXT_TOKENS.",
         ),
-        "filtered": (f"The endpoint's content filter refused the question ({status}).", ""),
+        "filtered": (f"The endpoint's content filter refused the question ({status}: {quoted}).", ""),
         "bad_question": (
             f"The LLM endpoint refused this question, though model {model!r} has answered others ({status}: {quoted}).",
             "",
@@ -248,9 +337,11 @@ def explain_rejection(failure: PermanentLlmFailure, address: str, model: str) ->
 
 
 def rejection_error(failure: PermanentLlmFailure, address: str, model: str, faults: Sequence[Fault]) -> LlmError:
-    """A question that is filtered, overlong or refused among others concerns that question alone; anything else
-    would meet every call."""
+    """Return the error for a rejection. It is RequestRefused if it concerns only this request (too long, filtered or
+    bad); other rejections would affect every call."""
     message, hint = explain_rejection(failure, address, model)
     if failure.reason in {"too_long", "filtered", "bad_question"}:
-        return AnswerRefused(message, hint, (*faults, Fault(kind="refusal", detail=message)))
+        fault = Fault(kind="refused_request", detail=message)
+        named = context_tokens_named(failure.body) if failure.reason == "too_long" else None
+        return RequestRefused(message, hint, (*faults, fault), failure.body.quoted, named)
     return LlmRejected(message, hint, tuple(faults))

@@ -1,179 +1,51 @@
 """The only way to every language model: cache, budget, retries, repair, ledger.
 
-run ── answered before? ─────────────────────────────> ledger ─> answer
- └ converse: ask, parse, ask again with the errors; at last, strike the sentences that cite what was not given
-     └ send: retry what may pass
-         └ attempt: budget ─> transport ────────────> cache + ledger ─> answer
+run ── fitted to the context window, answered before? ──────────> ledger ─> answer
+ └ conversation: ask, parse, ask again with the errors; at last without sentences that cite what was not given
+     └ attempt: budget ─> endpoint ────────────────> cache + ledger ─> answer
                        └> batches, where an answer may wait
 """
 
 import asyncio
-import datetime as dt
 import logging
-from collections.abc import Sequence
 from contextlib import nullcontext
+from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 from weakref import WeakValueDictionary
 
 from pydantic import BaseModel, ValidationError
-from tenacity import (
-    AsyncRetrying,
-    RetryCallState,
-    retry_if_exception,
-    stop_after_attempt,
-    wait_exponential,
-    wait_random,
-)
 
-from assayer.citing.answer_texts import StruckAnswer
-from assayer.errors import AnswerRefused, BudgetExhausted, LlmError, LlmUnavailable, MalformedAnswer
+from assayer.errors import BudgetExhausted, LlmError, LlmUnavailable, RequestRefused
 from assayer.llm import Answer, Task
-from assayer.models import CachedAnswer, Fault, Message
+from assayer.models import CachedAnswer
 from assayer.ports import Clock
-from assayer.run.context_variables import Urgency, current_urgency, is_urgent, urgency
+from assayer.run.context_variables import Urgency, is_urgent, urgency
 from assayer.run.run import Run
-from workers.concurrency.single_flight import SingleFlight, Waiter
-from workers.llm.answer_store import AnswerStore, CallLedger, CallUsage
-from workers.llm.chat_completion import ChatRequest, ChatResult, Completion, LlmTransport, Requester
-from workers.llm.errors import PermanentLlmFailure, SendStats, TransientLlmFailure, one_line, rejection_error
+from workers.llm.chat_completion import LlmTransport
+from workers.llm.context_window import ContextWindows, FittedQuestion, fitted
+from workers.llm.conversation import Asking, Conversation
+from workers.llm.errors import TransientLlmFailure
+from workers.llm.ledger import CallLedger, CallUsage
 from workers.llm.settings import LlmSettings
-from workers.llm.structured_output import ParsedAnswer, RepairConversation, parse_answer
+from workers.outbound.flight import SingleFlight, Waiter
+from workers.outbound.store import AnswerStore
 
 if TYPE_CHECKING:
     from workers.llm.batches.batch_tier import BatchTier
-
-__all__ = ["LlmGateway", "RetryingSender"]
-
 
 In = TypeVar("In", bound=BaseModel)
 Out = TypeVar("Out", bound=BaseModel)
 
 _LOG = logging.getLogger(__name__)
-
-
-class RetryingSender:
-    """Sends one request: admitted by the budget, sent again while that may help, its usage counted."""
-
-    def __init__(
-        self, settings: LlmSettings, transport: LlmTransport, clock: Clock, batches: "BatchTier | None" = None
-    ) -> None:
-        self._settings = settings
-        self._transport = transport
-        self._batches = batches
-        self._clock = clock
-        self._estimating = False
-        first, longest = settings.backoff_initial_seconds, settings.backoff_max_seconds
-        self._spread = wait_random(0, first)
-        self._backoff = wait_exponential(multiplier=first, max=longest) + self._spread
-
-    async def send(self, run: Run, request: ChatRequest, usage: CallUsage) -> Completion:
-        """Raises LlmUnavailable, LlmRejected, AnswerRefused or BudgetExhausted."""
-        retrying = AsyncRetrying(
-            stop=stop_after_attempt(self._settings.max_attempts),
-            wait=self._wait,
-            retry=retry_if_exception(self._may_pass),
-            reraise=True,
-        )
-        try:
-            return await retrying(self._attempt, run, request, usage)
-        except TransientLlmFailure as failure:
-            waits = "" if failure.retry_after is None else f" (it asks to wait {failure.retry_after:.0f} s)"
-            raise LlmUnavailable(
-                f"The LLM endpoint {self._transport.address} gave no answer in {usage.attempts} tries; "
-                f"the last: {failure}{waits}.",
-                "Check that it runs and that ASSAYER_LLM__BASE_URL is right.",
-                tuple(usage.faults),
-            ) from failure
-        except PermanentLlmFailure as failure:
-            error = rejection_error(failure, self._transport.address, request.model, usage.faults)
-            usage.faults = list(error.faults)
-            raise error from failure
-
-    async def _attempt(self, run: Run, request: ChatRequest, usage: CallUsage) -> Completion:
-        estimate, price = request.prompt_tokens, usage.price
-        most = 0.0 if price is None else price.cost(estimate, request.max_tokens)
-        cost: float | None = 0.0
-        billed, before = 0, (usage.prompt_tokens, usage.completion_tokens)
-        asked = run.clock.now()
-        reservation = await run.budget.reserve(most, estimate)
-        try:
-            result = await self._complete(request, Requester(run.id, current_urgency()), usage, run.waits_until)
-            run.activities.add("permits", asked, run.clock.now() - dt.timedelta(seconds=result.stats.seconds))
-            if result.stats.sends:
-                billed, written = self._tokens(request, result.completion)
-                waited = result.waited
-                cost = usage.add_waited(waited, billed, written) if waited else usage.add_tokens(billed, written)
-        except (TransientLlmFailure, asyncio.CancelledError):
-            billed, written = usage.prompt_tokens - before[0], usage.completion_tokens - before[1]
-            cost = None if price is None else price.cost(billed, written)
-            raise
-        finally:
-            run.budget.settle(reservation, cost, billed)
-        return result.completion
-
-    async def _complete(
-        self, request: ChatRequest, requester: Requester, usage: CallUsage, waits_until: dt.datetime | None
-    ) -> ChatResult:
-        try:
-            if self._batches is None or waits_until is None:
-                result = await self._transport.complete(request, requester)
-            else:
-                result = await self._batches.complete(request, requester, waits_until)
-        except TransientLlmFailure as failure:
-            usage.add_sends(failure.stats, self._clock.monotonic())
-            usage.faults.append(failure.fault)
-            if failure.read is not None:
-                usage.add_tokens(*request.usage_without_answer(failure.read))
-            raise
-        except PermanentLlmFailure as failure:
-            usage.add_sends(failure.stats, self._clock.monotonic())
-            raise
-        except asyncio.CancelledError as cancelled:
-            stats = next((one for one in cancelled.args if isinstance(one, SendStats)), None)
-            # Where nobody knows, it may have been waiting still; that it was sent is what must not be hidden.
-            usage.add_sends(stats or SendStats(1), self._clock.monotonic())
-            if stats is not None and stats.sends:
-                # The endpoint has read the prompt, and bills it; what it had written by then nobody can tell.
-                usage.add_tokens(request.prompt_tokens, 0)
-            raise
-        usage.add_sends(result.stats, self._clock.monotonic())
-        return result
-
-    async def bill(self, run: Run, usage: CallUsage) -> None:
-        """Leaves to others what others pay for. Raises StorageError."""
-        answered = [key for key, used in usage.waited.items() if used is not None]
-        if self._batches is not None and answered:
-            usage.forgo(set(answered) - await self._batches.bill(answered, run.id))
-
-    async def settle(self, usage: CallUsage) -> None:
-        """What came of the call is in the ledger."""
-        if self._batches is not None and usage.waited:
-            await self._batches.settle(list(usage.waited))
-
-    def _tokens(self, request: ChatRequest, completion: Completion) -> tuple[int, int]:
-        if completion.prompt_tokens is None and not self._estimating:
-            self._estimating = True
-            _LOG.warning("%s reports no usage: tokens and costs are estimates", self._transport.address)
-        return request.usage(completion)
-
-    def _may_pass(self, error: BaseException) -> bool:
-        """Whether to try again: not when the endpoint asks for more patience than the settings have."""
-        if not isinstance(error, TransientLlmFailure):
-            return False
-        return (error.retry_after or 0.0) <= self._settings.retry_after_max_seconds
-
-    def _wait(self, state: RetryCallState) -> float:
-        """Exponential with jitter, after what the endpoint asked for: then not all calls come back at once."""
-        failure = state.outcome.exception() if state.outcome is not None else None
-        asked = failure.retry_after if isinstance(failure, TransientLlmFailure) else None
-        return self._backoff(state) if asked is None else asked + self._spread(state)
+_MOST_CUTS = 5
+"""Maximum times that a question is cut again because the endpoint refuses it as too long."""
 
 
 class _Answered(NamedTuple):
     answer: Answer[Any]
-    """For the run that asked."""
+    """Answer for the run that made the request."""
     stored: CachedAnswer
-    """For the runs that waited."""
+    """Answer for the runs that waited for the same request."""
 
 
 class LlmGateway:
@@ -187,14 +59,16 @@ class LlmGateway:
         transport: LlmTransport | None = None,
         batches: "BatchTier | None" = None,
     ) -> None:
-        """Without a `transport` it opens one of its own. It closes the one it has. Without `batches` every call is
-        asked of the live endpoint, also those that may wait."""
+        """Create a gateway. Without a `transport` it creates one; it closes its transport in either case.
+        Without `batches` every call goes to the live endpoint, including those that may wait."""
         self._settings = settings
         self._clock = clock
         self._ledger = CallLedger(answers, clock)
-        self._transport = _endpoint_transport(settings, clock) if transport is None else transport
-        self._sender = RetryingSender(settings, self._transport, clock, batches)
+        self._transport = _own_endpoint(settings, clock) if transport is None else transport
+        self._asking = Asking(settings, self._transport, batches)
         self._batches = batches
+        self._windows = ContextWindows(settings.context_tokens)
+        self._endpoint = settings.endpoint
         self._in_flight: SingleFlight[str, Waiter[_Answered | LlmError]] = SingleFlight()
         self._haste: WeakValueDictionary[str, Urgency] = WeakValueDictionary()
 
@@ -209,39 +83,57 @@ class LlmGateway:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Waits until everything that was paid for is stored."""
+        """Close the gateway after everything that was paid for is stored."""
         await self._ledger.aclose()
         await self._transport.aclose()
 
     async def reach(self) -> None:
-        """Whether a server answers, without asking a model anything. Raises LlmUnavailable at once, where a request
-        would be sent again for a minute."""
+        """Check that a server answers, without sending a request to a model, and learn the context windows that it
+        states. Raises LlmUnavailable at once, without the retries of a normal request."""
         try:
-            await self._transport.reach()
+            self._windows.add(await self._transport.reach())
         except TransientLlmFailure as failure:
             raise LlmUnavailable(
                 f"The LLM endpoint {self._transport.address} is down: {failure}.",
                 "Check that it runs and that ASSAYER_LLM__BASE_URL is right.",
             ) from None
 
+    def context_tokens(self, model: str) -> int | None:
+        """Return the context window of a model, or None while it is unknown."""
+        return self._windows.of(model)
+
     async def probe(self) -> str:
-        """Asks every model one tiny question and says that they answer. Raises LlmRejected (wrong key, unknown
-        model) or LlmUnavailable, in plain words."""
+        """Send one tiny request to every model and return a message that they answer. Raises LlmRejected (wrong
+        key, unknown model) or LlmUnavailable, with a plain message."""
         for model in self.models:
             await self._transport.probe(model)
         return f"{' and '.join(self.models)} at {self._transport.address} answer{'s' * (len(self.models) == 1)}."
 
     def require_prices(self, *others: str) -> None:
-        """Raises ConfigurationError unless the cost of every model's answers can be told, and of the `others`'."""
+        """Raise ConfigurationError unless all models, including `others`, have a price."""
         self._settings.require_prices(*self.models, *others)
 
     async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
-        """A question that is being asked already is not asked twice: its answer is waited for."""
+        """Run a task. A question that exceeds the model's context window is cut, and the run's journal says so."""
         model = task.model or self._settings.model_for(task.tier)
         if run.budget.max_usd is not None:
             self.require_prices(model)
-        messages = task.messages(data)
-        key = task.key(model, self._parameters(task, run), messages)
+        for cuts_left in reversed(range(_MOST_CUTS)):
+            question = fitted(task, data, self._windows.of(model), self._settings.max_answer_tokens)
+            try:
+                answer = await self._shared(task, question, run, model)
+            except RequestRefused as refused:
+                if not (cuts_left and self._windows.learn(model, refused, question.window)):
+                    raise
+                _LOG.info("model %s: %s", model, refused.message)
+            else:
+                _journal_cut(question, run)
+                return answer
+        raise AssertionError("unreachable: the last round returns or raises")
+
+    async def _shared(self, task: Task[In, Out], question: FittedQuestion[In], run: Run, model: str) -> Answer[Out]:
+        """Answer a question. If an identical request is in flight, wait for its answer instead of sending it again."""
+        key = task.key(model, self._parameters(task, run), question.messages)
         # Who may not wait does not join who may.
         flight = f"waiting {key}" if self._waits(run) else key
         # Who joins in a hurry takes along what waits already. Kept for as long as one of them asks.
@@ -251,103 +143,81 @@ class LlmGateway:
 
         async def answer() -> "_Answered | LlmError":
             with urgency(haste):
-                return await self._answer(task, data, run, model, messages, key)
+                return await self._answer(task, question, run, model, key)
 
         outcome, shared = await self._in_flight.run(flight, answer)
-        if shared:
-            return await self._follow(task, model, run, key, outcome)
         if isinstance(outcome, LlmError):
-            raise outcome
-        return outcome.answer
-
-    async def _follow(
-        self, task: Task[In, Out], model: str, run: Run, key: str, shared: "_Answered | LlmError"
-    ) -> Answer[Out]:
-        if isinstance(shared, _Answered):
-            stored = shared.stored
-            return await self._ledger.record_hit(run, stored, task.output.model_validate_json(stored.value))
-        usage = self._new_usage(task, model)
-        usage.faults.extend(shared.faults)
-        await self._ledger.record_failed(run, key, usage, shared)
-        raise type(shared)(shared.message, shared.hint, shared.faults)
+            if not shared:
+                raise outcome
+            usage = self._new_usage(task, model)
+            usage.faults.extend(outcome.faults)
+            await self._ledger.record_failed(run, key, usage, outcome)
+            raise copy(outcome)
+        if not shared:
+            return outcome.answer
+        stored = outcome.stored
+        return await self._ledger.record_hit(run, stored, task.output.model_validate_json(stored.value))
 
     async def _answer(
-        self, task: Task[In, Out], data: In, run: Run, model: str, messages: Sequence[Message], key: str
+        self, task: Task[In, Out], question: FittedQuestion[In], run: Run, model: str, key: str
     ) -> "_Answered | LlmError":
-        """From the cache, or paid for. An error of the LLM is everybody's who asks the same; all others are the run's
-        own."""
-        try:
-            # A claim would hold up others for as long as a batch is out; the book of batches knows each call once.
-            cached = await (self._ledger.find(key) if self._waits(run) else self._ledger.find_or_claim(key))
-            value = None if cached is None else _value_if_valid(cached, task, data)
-            if cached is not None and value is not None:
-                return _Answered(await self._ledger.record_hit(run, cached, value), cached)
-            return await self._pay(task, data, run, model, messages, key, cached)
-        except LlmError as error:
-            return error
+        """Return the answer from the cache or from a paid request. LLM errors are shared by all callers of the
+        same request; other errors belong to the run alone."""
+        # A claim would hold up others for as long as a batch is out; the book of batches knows each call once.
+        with nullcontext(None) if self._waits(run) else self._ledger.claims.claimant() as claimant:
+            try:
+                cached = await self._ledger.find(key, claimant)
+                value = None if cached is None else _value_if_valid(cached, task, question.data)
+                if cached is not None and value is not None:
+                    return _Answered(await self._ledger.record_hit(run, cached, value), cached)
+                return await self._pay(task, question, run, self._new_usage(task, model), key, cached, claimant)
+            except LlmError as error:
+                return error
+            except Exception:
+                if claimant is not None:
+                    await self._ledger.claims.release(key, claimant)
+                raise
 
     async def _pay(
         self,
         task: Task[In, Out],
-        data: In,
+        question: FittedQuestion[In],
         run: Run,
-        model: str,
-        messages: Sequence[Message],
+        usage: CallUsage,
         key: str,
         unusable: CachedAnswer | None,
+        claimant: str | None,
     ) -> "_Answered":
-        """`unusable` is what the cache holds; the new answer takes its place."""
-        conversation = RepairConversation(task, model, messages, self._settings, run.answers_of)
-        usage = self._new_usage(task, model)
+        """Request a new answer. `unusable` is the cached answer that it replaces."""
         try:
-            with nullcontext() if self._waits(run) else self._ledger.renewed_claim(key):
-                value = await self._converse(task, data, run, conversation, usage)
+            value = await Conversation(self._asking, task, question, run, usage).answer()
         except (LlmError, BudgetExhausted) as error:
-            await self._sender.bill(run, usage)
-            await self._ledger.record_failed(run, key, usage, error)
-            await self._sender.settle(usage)
+            await self._bill(run, usage)
+            await self._ledger.record_failed(run, key, usage, error, claimant)
+            await self._settle(usage)
             raise
         except asyncio.CancelledError:
-            self._ledger.record_abandoned(run, key, usage)
+            self._ledger.record_abandoned(run, key, usage, claimant)
             raise
-        await self._sender.bill(run, usage)
+        await self._bill(run, usage)
         record = usage.record(self._clock.monotonic())
-        stored = CachedAnswer(key=key, value=value.model_dump_json(by_alias=True), record=record)
-        if self._settings.keep_messages:
-            stored = stored.model_copy(update={"messages": tuple(messages)})
-        await self._ledger.record_paid(run, stored, unusable)
-        await self._sender.settle(usage)
+        messages = question.messages if self._settings.keep_messages else ()
+        stored = CachedAnswer(key=key, value=value.model_dump_json(by_alias=True), record=record, messages=messages)
+        await self._ledger.record_paid(run, stored, unusable, claimant)
+        await self._settle(usage)
         return _Answered(Answer(value, record), stored)
 
-    async def _converse(
-        self, task: Task[In, Out], data: In, run: Run, conversation: RepairConversation, usage: CallUsage
-    ) -> Out:
-        spare: StruckAnswer | None = None
-        try:
-            for _ in range(self._settings.repair_attempts + 1):
-                completion = await self._sender.send(run, conversation.request, usage)
-                given = parse_answer(completion, task.output)
-                parsed = _with_task_check(given, task, data)
-                if parsed.fault is not None:
-                    usage.faults.append(parsed.fault)
-                if parsed.value is not None:
-                    return parsed.value
-                spare = _without_foreign_citations(given, task, data) or spare
-                conversation.repair(completion, parsed)
-        except (LlmError, BudgetExhausted):
-            if spare is None:
-                raise
-        if spare is not None:
-            usage.struck = spare.sentences
-            value: Out = spare.value
-            return value
-        last = usage.faults[-1]
-        error = AnswerRefused if last.kind == "refusal" else MalformedAnswer
-        raise error(
-            f"Model {conversation.request.model!r} gave no valid answer to task {task.name} in "
-            f"{self._settings.repair_attempts + 1} tries; the last: {last.detail}.",
-            faults=tuple(usage.faults),
-        )
+    async def _bill(self, run: Run, usage: CallUsage) -> None:
+        """Bill the call's batch answers to the run, and remove the usage of those that other runs pay for.
+        Raises StorageError."""
+        answered = [key for key, used in usage.waited.items() if used is not None]
+        if self._batches is not None and answered:
+            usage.forgo(set(answered) - await self._batches.bill(answered, run.id))
+
+    async def _settle(self, usage: CallUsage) -> None:
+        """Settle the call's batch entries, now that its outcome is in the ledger."""
+        if self._batches is not None and usage.waited:
+            await self._batches.settle(list(usage.waited))
 
     def _waits(self, run: Run) -> bool:
         return self._batches is not None and run.waits_until is not None
@@ -356,27 +226,28 @@ class LlmGateway:
         return CallUsage(task.name, task.version, model, self._settings.prices.get(model))
 
     def _parameters(self, task: Task[In, Out], run: Run) -> dict[str, Any]:
-        """What determines an answer beside task, model and messages, and whose it is. How JSON was asked for is not
-        part of it: every answer is held against the same schema."""
+        """Return the parameters that determine an answer besides task, model and messages, and its owner. The
+        method of requesting JSON is not included, because every answer is checked against the same schema."""
         settings = self._settings
         return {
-            "endpoint": settings.endpoint,
+            "endpoint": self._endpoint,
             "temperature": settings.temperature if task.temperature is None else task.temperature,
             "seed": settings.seed,
-            "max_tokens": task.max_tokens,
+            "max_tokens": min(task.max_tokens, settings.max_answer_tokens),
+            **settings.optional_inputs,
             **({"answers_of": run.answers_of} if run.answers_of else {}),
         }
 
 
-def _endpoint_transport(settings: LlmSettings, clock: Clock) -> LlmTransport:
-    # The SDK takes half a second to import: only those who talk to an LLM wait for it.
-    from workers.llm.client import EndpointTransport
+def _own_endpoint(settings: LlmSettings, clock: Clock) -> LlmTransport:
+    # Only those who talk to an LLM load what speaks HTTP.
+    from workers.llm.endpoint import LlmEndpoint
 
-    return EndpointTransport(settings, clock)
+    return LlmEndpoint(settings, clock)
 
 
 def _value_if_valid(cached: CachedAnswer, task: Task[In, Out], data: In) -> Out | None:
-    """The value as stored, or None when it does not satisfy the task any more."""
+    """Return the stored value, or None when it no longer satisfies the task."""
     try:
         value = task.output.model_validate_json(cached.value, strict=True)
     except ValidationError:
@@ -385,22 +256,12 @@ def _value_if_valid(cached: CachedAnswer, task: Task[In, Out], data: In) -> Out 
     return None if visible is None or task.complaints(data, visible) else visible
 
 
-def _with_task_check(parsed: ParsedAnswer[Out], task: Task[In, Out], data: In) -> ParsedAnswer[Out]:
-    """What the schema cannot say, of the answer as it can be seen. A complaint takes the place of an earlier fault: one
-    fault an answer."""
-    if parsed.value is None:
-        return parsed
-    value = task.cleaned(data, parsed.value)
-    complaints = [_INVISIBLE] if value is None else task.complaints(data, value)
-    if not complaints:
-        return parsed._replace(value=value)
-    return ParsedAnswer(None, Fault(kind="failed_check", detail=one_line("; ".join(complaints))), tuple(complaints))
-
-
-_INVISIBLE = "Without characters that nobody can see the answer does not fit the schema."
-
-
-def _without_foreign_citations(parsed: ParsedAnswer[Out], task: Task[In, Out], data: In) -> StruckAnswer | None:
-    """What is left of an answer that has no other fault, should no attempt give a better one."""
-    value = None if parsed.value is None else task.cleaned(data, parsed.value)
-    return None if value is None else task.struck(data, value)
+def _journal_cut(question: FittedQuestion[Any], run: Run) -> None:
+    """Record what was left out of a question to make it fit, for the report."""
+    if question.window is None:
+        return
+    reason = f"did not fit into the language model's context window of {question.window:,} tokens"
+    for noun, count in question.dropped:
+        if noun:
+            run.journal.record_dropped(noun, reason, count)
+    run.unread_characters = max(run.unread_characters, question.unread)

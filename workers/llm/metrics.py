@@ -1,10 +1,6 @@
-"""What calls to language models come to, by task and model."""
+"""Metrics of calls to language models, by task and model."""
 
 from prometheus_client import Counter, Gauge, Histogram
-
-from assayer.models import LedgerRow
-
-__all__ = ["ASKED", "BATCHES", "BATCH_CALLS", "IN_FLIGHT", "LIMIT", "WAITING_FOR_BATCH", "count_call"]
 
 CALLS = Counter(
     "assayer_llm_calls_total",
@@ -17,7 +13,6 @@ SECONDS = Histogram(
     ["task"],
     buckets=(0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640),
 )
-SENDS = Counter("assayer_llm_requests_total", "Requests sent, retries and repairs included.", ["model"])
 TOKENS = Counter("assayer_llm_tokens_total", "Tokens read (prompt) and written (completion).", ["model", "kind"])
 COST = Counter("assayer_llm_cost_usd_total", "US dollars, of calls whose price is known.", ["model"])
 FAULTS = Counter("assayer_llm_faults_total", "What went wrong in calls, recovered from or not, by kind.", ["kind"])
@@ -39,20 +34,3 @@ BATCH_CALLS = Counter(
 WAITING_FOR_BATCH = Gauge(
     "assayer_llm_batch_questions", "Questions that wait for a batch.", multiprocess_mode="livesum"
 )
-
-
-def count_call(row: LedgerRow) -> None:
-    """One row of the ledger; what came from the cache cost nothing this time."""
-    record = row.record
-    CALLS.labels(record.task, record.model, "cached" if record.cached else row.outcome).inc()
-    if record.cached:
-        return
-    for fault in record.faults:
-        FAULTS.labels(fault.kind).inc()
-    if not record.attempts:
-        return
-    SECONDS.labels(record.task).observe(record.latency_seconds)
-    SENDS.labels(record.model).inc(record.attempts)
-    TOKENS.labels(record.model, "prompt").inc(record.prompt_tokens)
-    TOKENS.labels(record.model, "completion").inc(record.completion_tokens)
-    COST.labels(record.model).inc(record.cost_usd or 0.0)

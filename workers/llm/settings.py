@@ -1,4 +1,4 @@
-"""Settings of the LLM gateway; the composition root reads them and hands them over."""
+"""Settings of the LLM gateway; the composition root reads them and passes them on."""
 
 import hashlib
 from typing import Annotated, Literal, NamedTuple
@@ -10,15 +10,14 @@ from assayer.errors import ConfigurationError
 from assayer.models import Frozen
 from assayer.models.llm import Tier
 
-__all__ = ["ConcurrencySettings", "LlmBatchSettings", "LlmSettings", "Price", "StructuredSetting"]
-
-StructuredSetting = Literal["auto", "json_schema", "json_object"]
+StructuredSetting = Literal["auto", "json_schema", "json_object", "prompt"]
+ReasoningEffort = Literal["none", "minimal", "low", "medium", "high"]
 Seconds = Annotated[float, Field(gt=0)]
 Usd = Annotated[float, Field(ge=0)]
 
 
 class Price(NamedTuple):
-    """US dollars per million tokens."""
+    """Price in US dollars per million tokens."""
 
     input: Usd
     output: Usd
@@ -28,94 +27,111 @@ class Price(NamedTuple):
 
 
 class ConcurrencySettings(Frozen):
-    """Calls in flight: where to begin (never above `max`), and the most that adapting may reach. Of all processes of a
-    service together."""
+    """Limits on calls in flight, over all processes of a service: the start value (never above `max`) and the
+    maximum of the adaptive limit."""
 
     start: int = Field(default=32, ge=1)
     max: int = Field(default=512, ge=1)
 
 
 class LlmBatchSettings(Frozen):
-    """Calls that may wait, sent as files to the endpoint's `/batches` at a lower price."""
+    """Settings for calls that may wait, sent as files to the endpoint's `/batches` at a lower price."""
 
     enabled: bool = False
-    """Whether the endpoint has `/files` and `/batches`. Without, overnight work asks it live."""
+    """Whether the endpoint has `/files` and `/batches`. If False, batch work uses the live endpoint."""
     price_share: float = Field(default=0.5, gt=0, le=1)
-    """What a token costs in a batch over what it costs live."""
+    """Price of a token in a batch as a share of its live price."""
     window: str = Field(default="24h", pattern=r"^[1-9][0-9]{0,3}[hd]$")
-    """The completion window asked of the endpoint; most offer one."""
+    """Completion window requested from the endpoint; most offer only one."""
     deadline_seconds: Seconds = 28_800.0
-    """From a job's submission; then the live endpoint takes over what is still to be asked. Eight hours."""
+    """Seconds from a job's submission until the live endpoint takes over its remaining requests. Default: eight
+    hours."""
     gather_seconds: float = Field(default=60.0, ge=0)
-    """A batch is sent when no call has joined it for so long."""
+    """Seconds without a new call after which a batch is sent."""
     longest_gather_seconds: Seconds = 600.0
-    """Or when its first call has waited so long."""
+    """Seconds after its first call at which a batch is sent even if calls still join it."""
     poll_seconds: Seconds = 30.0
-    """Between two looks at the batches that are out."""
+    """Seconds between two status checks of the sent batches."""
     cancel_seconds: Seconds = 900.0
-    """How long a batch that is cancelled for the deadline may take to say what it has done."""
+    """Seconds that a batch cancelled because of the deadline may take to report completed results."""
     most_requests: int = Field(default=10_000, ge=1)
-    """Of one file. OpenAI takes 50,000."""
+    """Maximum requests in one file. OpenAI accepts 50,000."""
     most_bytes: int = Field(default=100_000_000, ge=100_000)
-    """Of one file. OpenAI takes 200 MB."""
+    """Maximum bytes of one file. OpenAI accepts 200 MB."""
     evaluations_at_once: int = Field(default=200, ge=1, le=5_000)
-    """Overnight jobs that one process has in hand: they wait side by side, so that their calls fill common batches."""
+    """Maximum batch jobs that one process runs at the same time, so that their calls share batches."""
 
 
 class LlmSettings(Frozen):
-    """An OpenAI-compatible endpoint and how to treat it."""
+    """An OpenAI-compatible endpoint and how to use it."""
 
     base_url: str
-    """Up to and with the version: `https://api.openai.com/v1`, `http://localhost:8000/v1`."""
+    """Base URL including the version: `https://api.openai.com/v1`, `http://localhost:8000/v1`. A query, such as Azure's
+    `?api-version=`, is sent with every request."""
     api_key: SecretStr = SecretStr("")
-    """Empty for servers that ask for none."""
+    """API key; empty for servers that require none."""
     model: str = Field(min_length=1)
     endpoint_name: str = ""
-    """Under which its answers are kept. Empty: its address. An endpoint that moves keeps its answers by a name."""
+    """Name under which the endpoint's answers are cached; its address if empty. With a name, an endpoint that moves
+    keeps its answers."""
     keep_messages: bool = True
-    """Store what was sent with each answer, compressed, so that people can read how a report was made."""
+    """Whether to store the compressed messages with each answer, so that people can see how a report was made."""
     fast_model: str | None = None
-    """Answers the tasks of the `fast` tier; None leaves them to `model`."""
+    """Model for tasks of the `fast` tier; None uses `model`."""
     judge_model: str | None = None
-    """Gives rewards, so that no model judges what it wrote itself; None leaves them to `model`."""
+    """Model that assigns rewards, so that no model judges its own output; None uses `model`."""
     temperature: float | None = Field(default=0.0, ge=0, le=2)
-    """None leaves it to the endpoint, for models that accept no temperature."""
+    """Sampling temperature; `none` omits it, for models that do not accept one."""
+    reasoning_effort: ReasoningEffort | None = None
+    """Reasoning effort requested from reasoning models; None leaves it to the model."""
+    context_tokens: int | None = Field(default=None, ge=1_024)
+    """Context window of the models in tokens; None learns it from the endpoint or from its refusals. Prompts that do
+    not fit are cut."""
     seed: int | None = None
     structured: StructuredSetting = "auto"
-    """How JSON is asked for. `auto` begins with json_schema and steps down when the endpoint says it cannot."""
+    """Method of requesting JSON. `auto` starts with json_schema and falls back when the endpoint reports that it is
+    unsupported; `prompt` relies on instructions in the prompt alone."""
     max_answer_tokens: int = Field(default=16_000, ge=1)
-    """How far a task's max_tokens may be raised after a truncated answer."""
+    """Maximum tokens of an answer. A task's own limit is lowered to it, and raised at most to it after a truncated
+    answer."""
     max_attempts: int = Field(default=8, ge=1)
-    """Sends of one request before an endpoint that is down or rate limiting counts as unavailable."""
+    """Maximum sends of one request before an endpoint that is down or rate limiting counts as unavailable."""
     repair_attempts: int = Field(default=2, ge=0)
-    """How often a malformed answer is sent back with its errors."""
+    """Maximum number of times a malformed answer is sent back with its errors. An answer that was cut off is requested
+    again once."""
     request_timeout_seconds: Seconds = 180.0
     connect_timeout_seconds: Seconds = 10.0
     backoff_initial_seconds: Seconds = 0.5
     backoff_max_seconds: Seconds = 30.0
     retry_after_max_seconds: Seconds = 120.0
-    """An endpoint that asks to wait longer counts as unavailable."""
+    """Longest wait in seconds accepted from an endpoint; an endpoint that asks for more counts as unavailable."""
     connection_max_age_seconds: Seconds = 3_600.0
-    """Connections are replaced after this long: long-lived ones have been seen to die unnoticed."""
+    """Age in seconds at which connections are replaced, because long-lived connections can die without an error."""
     concurrency: ConcurrencySettings = ConcurrencySettings()
     tokens_per_minute: int | None = Field(default=None, ge=1)
-    """That the endpoint may be sent and may write for all processes of a service together. None: no such limit."""
+    """Maximum tokens per minute, prompt and completion, over all processes of a service. None: no limit."""
     batch: LlmBatchSettings = LlmBatchSettings()
     prices: dict[str, Price] = Field(default_factory=dict)
-    """By model name. None are built in, since prices change; a model without one has unknown cost."""
+    """Prices by model name, added to those of `providers.toml`; a model without a price has unknown cost."""
 
     @field_validator("base_url")
     @classmethod
     def _web_address(cls, value: str) -> str:
         if not value.startswith(("http://", "https://")):
             raise ValueError("must begin with http:// or https://, e.g. https://api.openai.com/v1")
-        urlsplit(value).port  # noqa: B018 - raises ValueError for a port that is none
-        return value.rstrip("/")
+        parts = urlsplit(value)
+        parts.port  # noqa: B018 - raises ValueError for a port that is none
+        return parts._replace(path=parts.path.rstrip("/").removesuffix("/chat/completions")).geturl()
+
+    @field_validator("temperature", mode="before")
+    @classmethod
+    def _no_temperature(cls, value: object) -> object:
+        return None if isinstance(value, str) and value.strip().lower() in {"none", "null", ""} else value
 
     @property
     def endpoint(self) -> str:
-        """What tells the endpoint from others with models of the same names: its name, or its address without
-        credentials."""
+        """Identity of the endpoint, which distinguishes it from others with models of the same names: its name,
+        or its address without credentials."""
         if self.endpoint_name:
             return self.endpoint_name
         parts = urlsplit(self.base_url)
@@ -124,10 +140,17 @@ class LlmSettings(Frozen):
 
     @property
     def result_inputs(self) -> dict[str, object]:
-        """What of the endpoint determines results beside its models. Its address only as a digest: results are
-        stored with it, and it may be nobody's business."""
+        """Endpoint settings that determine results, besides its models. The address is included only as a
+        digest, because results are stored with it and it may be confidential."""
         endpoint = hashlib.sha256(self.endpoint.encode()).hexdigest()[:16]
-        return {"endpoint": endpoint, **self.model_dump(include={"temperature", "seed", "max_answer_tokens"})}
+        inputs = self.model_dump(include={"temperature", "seed", "max_answer_tokens"})
+        return {"endpoint": endpoint, **inputs, **self.optional_inputs}
+
+    @property
+    def optional_inputs(self) -> dict[str, object]:
+        """Settings that determine answers and are included only where they are set, so that stored answers stay
+        valid."""
+        return {} if self.reasoning_effort is None else {"reasoning_effort": self.reasoning_effort}
 
     def model_for(self, tier: Tier) -> str:
         own = {"fast": self.fast_model, "strong": None, "judge": self.judge_model}[tier]
@@ -135,11 +158,11 @@ class LlmSettings(Frozen):
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Every model that some tier maps to, the strong one first."""
+        """All models in use, without duplicates, the strong model first."""
         return tuple(dict.fromkeys((self.model, self.model_for("fast"), self.model_for("judge"))))
 
     def require_prices(self, *models: str) -> None:
-        """Raises ConfigurationError unless the cost of each one's answers can be told."""
+        """Raise ConfigurationError unless each of the models has a price."""
         for model in dict.fromkeys(models):
             if model not in self.prices:
                 raise ConfigurationError(

@@ -1,5 +1,4 @@
-"""Structured output: from a pydantic model to the JSON schema that is asked for, from a completion to a valid object
-or a typed fault, never a guess, and from a fault to the request that asks again.
+"""Structured output: from a completion to a valid object or a typed fault, never a guess.
 
 Every completion gives at most one fault. `wrapped` and `coerced` faults come with a value: the content was
 whole, only its form was not what was asked for. All others come without one and with errors for the model.
@@ -7,114 +6,46 @@ whole, only its form was not what was asked for. All others come without one and
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import SkipJsonSchema
 
-from assayer.llm import Task
-from assayer.models import Fault, FaultKind, Message
-from workers.llm.chat_completion import AnswerSchema, ChatMessage, ChatRequest, Completion, prompt_template
+from assayer.models import Fault, FaultKind
+from workers.llm.chat_completion import Completion
 from workers.llm.errors import one_line
-from workers.llm.settings import LlmSettings
-
-__all__ = [
-    "JsonObjects",
-    "ParsedAnswer",
-    "RepairConversation",
-    "answer_schema",
-    "find_json_objects",
-    "parse_answer",
-    "strict_schema",
-]
 
 _HIDDEN: Any = SkipJsonSchema
-"""Marks fields that a schema does not show."""
-LONGEST_QUOTED = 12_000
-"""Characters of an unusable answer that are sent back with its errors."""
-_NO_ANSWER = "(no answer)"
-"""Stands for an empty answer: some endpoints refuse empty messages."""
-_DROPPED = frozenset({"title", "default", "examples", "discriminator", "minLength", "maxLength", "uniqueItems"})
-"""Keywords that strict mode refuses or that say nothing to a model. Our own validation still enforces them."""
-
-
-@lru_cache(maxsize=256)
-def answer_schema(output: type[BaseModel]) -> AnswerSchema:
-    schema = strict_schema(output.model_json_schema())
-    return AnswerSchema(schema, json.dumps(schema, ensure_ascii=False, separators=(",", ":")))
-
-
-def strict_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """The same schema with every object closed, every property required, no keyword that strict mode refuses.
-
-    Raises ValueError, naming the place, for what strict mode cannot say: open objects and mappings.
-    """
-    return _strict(schema, schema, "$", ())
-
-
-def _strict(node: Mapping[str, Any], root: Mapping[str, Any], place: str, seen: tuple[str, ...]) -> dict[str, Any]:
-    if "$ref" in node and len(node.keys() - _DROPPED) > 1:
-        return _inlined(node, root, place, seen)
-    result = {key: value for key, value in node.items() if key not in _DROPPED}
-    if "oneOf" in result:
-        result["anyOf"] = result.pop("oneOf")
-    if "const" in result:
-        result["enum"] = [result.pop("const")]
-    if result.get("type") == "object":
-        result |= _closed(result, root, place, seen)
-    if isinstance(result.get("items"), Mapping):
-        result["items"] = _strict(result["items"], root, f"{place}[]", seen)
-    if "anyOf" in result:
-        result["anyOf"] = [_strict(option, root, place, seen) for option in result["anyOf"]]
-    if "$defs" in result:
-        result["$defs"] = {
-            name: _strict(definition, root, name, (name,)) for name, definition in result["$defs"].items()
-        }
-    return result
-
-
-def _closed(node: Mapping[str, Any], root: Mapping[str, Any], place: str, seen: tuple[str, ...]) -> dict[str, Any]:
-    if node.get("additionalProperties", True) is not False:
-        raise ValueError(
-            f"{place} is an open object. Answers need closed ones: a model with extra='forbid', "
-            "and a list of such models in place of a mapping."
-        )
-    properties = {
-        name: _strict(property_, root, f"{place}.{name}", seen)
-        for name, property_ in node.get("properties", {}).items()
-    }
-    return {"properties": properties, "required": list(properties)}
-
-
-def _inlined(node: Mapping[str, Any], root: Mapping[str, Any], place: str, seen: tuple[str, ...]) -> dict[str, Any]:
-    """A reference may have no siblings in strict mode: the definition is copied in, unless it holds itself."""
-    name = str(node["$ref"]).rpartition("/")[2]
-    if name in seen:
-        return {"$ref": node["$ref"]}
-    siblings = {key: value for key, value in node.items() if key != "$ref"}
-    return _strict({**root["$defs"][name], **siblings}, root, place, (*seen, name))
-
-
+"""Marks fields that are omitted from a schema."""
 _TEXT = r'"[^"\\]*(?:\\.[^"\\]*)*'
-"""A JSON string up to, but without, its closing quote."""
+"""Matches a JSON string up to, but without, its closing quote."""
 _OPENING = re.compile(rf'\{{\s*(?:\}}|{_TEXT}"\s*(?::|$)|{_TEXT}\\?$|$)', re.DOTALL)
-"""How a JSON object begins: `{` and a key, or `{}`, or the end of the text. A brace in prose does not."""
+"""Matches the start of a JSON object: `{` and a key, `{}`, or `{` at the end of the text. A brace in prose does not
+match."""
 _MARK = re.compile(rf'{_TEXT}"|["{{}}\[\]]', re.DOTALL)
 MOST_OBJECTS = 20
-"""Different objects in one text; more are no answer."""
-_THINKING, _THOUGHT = "<think>", "</think>"
+"""Maximum different objects in one text; a text with more is not an answer."""
+_TAGS = r"(?:[a-z]+:)?(?:think|thinking|thoughts?|reasoning|reflection|analysis|scratchpad)"
+_THOUGHT_BEGINS = re.compile(
+    rf"\s*(?:<{_TAGS}>|\[THINK\]|◁think▷|<\|begin_of_thought\|>|(?:<\|start\|>assistant)?<\|channel\|>(?!final))",
+    re.IGNORECASE,
+)
+_THOUGHT_ENDS = re.compile(
+    rf"</{_TAGS}>|\[/THINK\]|◁/think▷|<\|end_of_thought\|>|<\|channel\|>final[^{{]*?<\|message\|>", re.IGNORECASE
+)
+"""Marks that models put around thoughts; some send only the closing one, since their template opens the thought."""
 
 
 class JsonObjects(NamedTuple):
-    """Outermost objects only: an object inside a broken one is never taken for the answer."""
+    """Outermost JSON objects in a text. An object inside a broken object is never taken for the answer."""
 
     objects: tuple[str, ...]
-    """Texts of the whole objects, in order, equal ones once. None when there is a broken one."""
+    """Texts of the complete objects, in order, without duplicates. Empty if any object is broken."""
     bare: bool
-    """True when the text is one object and nothing else."""
+    """Whether the text is a single object and nothing else."""
     broken: Literal["no", "invalid", "truncated"]
     error: str
     """Why it is broken."""
@@ -141,36 +72,63 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse_co
 
 
 def find_json_objects(text: str) -> JsonObjects:
-    """Looks through fences, prose and a leading thought."""
-    said = text
-    if text.startswith(_THINKING):
-        _, closed, said = text.partition(_THOUGHT)
-        if not closed:
-            return JsonObjects((), False, "truncated", "the thought before the answer is not closed")
+    """Find JSON objects in a text, skipping code fences, prose, and thoughts up to their last closing mark."""
+    said = _after_thoughts(text)
+    if said is None:
+        return JsonObjects((), False, "truncated", "the thought before the answer is not closed")
     found: list[tuple[str, Any]] = []
-    at = 0
-    while (start := said.find("{", at)) >= 0:
-        if _OPENING.match(said, start) is None:
-            at = _closing(said, start) or len(said)
-            # What holds an object but does not begin like one has probably lost its beginning.
-            if _OPENING.search(said, start + 1, at):
-                return JsonObjects((), False, "invalid", "an object does not begin with a key in double quotes")
-            continue
-        try:
-            value, at = _DECODER.raw_decode(said, start)
-        except (ValueError, RecursionError) as problem:
-            cut = _closing(said, start) is None
-            return JsonObjects((), False, "truncated" if cut else "invalid", _decoding_error(problem))
-        if all(value != other for _, other in found):
-            found.append((said[start:at], value))
-        if len(found) > MOST_OBJECTS:
-            return JsonObjects((), False, "invalid", f"there are more than {MOST_OBJECTS} objects")
+    try:
+        for start, end, value in _decoded(said):
+            if all(value != other for _, other in found):
+                found.append((said[start:end], value))
+            if len(found) > MOST_OBJECTS:
+                return JsonObjects((), False, "invalid", f"there are more than {MOST_OBJECTS} objects")
+    except _BrokenObject as broken:
+        return JsonObjects((), False, "truncated" if broken.cut else "invalid", str(broken))
     objects = tuple(span for span, _ in found)
     return JsonObjects(objects, len(objects) == 1 and objects[0] == text.strip(), "no", "")
 
 
+def _after_thoughts(text: str) -> str | None:
+    """Return what follows the last closing mark of a thought, or None if a thought is not closed. A mark inside a
+    complete object, such as in a quote, closes nothing."""
+    ends = [match.span() for match in _THOUGHT_ENDS.finditer(text)]
+    if not ends:
+        return None if _THOUGHT_BEGINS.match(text) else text
+    objects: list[tuple[int, int]] = []
+    with suppress(_BrokenObject):  # the thought or the answer: marks after the last complete object count
+        for first, last, _ in _decoded(text):
+            objects.append((first, last))
+    closing = [end for start, end in ends if not any(first < start < last for first, last in objects)]
+    return text[max(closing, default=0) :]
+
+
+class _BrokenObject(ValueError):
+    def __init__(self, message: str, cut: bool = False) -> None:
+        super().__init__(message)
+        self.cut = cut
+        """Whether the text ends before the object does."""
+
+
+def _decoded(text: str) -> Iterator[tuple[int, int, Any]]:
+    """Yield the start, end and value of each outermost object. Raises _BrokenObject at one that cannot be read."""
+    at = 0
+    while (start := text.find("{", at)) >= 0:
+        if _OPENING.match(text, start) is None:
+            at = _closing(text, start) or len(text)
+            # What holds an object but does not begin like one has probably lost its beginning.
+            if _OPENING.search(text, start + 1, at):
+                raise _BrokenObject("an object does not begin with a key in double quotes")
+            continue
+        try:
+            value, at = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError) as problem:
+            raise _BrokenObject(_decoding_error(problem), _closing(text, start) is None) from None
+        yield start, at, value
+
+
 def _closing(text: str, start: int) -> int | None:
-    """One past the bracket that closes the one at `start`; None when the text ends before it."""
+    """Return the position after the bracket that closes the bracket at `start`, or None when the text ends first."""
     depth = 0
     for match in _MARK.finditer(text, start):
         mark = match[0]
@@ -201,21 +159,21 @@ _DECLINED = re.compile(
     re.IGNORECASE,
 )
 _SHOWN = 12
-"""Validation errors told to the model at once."""
+"""Maximum validation errors reported to the model at once."""
 
 
 class ParsedAnswer(NamedTuple, Generic[Out]):
     value: Out | None
     fault: Fault | None
     errors: tuple[str, ...] = ()
-    """What to tell the model, exactly."""
+    """Exact error messages for the model."""
 
 
 class _Checked(NamedTuple, Generic[Out]):
     value: Out | None
     coerced: bool = False
     errors: tuple[str, ...] = ()
-    """With a coerced value: what had to be converted."""
+    """Conversions that were needed, if the value was coerced."""
 
 
 def _failed(kind: FaultKind, *errors: str) -> ParsedAnswer[Out]:
@@ -240,7 +198,7 @@ def _not_answered(completion: Completion, text: str) -> ParsedAnswer[Out] | None
     if completion.refusal:
         return _failed("refusal", "the model declined to answer")
     if completion.finish_reason == "content_filter":
-        return _failed("refusal", "the endpoint's content filter stopped the answer")
+        return _failed("refused_request", "the endpoint's content filter stopped the answer")
     if text:
         return None
     if completion.finish_reason == "length":
@@ -262,11 +220,11 @@ def _broken(found: JsonObjects, text: str, cut: bool) -> ParsedAnswer[Out] | Non
 
 def _choose(found: JsonObjects, output: type[Out]) -> ParsedAnswer[Out]:
     checked: list[_Checked[Out]] = [_check(text, output) for text in found.objects]
-    fitting = [one for one in checked if one.value is not None]
+    fitting = [item for item in checked if item.value is not None]
     if len(fitting) > 1:
         return _failed("invalid_json", f"{len(fitting)} different answers were given; give exactly one object")
     if not fitting:
-        closest = min(checked, key=lambda one: len(one.errors))
+        closest = min(checked, key=lambda item: len(item.errors))
         return _failed("schema_violation", *closest.errors)
     value, coerced, conversions = fitting[0]
     around = "" if found.bare else "there was text around the JSON object"
@@ -277,7 +235,7 @@ def _choose(found: JsonObjects, output: type[Out]) -> ParsedAnswer[Out]:
 
 
 def _check(text: str, output: type[Out]) -> _Checked[Out]:
-    """Strictly first; then with numbers in strings and the like converted, as long as nothing is lost."""
+    """Validate strictly first, then with conversions, such as numbers in strings, that lose nothing."""
     try:
         value = output.model_validate_json(text, strict=True)
     except ValidationError as strict_errors:
@@ -303,10 +261,12 @@ def _described(error: ValidationError) -> tuple[str, ...]:
 
 
 def _missing(value: object, place: str) -> list[str]:
-    """Fields that the model left out and a default filled: a default is ours, not the model's word. Those that the
-    schema does not show are not asked for."""
+    """Return the fields that the model left out and a default filled, since a default is not the model's answer.
+    Fields hidden from the schema are not required."""
     if isinstance(value, BaseModel):
-        fields = {name: one for name, one in type(value).model_fields.items() if not _hidden(one)}
+        fields = {
+            name: model_field for name, model_field in type(value).model_fields.items() if not _hidden(model_field)
+        }
         here = [f"{place}{name}: Field required" for name in fields if name not in value.model_fields_set]
         return here + [line for name in fields for line in _missing(getattr(value, name), f"{place}{name}.")]
     if isinstance(value, list | tuple):
@@ -315,51 +275,4 @@ def _missing(value: object, place: str) -> list[str]:
 
 
 def _hidden(field: FieldInfo) -> bool:
-    return any(isinstance(one, _HIDDEN) for one in field.metadata)
-
-
-class RepairConversation:
-    """One question to a model, asked again after an answer that cannot be used, with what was wrong.
-
-    Only the last unusable answer is kept, so that asking again does not grow the prompt without end.
-    """
-
-    def __init__(
-        self,
-        task: Task[Any, Any],
-        model: str,
-        messages: Sequence[Message],
-        settings: LlmSettings,
-        answers_of: str = "",
-    ) -> None:
-        self._most_tokens = settings.max_answer_tokens
-        output: type[BaseModel] = task.output
-        self.request = ChatRequest(
-            model=model,
-            task=task.name,
-            messages=tuple(ChatMessage(message.role, message.content) for message in messages),
-            repair_messages=(),
-            schema=answer_schema(output).text,
-            max_tokens=task.max_tokens,
-            temperature=settings.temperature if task.temperature is None else task.temperature,
-            # An endpoint that honours seeds would say the same again.
-            seed=None if settings.seed is None else settings.seed + task.sample,
-            sample=task.sample,
-            answers_of=answers_of,
-        )
-
-    def repair(self, completion: Completion, parsed: ParsedAnswer[Any]) -> None:
-        """Prepares to ask again: what was wrong, in the validator's words."""
-        max_tokens = self.request.max_tokens
-        if parsed.fault is not None and parsed.fault.kind == "truncated":
-            max_tokens = max(max_tokens, min(2 * max_tokens, self._most_tokens))
-            complaint = prompt_template("shorter").substitute()
-        else:
-            errors = "\n".join(f"- {error}" for error in parsed.errors)
-            complaint = prompt_template("repair").substitute(errors=errors)
-        answer = (completion.text or completion.refusal).strip()[:LONGEST_QUOTED] or _NO_ANSWER
-        self.request = self.request._replace(
-            repair_messages=(ChatMessage("assistant", answer), ChatMessage("user", complaint)),
-            max_tokens=max_tokens,
-            repair_attempt=self.request.repair_attempt + 1,
-        )
+    return any(isinstance(item, _HIDDEN) for item in field.metadata)

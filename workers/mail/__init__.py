@@ -1,1 +1,1 @@
-"""Handing mails to a mail server over SMTP."""
+"""Sending of mail to a mail server over SMTP."""

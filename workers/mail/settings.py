@@ -1,4 +1,4 @@
-"""Which mail server takes the service's mails, and how it is spoken to."""
+"""Settings for the mail server and the connection to it."""
 
 from ipaddress import ip_address
 from pathlib import Path
@@ -8,28 +8,26 @@ from pydantic import Field, SecretStr, model_validator
 
 from assayer.models import Frozen
 
-__all__ = ["MailServerSettings"]
-
 _PORTS = {"starttls": 587, "tls": 465, "off": 25}
 
 
 class MailServerSettings(Frozen):
     host: str | None = Field(default=None, pattern=r"^[A-Za-z0-9.:-]{1,253}$")
-    """Of the SMTP server. None: no mails are written or sent."""
+    """Host of the SMTP server. None: no mails are written or sent."""
     port: int | None = Field(default=None, ge=1, le=65_535)
-    """None: 587 with `starttls`, 465 with `tls`, 25 without."""
+    """Port of the SMTP server. None: 587 with `starttls`, 465 with `tls`, 25 with `off`."""
     tls: Literal["starttls", "tls", "off"] = "starttls"
-    """`starttls`: encrypted before anything is said, else nothing is sent; `tls`: from the first byte; `off`: in the
-    open, for a server on this machine or in a closed network."""
+    """Encryption. `starttls`: nothing is sent before the connection is encrypted; `tls`: encrypted from the first
+    byte; `off`: unencrypted, for a server on this machine or in a closed network."""
     ca_file: Path | None = None
-    """Certificates that the server's is checked against, beside those of this machine."""
+    """CA certificates for verifying the server, in addition to those of this machine."""
     user: str = Field(default="", max_length=500)
     password: SecretStr | None = None
     sender: str = Field(default="", max_length=254)
-    """The address that mails come from, as `assayer@example.org`."""
+    """Sender address of mails, such as `assayer@example.org`."""
     sender_name: str = Field(default="assayer", max_length=100)
     deadline_seconds: float = Field(default=30.0, gt=0)
-    """For connecting and signing in, and again for each mail."""
+    """Maximum seconds for connecting and signing in, and again for each mail."""
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:

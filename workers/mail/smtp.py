@@ -1,4 +1,4 @@
-"""A connection to a mail server: opened when the first mail is handed over, and again after it broke."""
+"""Connection to a mail server, opened for the first mail and reopened after it breaks."""
 
 import asyncio
 import ssl
@@ -19,15 +19,13 @@ from aiosmtplib import (
 from assayer.errors import MailError, MailPostponed, MailRefused, MailServerUnavailable
 from workers.mail.settings import MailServerSettings
 
-__all__ = ["SmtpConnection"]
-
 _QUIT_SECONDS = 2.0
 _MOST_CHARS = 300
-"""Of what a server says."""
+"""Maximum characters kept of a server's response."""
 
 
 class SmtpConnection:
-    """Use as an async context manager; one mail after the other."""
+    """Connection to a mail server that sends one mail at a time. Use as an async context manager."""
 
     def __init__(self, settings: MailServerSettings) -> None:
         self._settings = settings
@@ -51,7 +49,7 @@ class SmtpConnection:
             client.close()
 
     async def reach(self) -> str:
-        """Connects and signs in; what the server is, in words. Raises MailServerUnavailable."""
+        """Connect, sign in and return a description of the server. Raises MailServerUnavailable."""
         client = await self._connected()
         tls = client.get_transport_info("cipher")
         how = f"encrypted with {tls[1]}" if tls else "not encrypted"
@@ -59,7 +57,7 @@ class SmtpConnection:
         return f"{self._settings.address} answers, {how}{who}."
 
     async def send(self, message: EmailMessage) -> str:
-        """What the server answered when it took it. Raises MailError."""
+        """Send the message and return the server's response on acceptance. Raises MailError."""
         client = await self._connected()
         try:
             async with asyncio.timeout(self._settings.deadline_seconds):
@@ -73,7 +71,7 @@ class SmtpConnection:
         return f"{self._settings.address} took it: {_short(answer)}"
 
     async def _connected(self) -> SMTP:
-        """Raises MailServerUnavailable."""
+        """Return a connected client, connecting if needed. Raises MailServerUnavailable."""
         if self._client is not None and self._client.is_connected:
             return self._client
         settings = self._settings
@@ -101,7 +99,7 @@ class SmtpConnection:
         return client
 
     def _context(self) -> ssl.SSLContext:
-        """Raises MailServerUnavailable."""
+        """Return the TLS context. Raises MailServerUnavailable when the CA file cannot be read."""
         context = ssl.create_default_context()
         if self._settings.ca_file is not None:
             try:
@@ -112,7 +110,7 @@ class SmtpConnection:
         return context
 
     async def _forget(self) -> None:
-        """After a failure nobody knows where the conversation stands."""
+        """Close the connection after a failure, because the state of the SMTP session is unknown."""
         client, self._client = self._client, None
         if client is not None:
             client.close()
@@ -142,7 +140,7 @@ class SmtpConnection:
 
 def _code(error: Exception) -> int:
     if isinstance(error, SMTPRecipientsRefused):
-        return max(one.code for one in error.recipients)
+        return max(recipient.code for recipient in error.recipients)
     return error.code if isinstance(error, SMTPResponseException) else 0
 
 

@@ -1,5 +1,5 @@
-"""A policy trained by GRPO: of the debate with rewards of a judge, of SciCompanion on trajectories of its own loop.
-Needs the extra `rl`."""
+"""Training of policies by GRPO: the debate policy with a judge's rewards, and SciCompanion's on trajectories of its own
+loop. Needs the extra `rl`."""
 
 from workers.policy_training.companion_plan import CompanionTraining
 from workers.policy_training.companion_training import train_companion

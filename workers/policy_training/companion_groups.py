@@ -24,28 +24,27 @@ from workers.policy_training.rated_ideas import RatedIdea
 from workers.policy_training.trajectories import TrajectoryTokens, rollout_batch
 from workers.policy_training.watched_reward import ACCURACY, SCORED, STRUCTURE, SilentSteps
 
-__all__ = ["CompanionGroups", "TrajectoryRecord", "companion_reward", "rows_of"]
-
 _LOG = logging.getLogger(__name__)
 
 
 class TrajectoryRecord(Frozen):
-    """One line of `trajectories.jsonl`. A step that is repeated after a restart stands there again."""
+    """A line of `trajectories.jsonl`. A step that is repeated after a restart appears again."""
 
     step: int
     idea: str
     reward: TrajectoryReward | Absent
     calls: int
     tokens: int
-    """That the policy wrote."""
+    """Number of tokens that the policy generated."""
 
 
 class CompanionGroups:
-    """What TRL calls as `rollout_func`, and what gives its rows their rewards. Has an event loop of its own for as
-    long as the training takes: what is open in it stays open from step to step."""
+    """Rollout function passed to TRL as `rollout_func`, which also provides the rewards of its rows. One event loop
+    runs for the whole training, so that open resources stay open between steps."""
 
     def __init__(self, rollouts: CompanionRollouts, ideas: Sequence[RatedIdea], calls: int, record: Path) -> None:
-        """`calls`: rows of one rollout. Prompts that the trainer hands over are numbers of ideas."""
+        """Create the rollout function. `calls` is the number of rows per rollout. Prompts from the trainer are
+        indices of ideas."""
         self._rollouts, self._ideas, self._calls, self._record = rollouts, ideas, calls, record
         self._runner = asyncio.Runner()
 
@@ -59,23 +58,26 @@ class CompanionGroups:
 
     def __call__(self, prompts: Sequence[str], trainer: Any) -> dict[str, Any]:
         template = PolicyTemplate(trainer.processing_class, frozenset(trainer.eos_token_ids))
-        ideas = [self._ideas[int(one)] for one in prompts[:: self._calls]]
+        ideas = [self._ideas[int(prompt)] for prompt in prompts[:: self._calls]]
         walked = self._runner.run(self._rollouts.walked(ideas, template, _sampling(trainer)))
         self._write(trainer.state.global_step + 1, walked)
-        rows = [row for one in walked for row in rows_of(one, self._calls, min(template.ends))]
-        rewards = [one.reward for one in walked for _ in range(self._calls)]
-        return {**rollout_batch(rows), "trajectory": [None if isinstance(one, Absent) else one for one in rewards]}
+        rows = [row for item in walked for row in rows_of(item, self._calls, min(template.ends))]
+        rewards = [item.reward for item in walked for _ in range(self._calls)]
+        return {
+            **rollout_batch(rows),
+            "trajectory": [None if isinstance(reward, Absent) else reward for reward in rewards],
+        }
 
     def _write(self, step: int, walked: Sequence[CompanionRollout]) -> None:
         self._record.parent.mkdir(parents=True, exist_ok=True)
         with self._record.open("a", encoding="utf-8") as file:
-            for one in walked:
-                written = sum(sum(call.mask) for call in one.calls)
+            for item in walked:
+                written = sum(sum(call.mask) for call in item.calls)
                 record = TrajectoryRecord(
-                    step=step, idea=one.idea.idea.source, reward=one.reward, calls=len(one.calls), tokens=written
+                    step=step, idea=item.idea.idea.source, reward=item.reward, calls=len(item.calls), tokens=written
                 )
                 file.write(record.model_dump_json() + "\n")
-        for reason, times in Counter(one.reward.reason for one in walked if isinstance(one.reward, Absent)).items():
+        for reason, times in Counter(item.reward.reason for item in walked if isinstance(item.reward, Absent)).items():
             _LOG.warning("Step %s: %s of %s rollouts have no reward: %s", step, times, len(walked), reason)
 
 
@@ -88,7 +90,8 @@ def rows_of(rollout: CompanionRollout, calls: int, end: int) -> list[TrajectoryT
 
 
 def companion_reward(most_steps_unrewarded: int) -> Callable[..., list[float | None]]:
-    """Each row's reward is its rollout's. Raises PartUnavailable after so many steps in a row without any."""
+    """Return a reward function that gives each row the reward of its rollout. It raises PartUnavailable after
+    `most_steps_unrewarded` consecutive steps without a reward."""
     silent = SilentSteps(
         most_steps_unrewarded,
         "No rollout had a reward",
@@ -103,26 +106,27 @@ def companion_reward(most_steps_unrewarded: int) -> Callable[..., list[float | N
         log_metric: Callable[[str, float], None],
         **columns: Any,
     ) -> list[float | None]:
-        rewarded = [one for one in trajectory if one is not None]
+        rewarded = [item for item in trajectory if item is not None]
         silent.note(bool(rewarded))
         log_metric("judged", len(rewarded) / len(trajectory))
-        scored = [one.accuracy for one in rewarded if one.accuracy is not None]
+        scored = [item.accuracy for item in rewarded if item.accuracy is not None]
         if scored:
             log_metric(ACCURACY, sum(scored) / len(scored))
         log_metric(SCORED, len(scored) / len(trajectory))
         if rewarded:
-            log_metric(STRUCTURE, sum(one.structure for one in rewarded) / len(rewarded))
-        return [None if one is None else one.value for one in trajectory]
+            log_metric(STRUCTURE, sum(item.structure for item in rewarded) / len(rewarded))
+        return [None if item is None else item.value for item in trajectory]
 
     return trajectory_rewards
 
 
 def _sampling(trainer: Any) -> Generate:
-    """By the trainer's own engine, transformers or vLLM, with the weights of this step."""
+    """Return a function that samples with the trainer's own engine, transformers or vLLM, and the weights of the
+    current step."""
 
     def generate(contexts: Sequence[Sequence[int]]) -> list[WrittenTokens]:
-        ids, logprobs = trainer._generate_single_turn([list(one) for one in contexts], None, {}, 1)
+        ids, logprobs = trainer._generate_single_turn([list(context) for context in contexts], None, {}, 1)
         told = logprobs or [()] * len(ids)
-        return [WrittenTokens(tuple(one), tuple(values)) for one, values in zip(ids, told, strict=True)]
+        return [WrittenTokens(tuple(item), tuple(values)) for item, values in zip(ids, told, strict=True)]
 
     return generate

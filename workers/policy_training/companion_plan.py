@@ -1,4 +1,4 @@
-"""What the training of SciCompanion's policy is told: ideas with known scores, a corpus, how the loop is walked."""
+"""Settings for training SciCompanion's policy: ideas with known scores, a corpus, and rollout settings."""
 
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -12,29 +12,27 @@ from assayer.methods.scicompanion.trajectory_reward import RewardWeights
 from workers.policy_training.configuration import PositiveInt, Rollouts, TrainingPlan
 from workers.policy_training.rated_ideas import RatedIdeaFile
 
-__all__ = ["CompanionTraining", "LoopRollouts"]
-
 
 class LoopRollouts(Rollouts):
-    """How the loop is walked while the policy learns."""
+    """Settings for running the loop during training."""
 
     at_once: PositiveInt = 32
-    """Contexts that the policy writes after in one batch."""
+    """Maximum contexts for which the policy generates in one batch."""
     most_prompt_tokens: PositiveInt = 12_000
-    """A longer prompt is not asked: that rollout has no reward. 12,000 is the paper's."""
+    """Maximum tokens of a prompt. A rollout with a longer prompt stops without a reward. The paper uses 12,000."""
     repairs: Annotated[int, Field(ge=0, le=5)] = 1
-    """How often an answer that cannot be used is sent back."""
+    """Maximum number of times an unusable answer is sent back."""
     seconds: float = Field(default=3_600, gt=0)
-    """One rollout may take, waiting for the others included; after that it has no reward."""
+    """Maximum seconds of one rollout, including waiting for the others; beyond them it has no reward."""
     most_steps_unrewarded: PositiveInt = 5
-    """In a row without a single reward, after which the training stops."""
+    """Consecutive steps without a single reward after which the training stops."""
 
 
 class CompanionTraining(TrainingPlan):
     method: Literal["scicompanion"]
     data: RatedIdeaFile
     corpus: Path
-    """Folder of the corpus in which the loop searches, read with the embedder of the settings."""
+    """Folder of the corpus that the loop searches, read with the embedder of the settings."""
     loop: SciCompanionOptions = SciCompanionOptions()
     reward: RewardWeights = RewardWeights()
     rollouts: LoopRollouts = LoopRollouts()
@@ -45,11 +43,11 @@ class CompanionTraining(TrainingPlan):
 
     @property
     def dimensions(self) -> tuple[RubricDimension, ...]:
-        """Raises InputError where a file of dimensions cannot be used."""
+        """Dimensions of the loop. Raises InputError when a file of dimensions cannot be used."""
         return venue_dimensions(self.loop.dimensions)
 
     def calls(self, judged: int) -> int:
-        """Of the policy in one rollout, at most, with so many dimensions judged at its end."""
+        """Return the maximum policy calls in one rollout when `judged` dimensions are judged at its end."""
         a_step = 1 if self.loop.asked == "together" else 3
         after_last = 0 if self.loop.asked == "together" else 1  # nobody asks for queries that are not searched
         return 1 + self.loop.steps * a_step - after_last + judged

@@ -1,5 +1,5 @@
-"""SciCompanion's loop walked by a policy, many times at once: the same steps as in an evaluation, over the same
-literature, with the policy as the language model."""
+"""Rollouts of SciCompanion's loop by a policy, many at the same time. The steps and the literature are those of an
+evaluation, with the policy as the language model."""
 
 import asyncio
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from assayer.backends import Backends
 from assayer.errors import AssayerError
-from assayer.literature.library import Library
+from assayer.evaluation_context import EvaluationContext
 from assayer.llm import Llm
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.methods.scicompanion.evaluation import judge_dimensions
@@ -16,43 +16,41 @@ from assayer.methods.scicompanion.pipeline import explored
 from assayer.methods.scicompanion.trajectory_reward import TrajectoryReward, trajectory_reward
 from assayer.models import Absent, EvaluationId
 from assayer.ports import Clock, ProgressEvent
+from assayer.run.concurrency import gather_all, gather_pair
 from assayer.run.run import Run
-from assayer.run.structured_concurrency import both, together
-from workers.llm.answer_store import InMemoryAnswerStore
 from workers.llm.gateway import LlmGateway
 from workers.llm.settings import LlmSettings
+from workers.outbound.store import InMemoryAnswerStore
 from workers.policy_training.companion_plan import CompanionTraining
 from workers.policy_training.policy_conversation import PolicyTemplate
 from workers.policy_training.policy_transport import Generate, GenerationWaves, PolicyTransport
 from workers.policy_training.rated_ideas import RatedIdea
 from workers.policy_training.trajectories import TrajectoryTokens
 
-__all__ = ["CompanionRollout", "CompanionRollouts", "judged_dimensions"]
-
 
 class CompanionRollout(NamedTuple):
     idea: RatedIdea
     calls: tuple[TrajectoryTokens, ...]
-    """Each with the prompt that it had: what was retrieved and asked stands in prompts, and between answers where one
-    was sent back."""
+    """Calls of the rollout, each with its prompt. Retrieved text and questions are in prompts, and also between
+    answers if an answer was sent back."""
     reward: TrajectoryReward | Absent
 
 
 class _Silent:
     def report(self, event: ProgressEvent) -> None:
-        """Nobody watches a rollout."""
+        """Ignore the event: rollouts have no observer."""
 
 
 class CompanionRollouts:
     def __init__(self, plan: CompanionTraining, backends: Backends, clock: Clock) -> None:
-        """Of the backends all but the language model is used."""
+        """Create the rollouts, using all backends except the language model."""
         self._plan, self._backends, self._clock = plan, backends, clock
 
     async def walked(
         self, ideas: Sequence[RatedIdea], template: PolicyTemplate, generate: Generate
     ) -> list[CompanionRollout]:
-        """One rollout for each idea that is given; to walk several for one idea, give it as often. A rollout that fails
-        has no reward, with the reason. What `generate` raises passes through."""
+        """Run one rollout for each entry of `ideas`; repeat an idea for several rollouts. A failed rollout has
+        no reward, and states the reason. Exceptions of `generate` propagate."""
         names = [f"rollout_{number}" for number in range(len(ideas))]
         waves = GenerationWaves(generate, names, self._plan.rollouts.at_once)
         transport = PolicyTransport(template, waves, self._plan.rollouts.most_prompt_tokens)
@@ -74,27 +72,28 @@ class CompanionRollouts:
             return CompanionRollout(idea, transport.calls_of(name), reward)
 
         async with LlmGateway(_settings(self._plan), InMemoryAnswerStore(), self._clock, transport) as llm:
-            walking = together([one(name, idea) for name, idea in zip(names, ideas, strict=True)])
-            walked, _ = await both(walking, waves.serve())
+            walking = gather_all([one(name, idea) for name, idea in zip(names, ideas, strict=True)])
+            walked, _ = await gather_pair(walking, waves.serve())
         return walked
 
     async def _reward(self, idea: RatedIdea, run: Run, llm: Llm) -> TrajectoryReward | Absent:
-        plan, backends = self._plan, replace(self._backends, llm=llm)
-        library = Library(backends.literature, backends.full_texts, run, idea.idea)
-        fit = await library.fit(idea.idea.text)
-        state = await explored(idea.idea, backends, library, run, plan.loop, fit.level)
+        plan = self._plan
+        context = EvaluationContext.open(idea.idea, replace(self._backends, llm=llm), run, plan.loop)
+        fit = await context.library.fit(idea.idea.text)
+        state = await explored(context, fit.level)
         dimensions = judged_dimensions(plan, idea)
-        evaluated = await judge_dimensions(llm, run, state, plan.loop, dimensions)
+        evaluated = await judge_dimensions(context, state, dimensions)
         return trajectory_reward(state.graph, evaluated.part.assessments, dimensions, idea.scores, plan.reward)
 
 
 def judged_dimensions(plan: CompanionTraining, idea: RatedIdea) -> tuple[RubricDimension, ...]:
-    """Those that have a known score: nothing could be learned from what the others are given."""
-    return tuple(one for one in plan.dimensions if one.name in idea.scores)
+    """Return the dimensions with a known score; the assessments of others could teach the policy nothing."""
+    return tuple(dimension for dimension in plan.dimensions if dimension.name in idea.scores)
 
 
 def _settings(plan: CompanionTraining) -> LlmSettings:
-    """Of the gateway that reads, checks and sends back the policy's answers as it does an endpoint's."""
+    """Return the settings of the gateway, which parses, checks and sends back the policy's answers as it does those
+    of an endpoint."""
     return LlmSettings(
         base_url="http://policy.invalid",
         model="policy",

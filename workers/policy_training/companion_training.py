@@ -1,4 +1,4 @@
-"""SciCompanion's policy, trained on trajectories of its own loop."""
+"""Training of SciCompanion's policy on trajectories of its own loop."""
 
 from collections.abc import Callable, Sequence
 
@@ -13,8 +13,6 @@ from workers.policy_training.rated_ideas import RatedIdea, read_rated_ideas
 from workers.policy_training.training import run_training
 from workers.policy_training.trajectories import RolloutGroups
 
-__all__ = ["calls_of", "read_companion_ideas", "train_companion"]
-
 _TRAJECTORIES = "trajectories.jsonl"
 
 
@@ -24,9 +22,10 @@ def train_companion(
     clock: Clock,
     progress: Callable[[LearningPoint], None] = lambda _: None,
 ) -> LearningCurve:
-    """As `train_policy`, with rewards of known scores in place of a judge's; what each rollout got stands in
-    `trajectories.jsonl`. Of the backends all but the language model is used. Raises InputError and
-    ConfigurationError."""
+    """Train as `train_policy` does, with rewards from known scores instead of a judge.
+
+    The rewards of each rollout are written to `trajectories.jsonl`. All backends except the language model are
+    used. Raises InputError and ConfigurationError."""
     ideas = read_companion_ideas(plan)
     calls = calls_of(plan, ideas)
     record = plan.folder / _TRAJECTORIES
@@ -37,7 +36,7 @@ def train_companion(
 
 
 def read_companion_ideas(plan: CompanionTraining) -> list[RatedIdea]:
-    """Raises InputError that says what is wrong with which line, and where there are too few for a step."""
+    """Read the rated ideas of a plan. Raises InputError naming the faulty line, or if there are too few for a step."""
     ideas = read_rated_ideas(plan.data, plan.dimensions)
     if len(ideas) < plan.grpo.questions:
         raise InputError(
@@ -48,5 +47,5 @@ def read_companion_ideas(plan: CompanionTraining) -> list[RatedIdea]:
 
 
 def calls_of(plan: CompanionTraining, ideas: Sequence[RatedIdea]) -> int:
-    """Of the policy in one rollout, at most."""
+    """Return the maximum policy calls in one rollout."""
     return plan.calls(len(judged_dimensions(plan, ideas[0])))

@@ -1,4 +1,4 @@
-"""What every training of a policy is told, and what one with rewards of the judge is told besides."""
+"""Settings of every policy training, and additional settings for trainings with a judge's rewards."""
 
 from abc import abstractmethod
 from pathlib import Path
@@ -9,18 +9,6 @@ from pydantic import Field, field_validator, model_validator
 
 from assayer.models import Frozen
 
-__all__ = [
-    "GrpoSettings",
-    "LoraSettings",
-    "PolicyModel",
-    "PolicyTraining",
-    "QuestionFile",
-    "RewardService",
-    "Rollouts",
-    "TrainingMachine",
-    "TrainingPlan",
-]
-
 _DEFAULT_PROMPT = (
     "Research question: {question}\n\nPropose one new method that answers it. Describe the method alone.\n"
 )
@@ -29,7 +17,7 @@ PositiveInt = Annotated[int, Field(ge=1)]
 
 
 class LoraSettings(Frozen):
-    """Low-rank adapters (PEFT): what is trained in place of the whole model."""
+    """Low-rank adapters (PEFT), which are trained in place of the whole model."""
 
     rank: PositiveInt = 128
     alpha: PositiveInt = 256
@@ -39,18 +27,18 @@ class LoraSettings(Frozen):
 
 class PolicyModel(Frozen):
     model: str
-    """A folder, or a name on a model hub; nothing of it is run as code."""
+    """Folder or name on a model hub; none of the model's code is run."""
     precision: Literal["float32", "bfloat16"] = "float32"
     lora: LoraSettings | None = None
-    """None: all weights are trained."""
+    """Adapters to train; None trains all weights."""
 
 
 class QuestionFile(Frozen):
-    """JSON lines with `question` and `abstract`; other fields are passed over."""
+    """JSON lines with `question` and `abstract`; other fields are ignored."""
 
     file: Path
     prompt: str = _DEFAULT_PROMPT
-    """With `{question}` where the question stands."""
+    """Prompt with `{question}` in place of the question."""
     most: PositiveInt | None = None
 
     @field_validator("prompt")
@@ -66,46 +54,46 @@ class QuestionFile(Frozen):
 
 
 class RewardService(Frozen):
-    """The address is ASSAYER_API_URL's unless given; the key is always ASSAYER_API_KEY's."""
+    """Service that computes rewards. Its address defaults to ASSAYER_API_URL; its key is always ASSAYER_API_KEY."""
 
     url: str | None = None
     judge: str | None = None
-    """Name of a composition; None: the service's own."""
+    """Name of a judge composition; None uses the service's default."""
     seconds: float = Field(default=1_800, gt=0)
-    """How long the rewards of one step are waited for."""
+    """Seconds to wait for the rewards of one step."""
     most_steps_unjudged: PositiveInt = 5
-    """Steps in a row without a single verdict, after which the training stops."""
+    """Consecutive steps without a single verdict after which the training stops."""
 
 
 class GrpoSettings(Frozen):
-    """Defaults: the unbiased form (Dr. GRPO), whose loss is divided neither by a completion's length nor by its group's
-    spread of rewards."""
+    """GRPO settings. The defaults are the unbiased form (Dr. GRPO), which divides the loss neither by completion
+    length nor by the group's standard deviation of rewards."""
 
     loss: Literal["dr_grpo", "grpo"] = "dr_grpo"
     scale_rewards: Literal["none", "group", "batch"] = "none"
     steps: PositiveInt = 300
     generations: int = Field(default=8, ge=2)
-    """Of each question: the group whose mean is the baseline."""
+    """Completions per question; the mean reward of this group is the baseline."""
     questions: PositiveInt = 4
     """A step."""
     micro_batch: PositiveInt | None = None
-    """Completions that go through the model at once; None: one group."""
+    """Completions processed by the model at once; None: one group."""
     learning_rate: float = Field(default=1e-5, gt=0)
     schedule: Literal["constant", "linear", "cosine"] = "constant"
     warm_up: int = Field(default=0, ge=0)
     """Steps."""
     clip: float = Field(default=0.2, gt=0)
-    """ε of the ratio of probabilities."""
+    """Clipping range ε of the probability ratio."""
     divergence_weight: float = Field(default=0.0, ge=0)
-    """β of the KL divergence from the first policy."""
+    """Weight β of the KL divergence from the initial policy."""
     weight_decay: float = Field(default=0.0, ge=0)
     squares_kept: float = Field(default=0.999, gt=0, lt=1)
-    """β2 of AdamW: how much of its mean of squared gradients each step keeps."""
+    """AdamW's β2: the decay rate of the running mean of squared gradients."""
     longest_gradient: float = Field(default=1.0, gt=0)
-    """Norm to which a step's gradient is cut."""
+    """Maximum norm of the gradient; larger gradients are clipped."""
     temperature: float = Field(default=1.0, gt=0)
     most_tokens: PositiveInt = 1_024
-    """Of a completion."""
+    """Maximum tokens of a completion."""
     seed: int = 0
 
     @model_validator(mode="after")
@@ -119,7 +107,7 @@ class GrpoSettings(Frozen):
 
     @property
     def completions(self) -> int:
-        """Of a step."""
+        """Completions per step."""
         return self.questions * self.generations
 
     @property
@@ -129,54 +117,55 @@ class GrpoSettings(Frozen):
 
 class Rollouts(Frozen):
     engine: Literal["transformers", "vllm"] = "transformers"
-    """`vllm` shares the GPU with the training and needs vllm installed."""
+    """Engine that samples completions. `vllm` shares the GPU with the training and must be installed."""
     memory: float = Field(default=0.3, gt=0, lt=1)
-    """Share of the GPU's memory for vLLM."""
+    """Share of GPU memory reserved for vLLM."""
 
 
 class TrainingMachine(Frozen):
-    """What Ray is asked for."""
+    """Resources requested from Ray."""
 
     cpus: float = Field(default=1, ge=0)
     gpus: float = Field(default=0, ge=0)
     restarts: int = Field(default=3, ge=0)
-    """After a worker's death; each goes on from the last whole checkpoint."""
+    """Maximum restarts after a worker dies; each resumes from the last complete checkpoint."""
 
 
 class TrainingPlan(Frozen):
-    """What every training has."""
+    """Settings common to all trainings."""
 
     title: str = "Policy"
     folder: Path
-    """For checkpoints, the learning curve and the trained model."""
+    """Folder for checkpoints, the learning curve and the trained model."""
     policy: PolicyModel
     grpo: GrpoSettings = GrpoSettings()
     rollouts: Rollouts = Rollouts()
     checkpoint_every: PositiveInt = 25
     """Steps."""
     checkpoints_kept: int = Field(default=2, ge=2)
-    """Two at least: one may be half written when the machine fails."""
+    """Number of checkpoints to keep; at least two, because the latest may be incomplete when the machine fails."""
     machine: TrainingMachine = TrainingMachine()
 
     @property
     @abstractmethod
     def rewarded_by(self) -> str:
-        """Who judges, as a learning curve says it."""
+        """Name of the judge, as shown in a learning curve."""
 
     def goes_on_from(self, earlier: "TrainingPlan") -> bool:
-        """Whether checkpoints of that one may be gone on from: only what changes no figure differs."""
+        """Return whether training can resume from checkpoints of the earlier plan: only settings that do not
+        affect results may differ."""
         free = {"title", "folder", "checkpoint_every", "checkpoints_kept", "machine"}
         return self.model_dump(exclude=free) == earlier.model_dump(exclude=free)
 
     def from_folder(self, home: Path) -> Self:
-        """With paths taken from there."""
+        """Return the plan with paths relative to the `home` folder."""
         model = home / self.policy.model
         policy = self.policy.model_copy(update={"model": str(model)}) if model.is_dir() else self.policy
         return self.model_copy(update={"folder": home / self.folder, "policy": policy})
 
 
 class PolicyTraining(TrainingPlan):
-    """Of a policy that proposes ideas, with rewards of the service's judge."""
+    """Training of a policy that proposes ideas, with rewards from the service's judge."""
 
     method: Literal["debate"] = "debate"
     data: QuestionFile

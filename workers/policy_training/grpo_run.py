@@ -1,4 +1,4 @@
-"""One run of TRL's GRPO trainer. Imported only where training begins: this module needs the extra `rl`."""
+"""A run of TRL's GRPO trainer. Imported only when training starts, because this module needs the extra `rl`."""
 
 import math
 import warnings
@@ -28,8 +28,6 @@ from workers.policy_training.configuration import LoraSettings, TrainingPlan
 from workers.policy_training.trajectories import RolloutGroups
 from workers.policy_training.watched_reward import ACCURACY, LENGTH_REWARDED, LENGTH_UNREWARDED, SCORED, STRUCTURE
 
-__all__ = ["GrpoRun"]
-
 _transformers: Any = transformers
 _transformers.utils.logging.disable_progress_bar()
 huggingface_hub.constants.HF_HUB_DISABLE_TELEMETRY = True  # TRL would report every training to the model hub
@@ -44,9 +42,9 @@ class GrpoRun:
         told: Callable[[list[LearningPoint]], None],
         groups: RolloutGroups | None = None,
     ) -> None:
-        """`told` gets all points so far after each step. Without `groups` one text is written after each row's prompt.
-        Raises ConfigurationError where the model cannot be loaded or
-        the machine cannot do what is asked."""
+        """Create a run. `told` receives all points so far after each step. Without `groups`, one completion is
+        sampled per prompt. Raises ConfigurationError when the model cannot be loaded or the machine does not
+        support the settings."""
         awaited: Any = reward  # TRL awaits it, though its types know of lists alone
         with _quiet():
             model, tokenizer = _policy(plan)
@@ -62,13 +60,13 @@ class GrpoRun:
             )
 
     def train(self, checkpoint: Path | None) -> list[LearningPoint]:
-        """From the beginning, or on from a checkpoint. What the reward function raises passes through."""
+        """Train from the start, or resume from a checkpoint. Exceptions of the reward function propagate."""
         with _quiet():
             self._trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
         return _points(self._trainer.state)
 
     def save(self, folder: Path) -> None:
-        """The policy, or its adapters, with the tokenizer."""
+        """Save the policy, or its adapters, with the tokenizer."""
         self._trainer.save_model(str(folder))
 
 
@@ -81,7 +79,7 @@ class _Points(TrainerCallback):  # type: ignore[misc] # its types are not read: 
 
 
 def _points(state: TrainerState) -> list[LearningPoint]:
-    """Of the history that checkpoints carry: a step that was repeated after a restart is there once."""
+    """Return the points of the history that checkpoints carry; a step repeated after a restart appears once."""
     return [_point(row) for row in state.log_history if "reward" in row]
 
 
@@ -137,7 +135,7 @@ def _lora(settings: LoraSettings) -> LoraConfig:
 
 
 def _arguments(plan: TrainingPlan, rows: int) -> GRPOConfig:
-    """`rows` of one generation."""
+    """Return the trainer's arguments. `rows` is the number of rows in one generation."""
     grpo, on_cpu = plan.grpo, not torch.cuda.is_available()
     vllm: dict[str, Any] = {}
     if plan.rollouts.engine == "vllm":
@@ -177,7 +175,7 @@ def _arguments(plan: TrainingPlan, rows: int) -> GRPOConfig:
 
 
 class _quiet(warnings.catch_warnings):
-    """What TRL and transformers warn each other of is nobody else's to mend."""
+    """Context that suppresses warnings between TRL and transformers that only their developers can fix."""
 
     def __enter__(self) -> None:
         super().__enter__()

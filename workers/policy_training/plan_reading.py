@@ -1,4 +1,4 @@
-"""What `assayer policy train` reads: one TOML file a training, whose `method` says what is trained."""
+"""Reader for the plans of `assayer policy train`: one TOML file per training, whose `method` names what is trained."""
 
 import tomllib
 from collections.abc import Mapping
@@ -10,8 +10,6 @@ from assayer.errors import InputError
 from workers.policy_training.companion_plan import CompanionTraining
 from workers.policy_training.configuration import PolicyTraining
 
-__all__ = ["AnyTraining", "plan_of", "read_policy_training"]
-
 AnyTraining = PolicyTraining | CompanionTraining
 _KINDS: Mapping[object, type[PolicyTraining] | type[CompanionTraining]] = {
     "debate": PolicyTraining,
@@ -20,7 +18,7 @@ _KINDS: Mapping[object, type[PolicyTraining] | type[CompanionTraining]] = {
 
 
 def plan_of(given: Mapping[str, object]) -> AnyTraining:
-    """Raises ValidationError, and InputError for a method that cannot be trained."""
+    """Return the training plan. Raises ValidationError, and InputError for a method that cannot be trained."""
     method = given.get("method", "debate")
     if not isinstance(method, str) or method not in _KINDS:
         raise InputError(f"There is no training of {method!r}.", f"method is one of {', '.join(map(str, _KINDS))}.")
@@ -28,7 +26,8 @@ def plan_of(given: Mapping[str, object]) -> AnyTraining:
 
 
 def read_policy_training(path: Path) -> AnyTraining:
-    """Paths are taken from the file's own folder. Raises InputError that names every field at fault."""
+    """Read a training plan. Paths are relative to the file's folder. Raises InputError that names every faulty
+    field."""
     try:
         given = tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -37,9 +36,8 @@ def read_policy_training(path: Path) -> AnyTraining:
         read = plan_of(given)
     except ValidationError as error:
         faults = "; ".join(
-            f"{'.'.join(map(str, one['loc'])) or 'the file'}: {one['msg']}" for one in error.errors(include_url=False)
+            f"{'.'.join(map(str, item['loc'])) or 'the file'}: {item['msg']}"
+            for item in error.errors(include_url=False)
         )
-        raise InputError(
-            f"{path} cannot be used: {faults}.", "docs/operations/policy-training.md has every field."
-        ) from None
+        raise InputError(f"{path} cannot be used: {faults}.", "docs/use/policy-training.md has every field.") from None
     return read.from_folder(path.absolute().parent)

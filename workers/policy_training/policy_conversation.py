@@ -11,25 +11,24 @@ from assayer.errors import ConfigurationError
 from workers.llm.chat_completion import ChatMessage
 from workers.policy_training.trajectories import TrajectorySegment, TrajectoryTokens, trajectory_tokens
 
-__all__ = ["PolicyConversation", "PolicyTemplate", "WrittenTokens"]
-
 _PLACE = "\u241e an answer \u241e"
-"""Stands for an answer while the template is asked what comes after it."""
+"""Placeholder for an answer, used to find what the template puts after it."""
 
 
 class WrittenTokens(NamedTuple):
-    """What the policy wrote at once, the token that ends it included where it came to one."""
+    """Tokens that the policy generated in one answer, including the end token if it was reached."""
 
     ids: tuple[int, ...]
     logprobs: tuple[float | None, ...] = ()
 
 
 class PolicyTemplate:
-    """The chat template of a policy's tokenizer. Marks of the template that stand in a text from outside are broken up,
-    so that no paper can end a message or begin one."""
+    """Chat template of a policy's tokenizer. Special tokens that occur in text from outside are broken up, so that
+    no paper can end or begin a message."""
 
     def __init__(self, tokenizer: Any, ends: frozenset[int]) -> None:
-        """`ends`: tokens that end a text. Raises ConfigurationError for a tokenizer without a template."""
+        """Create a template. `ends` are the tokens that end a text. Raises ConfigurationError for a tokenizer
+        without a chat template."""
         if not getattr(tokenizer, "chat_template", None):
             raise ConfigurationError(
                 "The policy's tokenizer has no chat template, by which prompts become tokens.",
@@ -37,14 +36,14 @@ class PolicyTemplate:
             )
         self._tokenizer, self.ends = tokenizer, ends
         special = [str(token) for token in tokenizer.added_tokens_decoder.values() if token.special]
-        self._marks = {one: f"{one[0]} {one[1:]}" for one in special if len(one) > 1}
+        self._marks = {item: f"{item[0]} {item[1:]}" for item in special if len(item) > 1}
 
     def opening(self, messages: Sequence[ChatMessage]) -> tuple[int, ...]:
-        """Up to where the answer begins."""
+        """Return the tokens of the messages up to where the answer begins."""
         return self._ids(self._rendered(messages))
 
     def after_answer(self, messages: Sequence[ChatMessage], complaint: ChatMessage, ended_by: int) -> tuple[int, ...]:
-        """What comes between an answer, whose last token is `ended_by`, and the next."""
+        """Return the tokens between an answer, whose last token is `ended_by`, and the next answer."""
         *_, rest = self._rendered((*messages, ChatMessage("assistant", _PLACE), complaint)).partition(_PLACE)
         if not rest:
             raise ConfigurationError("The policy's chat template leaves answers out, so that none can be sent back.")
@@ -55,7 +54,7 @@ class PolicyTemplate:
         return str(self._tokenizer.decode(list(ids), skip_special_tokens=True))
 
     def _rendered(self, messages: Sequence[ChatMessage]) -> str:
-        given = [{"role": one.role, "content": self._harmless(one.content)} for one in messages]
+        given = [{"role": message.role, "content": self._harmless(message.content)} for message in messages]
         return str(self._tokenizer.apply_chat_template(given, tokenize=False, add_generation_prompt=True))
 
     def _harmless(self, text: str) -> str:
@@ -68,7 +67,7 @@ class PolicyTemplate:
 
 
 class PolicyConversation:
-    """A prompt, an answer, and where that could not be used what was wrong with it and the next answer."""
+    """A prompt and an answer, followed, for each unusable answer, by a complaint and the next answer."""
 
     def __init__(self, template: PolicyTemplate, messages: Sequence[ChatMessage]) -> None:
         self._template, self._messages = template, messages
@@ -76,12 +75,12 @@ class PolicyConversation:
 
     @property
     def context(self) -> tuple[int, ...]:
-        """All of it so far: what the next answer is sampled after."""
-        return tuple(token for one in self._segments for token in one.ids)
+        """All tokens so far, which are the context for sampling the next answer."""
+        return tuple(token for segment in self._segments for token in segment.ids)
 
     @property
     def answered(self) -> bool:
-        return any(one.generated for one in self._segments)
+        return any(segment.generated for segment in self._segments)
 
     def wrote(self, tokens: WrittenTokens) -> None:
         self._segments.append(TrajectorySegment(tokens.ids, True, tokens.logprobs))
@@ -92,5 +91,5 @@ class PolicyConversation:
         self._segments.append(TrajectorySegment(put_in, False))
 
     def tokens(self) -> TrajectoryTokens:
-        """Raises InputError where nothing was answered."""
+        """Return the tokens of the conversation. Raises InputError if there is no answer."""
         return trajectory_tokens(self._segments)

@@ -1,21 +1,21 @@
-"""The policy in training in place of an endpoint: requests of many rollouts, sampled together and kept as tokens."""
+"""Transport that uses the policy in training in place of an endpoint. Requests of many rollouts are sampled together
+and kept as tokens."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from workers.llm.chat_completion import ChatMessage, ChatRequest, ChatResult, Completion, Dialect, Requester
-from workers.llm.errors import ErrorBody, PermanentLlmFailure, SendStats
+from workers.llm.chat_completion import ChatMessage, ChatRequest, ChatResult, Completion, Requester
+from workers.llm.dialect import Dialect
+from workers.llm.errors import ErrorBody, PermanentLlmFailure
 from workers.policy_training.policy_conversation import PolicyConversation, PolicyTemplate, WrittenTokens
 from workers.policy_training.trajectories import TrajectoryTokens
 
-__all__ = ["Generate", "GenerationWaves", "PolicyTransport"]
-
 Generate = Callable[[Sequence[Sequence[int]]], list[WrittenTokens]]
-"""Contexts to what the policy writes after each."""
+"""Function from contexts to the tokens that the policy generates after each."""
 
 _IN_WORDS = Dialect("prompt", steps_down=False)
-"""Nothing constrains what is sampled: the schema of an answer stands in the prompt."""
+"""Dialect of the policy. Sampling is not constrained, so the schema of an answer is in the prompt."""
 
 
 class _Waiting(NamedTuple):
@@ -25,11 +25,11 @@ class _Waiting(NamedTuple):
 
 
 class GenerationWaves:
-    """Samples once every rollout that still goes on waits for an answer: whole batches, without a clock deciding what
-    is in them. Sampling blocks the event loop, as there is nothing else to do."""
+    """Batched sampling, which starts once every active rollout waits for an answer, so that batches do not depend
+    on timing. Sampling blocks the event loop, because there is no other work."""
 
     def __init__(self, generate: Generate, rollouts: Sequence[str], at_once: int) -> None:
-        """`at_once`: contexts a batch."""
+        """Create the waves. `at_once` is the maximum number of contexts per batch."""
         self._generate, self._at_once = generate, at_once
         self._going = set(rollouts)
         self._place = {name: number for number, name in enumerate(rollouts)}
@@ -37,12 +37,12 @@ class GenerationWaves:
         self._changed = asyncio.Event()
 
     async def serve(self) -> None:
-        """Until all rollouts have left. What `generate` raises passes through."""
+        """Sample until all rollouts have left. Exceptions of `generate` propagate."""
         while self._going:
             await self._changed.wait()
             self._changed.clear()
-            self._waiting = [one for one in self._waiting if not one.written.done()]
-            if self._waiting and self._going <= {one.rollout for one in self._waiting}:
+            self._waiting = [item for item in self._waiting if not item.written.done()]
+            if self._waiting and self._going <= {item.rollout for item in self._waiting}:
                 self._sample()
 
     async def written(self, rollout: str, context: tuple[int, ...]) -> WrittenTokens:
@@ -52,20 +52,20 @@ class GenerationWaves:
         return await future
 
     def left(self, rollout: str) -> None:
-        """It is over, and nobody waits for it any more."""
+        """Remove a rollout that has ended, so that sampling no longer waits for it."""
         self._going.discard(rollout)
         self._changed.set()
 
     def _sample(self) -> None:
-        wave, self._waiting = sorted(self._waiting, key=lambda one: self._place[one.rollout]), []
+        wave, self._waiting = sorted(self._waiting, key=lambda item: self._place[item.rollout]), []
         for start in range(0, len(wave), self._at_once):
             batch = wave[start : start + self._at_once]
-            for one, text in zip(batch, self._generate([one.context for one in batch]), strict=True):
-                one.written.set_result(text)
+            for item, text in zip(batch, self._generate([item.context for item in batch]), strict=True):
+                item.written.set_result(text)
 
 
 class PolicyTransport:
-    """Implements `workers.llm.chat_completion.LlmTransport`."""
+    """Implements `workers.llm.chat_completion.LlmTransport` with the policy in training."""
 
     address = "the policy in training"
 
@@ -73,27 +73,28 @@ class PolicyTransport:
         self._template, self._waves, self._most = template, waves, most_prompt_tokens
         self._calls: dict[str, dict[tuple[object, ...], PolicyConversation]] = {}
         self.too_long: dict[str, str] = {}
-        """By rollout: what was not asked, and why."""
+        """Reason a prompt was too long to be sent, by rollout."""
 
     def calls_of(self, run: str) -> tuple[TrajectoryTokens, ...]:
-        """Calls of one rollout that were answered, in the order in which they were asked."""
-        return tuple(one.tokens() for one in self._calls.get(run, {}).values() if one.answered)
+        """Return the answered calls of one rollout, in the order of their requests."""
+        return tuple(item.tokens() for item in self._calls.get(run, {}).values() if item.answered)
 
     async def complete(self, request: ChatRequest, requester: Requester) -> ChatResult:
-        """Raises PermanentLlmFailure for a prompt that is too long."""
+        """Have the policy answer a request. Raises PermanentLlmFailure for a prompt that is too long."""
         call = self._call(request, requester.run)
         context = call.context
         if len(context) > self._most:
             told = f"a prompt has {len(context):,} tokens, and may have {self._most:,}."
             self.too_long[requester.run] = told
             raise PermanentLlmFailure("too_long", 413, ErrorBody(told, "", ""))
+        requester.sent(0.0)
         written = await self._waves.written(requester.run, context)
         kept = WrittenTokens(written.ids[: request.max_tokens], written.logprobs[: request.max_tokens])
         call.wrote(kept)
         ended = kept.ids[-1] in self._template.ends
         text = self._template.text(kept.ids)
         answer = Completion(text, "", "stop" if ended else "length", len(context), len(kept.ids))
-        return ChatResult(answer, SendStats(1))
+        return ChatResult(answer)
 
     def _call(self, request: ChatRequest, run: str) -> PolicyConversation:
         calls = self._calls.setdefault(run, {})
@@ -105,10 +106,11 @@ class PolicyTransport:
         return calls[key]
 
     def _asked(self, request: ChatRequest) -> list[ChatMessage]:
-        return [ChatMessage(one["role"], one["content"]) for one in request.body(_IN_WORDS)["messages"]]
+        return [ChatMessage(item["role"], item["content"]) for item in request.body(_IN_WORDS)["messages"]]
 
-    async def reach(self) -> None:
+    async def reach(self) -> Mapping[str, int]:
         """It is here."""
+        return {}
 
     async def probe(self, model: str) -> None:
         """It answers."""

@@ -1,7 +1,8 @@
-"""Ideas whose scores are known, read from JSON lines: what SciCompanion's policy is held against."""
+"""Reader of ideas with known scores from JSON lines; SciCompanion's policy is trained against these scores."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -11,15 +12,11 @@ from assayer.errors import InputError
 from assayer.ideas.parsing import parse_idea
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.models import Frozen, Idea
-
-__all__ = ["RatedIdea", "RatedIdeaFile", "read_rated_ideas"]
-
-_LONGEST_LINE = 1_000_000
-"""Characters."""
+from workers.policy_training.training_rows import read_json_lines
 
 
 class RatedIdeaFile(Frozen):
-    """JSON lines with `title`, `text`, `scores` (by the names of dimensions) and `known_until` (a day, or null)."""
+    """JSON lines with `title`, `text`, `scores` (by dimension name) and `known_until` (a day, or null)."""
 
     file: Path
     most: Annotated[int, Field(ge=1)] | None = None
@@ -27,9 +24,9 @@ class RatedIdeaFile(Frozen):
 
 class RatedIdea(NamedTuple):
     idea: Idea
-    """Its cutoff is the last day whose literature counts."""
+    """Idea to evaluate. Its cutoff is the last day whose literature counts."""
     scores: Mapping[str, float]
-    """On the dimensions' own scales."""
+    """Known scores on the dimensions' own scales."""
 
 
 class _Line(Frozen):
@@ -40,38 +37,25 @@ class _Line(Frozen):
 
 
 def read_rated_ideas(data: RatedIdeaFile, dimensions: Sequence[RubricDimension]) -> list[RatedIdea]:
-    """All have scores of the same dimensions. Raises InputError that names the line at fault."""
-    ideas: list[RatedIdea] = []
-    try:
-        with data.file.open(encoding="utf-8") as file:
-            for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE + 1), ""), 1):
-                if data.most is not None and len(ideas) == data.most:
-                    break
-                if line.strip():
-                    ideas.append(_rated_idea(f"{data.file}, line {number}", line, dimensions))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{data.file} cannot be read: {error}.") from None
-    if not ideas:
-        raise InputError(f"{data.file} has no ideas.")
-    for one in ideas:
-        if one.scores.keys() != ideas[0].scores.keys():
+    """Read rated ideas. All must have scores for the same dimensions. Raises InputError that names the faulty line."""
+    ideas = read_json_lines(data.file, data.most, "ideas", partial(_rated_idea, dimensions))
+    for idea in ideas:
+        if idea.scores.keys() != ideas[0].scores.keys():
             raise InputError(
-                f"{data.file}: {one.idea.source} has scores of {_listed(one.scores)}, while the first idea has those "
+                f"{data.file}: {idea.idea.source} has scores of {_listed(idea.scores)}, while the first idea has those "
                 f"of {_listed(ideas[0].scores)}.",
                 "Give every idea scores of the same dimensions.",
             )
     return ideas
 
 
-def _rated_idea(place: str, line: str, dimensions: Sequence[RubricDimension]) -> RatedIdea:
-    if len(line) > _LONGEST_LINE:
-        raise InputError(f"{place} has more than {_LONGEST_LINE:,} characters.")
+def _rated_idea(dimensions: Sequence[RubricDimension], place: str, line: str) -> RatedIdea:
     try:
         read = _Line.model_validate_json(line)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         raise InputError(f"{place}: {'.'.join(map(str, first['loc'])) or 'the line'}: {first['msg']}.") from None
-    scales = {one.name: one.scale for one in dimensions}
+    scales = {dimension.name: dimension.scale for dimension in dimensions}
     for name, score in read.scores.items():
         if name not in scales:
             raise InputError(f"{place}: there is no dimension {name!r}; there are {_listed(scales)}.")

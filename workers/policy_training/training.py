@@ -1,4 +1,4 @@
-"""A policy trained by GRPO, against a judge or by rollouts that bring their own rewards, begun or gone on with."""
+"""Training of a policy by GRPO, new or resumed, with a judge's rewards or with rollouts that provide their own."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -16,8 +16,6 @@ from workers.policy_training.training_rows import read_training_rows
 from workers.policy_training.trajectories import RolloutGroups
 from workers.policy_training.watched_reward import watched_reward
 
-__all__ = ["CURVE_FILES", "last_checkpoint", "run_training", "train_policy"]
-
 _PLAN = "training.json"
 CURVE_FILES = ("learning-curve.html", "learning-curve.csv")
 _LIBRARIES = ("torch", "transformers", "trl", "peft", "datasets")
@@ -26,8 +24,8 @@ _LIBRARIES = ("torch", "transformers", "trl", "peft", "datasets")
 def train_policy(
     plan: PolicyTraining, reward: TrlReward, progress: Callable[[LearningPoint], None] = lambda _: None
 ) -> LearningCurve:
-    """Raises InputError for questions that cannot be read, what `run_training` raises, and what the reward function
-    raises."""
+    """Train a policy with rewards of a judge. Raises InputError for questions that cannot be read, and whatever
+    `run_training` and the reward function raise."""
     rows = read_training_rows(plan.data)
     return run_training(plan, rows, watched_reward(reward, plan.rewards.most_steps_unjudged), progress)
 
@@ -39,9 +37,10 @@ def run_training(
     progress: Callable[[LearningPoint], None],
     groups: RolloutGroups | None = None,
 ) -> LearningCurve:
-    """Goes on from the last whole checkpoint in the plan's folder. The learning curve is written after every step, as
-    CSV and as a page, the policy at the end, into `policy/`. Raises InputError where the folder holds another training,
-    ConfigurationError without the extra `rl`, and what the reward function raises."""
+    """Run a training, resuming from the last complete checkpoint in the plan's folder. The learning curve is
+    written after every step, as CSV and as a page, and the final policy to `policy/`. Raises InputError if the
+    folder holds another training, ConfigurationError without the extra `rl`, and whatever the reward function
+    raises."""
     for library in _LIBRARIES:
         if find_spec(library) is None:
             raise ConfigurationError(
@@ -63,7 +62,8 @@ def run_training(
 
 
 def last_checkpoint(folder: Path) -> Path | None:
-    """The newest that is whole: a trainer's state is written last, and one that was cut off cannot be read."""
+    """Return the newest complete checkpoint, or None. The trainer's state is written last, so an interrupted
+    checkpoint cannot be read."""
     for checkpoint in sorted(folder.glob("checkpoint-*"), key=_step, reverse=True):
         try:
             state = json.loads((checkpoint / "trainer_state.json").read_text("utf-8"))
@@ -80,7 +80,7 @@ def _step(checkpoint: Path) -> int:
 
 
 def _claim(plan: TrainingPlan) -> None:
-    """The folder is this training's alone."""
+    """Reserve the folder for this training. Raises InputError if it holds a different one."""
     file = plan.folder / _PLAN
     try:
         earlier: TrainingPlan = plan_of(json.loads(file.read_bytes()))

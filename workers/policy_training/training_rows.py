@@ -1,16 +1,16 @@
-"""Questions to train on, read from JSON lines."""
+"""Reader of training questions from JSON lines."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import TypedDict
+from typing import TypedDict, TypeVar
 
 from assayer.errors import InputError
 from workers.policy_training.configuration import QuestionFile
 
-__all__ = ["TrainingRow", "read_training_rows"]
-
 _LONGEST_LINE = 1_000_000
 """Characters."""
+Row = TypeVar("Row")
 
 
 class TrainingRow(TypedDict):
@@ -19,30 +19,38 @@ class TrainingRow(TypedDict):
     abstract: str
 
 
-def read_training_rows(data: QuestionFile) -> list[TrainingRow]:
-    """Raises InputError that names the line at fault."""
-    rows: list[TrainingRow] = []
+def read_json_lines(file: Path, most: int | None, what: str, row: Callable[[str, str], Row]) -> list[Row]:
+    """Return the rows of a file, at most `most`; `row` reads a line, given its place. Raises InputError, also for a
+    file without `what`."""
+    rows: list[Row] = []
     try:
-        with data.file.open(encoding="utf-8") as file:
-            for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE + 1), ""), 1):
-                if data.most is not None and len(rows) == data.most:
+        with file.open(encoding="utf-8") as lines:
+            for number, line in enumerate(iter(lambda: lines.readline(_LONGEST_LINE + 1), ""), 1):
+                if most is not None and len(rows) == most:
                     break
+                if len(line) > _LONGEST_LINE:
+                    raise InputError(f"{file}, line {number} has more than {_LONGEST_LINE:,} characters.")
                 if line.strip():
-                    rows.append(_row(data.file, number, line, data.prompt))
+                    rows.append(row(f"{file}, line {number}", line))
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{data.file} cannot be read: {error}.") from None
+        raise InputError(f"{file} cannot be read: {error}.") from None
     if not rows:
-        raise InputError(f"{data.file} has no questions.")
+        raise InputError(f"{file} has no {what}.")
     return rows
 
 
-def _row(file: Path, number: int, line: str, prompt: str) -> TrainingRow:
-    try:
-        record = json.loads(line) if len(line) <= _LONGEST_LINE else None
-        question, abstract = (_text(record, field) for field in ("question", "abstract"))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{file}, line {number}: {error}.") from None
-    return TrainingRow(prompt=prompt.format(question=question), question=question, abstract=abstract)
+def read_training_rows(data: QuestionFile) -> list[TrainingRow]:
+    """Read the questions. Raises InputError that names the faulty line."""
+
+    def row(place: str, line: str) -> TrainingRow:
+        try:
+            record = json.loads(line)
+            question, abstract = (_text(record, field) for field in ("question", "abstract"))
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{place}: {error}.") from None
+        return TrainingRow(prompt=data.prompt.format(question=question), question=question, abstract=abstract)
+
+    return read_json_lines(data.file, data.most, "questions", row)
 
 
 def _text(record: object, field: str) -> str:

@@ -1,4 +1,5 @@
-"""A reward function under watch: what it gave is logged beside the trainer's figures, and a silent judge stops all."""
+"""Wrapper for a reward function that logs rewards beside the trainer's figures and stops training if the judge gives no
+verdicts."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -7,30 +8,32 @@ from typing import Any
 from assayer.errors import PartUnavailable
 from assayer_client.trainers import TrlReward
 
-__all__ = ["ACCURACY", "LENGTH_REWARDED", "LENGTH_UNREWARDED", "SCORED", "STRUCTURE", "SilentSteps", "watched_reward"]
-
 LENGTH_REWARDED, LENGTH_UNREWARDED = "length_rewarded", "length_unrewarded"
-"""Mean tokens of completions with a reward above 0, and of the others judged. Left out of a step without one."""
+"""Mean tokens of completions with a reward above 0, and of the other judged completions; each is omitted for a step
+without such completions."""
 
 ACCURACY, STRUCTURE, SCORED = "accuracy", "structure", "scored"
-"""Means of the parts of SciCompanion's reward, over the rollouts that have one, and the share that came to a score."""
+"""Means of the parts of SciCompanion's reward over the rewarded rollouts, and the share of rollouts that reached a
+score."""
 
 
 class SilentSteps:
-    """Counts steps without a single reward, one after another: nothing is learned in them."""
+    """Counter of consecutive steps without a single reward, in which nothing is learned."""
 
     def __init__(self, most: int, what: str, hint: str) -> None:
         self._most, self._what, self._hint, self._silent = most, what, hint, 0
 
     def note(self, rewarded: bool) -> None:
-        """Raises PartUnavailable after the last step that is put up with."""
+        """Record whether a step had a reward. Raises PartUnavailable when the maximum of consecutive steps
+        without one is reached."""
         self._silent = 0 if rewarded else self._silent + 1
         if self._silent >= self._most:
             raise PartUnavailable(f"{self._what} in {self._silent} steps, one after another.", self._hint)
 
 
 def watched_reward(reward: TrlReward, most_steps_unjudged: int) -> TrlReward:
-    """Raises PartUnavailable after so many steps in a row without a verdict, as nothing was learned in them."""
+    """Return a reward function that fails after too many steps without a verdict. It raises PartUnavailable after
+    `most_steps_unjudged` such steps in a row, because nothing is learned in them."""
     silent = SilentSteps(
         most_steps_unjudged,
         "The judge came to no verdict",

@@ -10,17 +10,14 @@ import numpy as np
 from scipy.special import expit
 
 from assayer.errors import ConfigurationError
-from workers.batching.padded_batches import BatchShapes, TokenizedText, pad_batch, tokenized_texts
+from workers.batching.padded_batches import BatchShapes, PaddedModel, TokenizedText, pad_batch, tokenized_texts
 from workers.reranking.settings import RerankerSettings
 from workers.torch_runtime import choose_device, choose_dtype, first_line, import_torch
-
-__all__ = ["CrossEncoder", "QueryTextPair"]
-
 
 _WIDTH_STEP = 64
 """Tokens."""
 _CPU_TOKENS, _GPU_TOKENS = 1_024, 16_384
-"""Of one forward pass."""
+"""Maximum tokens of one forward pass, on CPU and on GPU."""
 
 
 class QueryTextPair(NamedTuple):
@@ -28,31 +25,30 @@ class QueryTextPair(NamedTuple):
     text: str
 
 
-class CrossEncoder:
-    """A `workers.batching.micro_batcher.BatchModel`. Loads at first use. Not thread-safe: called from one thread."""
+def pair_shapes(device: str, widest: int) -> BatchShapes:
+    return BatchShapes(_WIDTH_STEP, widest, _GPU_TOKENS if device == "cuda" else _CPU_TOKENS)
+
+
+class CrossEncoder(PaddedModel):
+    """Cross-encoder as a `workers.batching.micro_batcher.BatchModel`. Loads at first use. Not thread-safe: call it
+    from one thread."""
 
     def __init__(self, model: str, settings: RerankerSettings) -> None:
         self._name = model
         self._settings = settings
         self._model: Any = None
         self._tokenizer: Any = None
-        self._passes = BatchShapes(_WIDTH_STEP, 0, 0)
+        self._passes = pair_shapes("cpu", 0)
 
     def prepare(self, pairs: Sequence[QueryTextPair]) -> Sequence[TokenizedText]:
-        """Raises ConfigurationError without the model."""
+        """Tokenize the pairs. Raises ConfigurationError when the model is not available."""
         self._load()
         queries, texts = zip(*pairs, strict=True)
         most = self._passes.widest
         return tokenized_texts(self._tokenizer(list(queries), list(texts), truncation="longest_first", max_length=most))
 
-    def shape(self, one: TokenizedText) -> int:
-        return self._passes.width(one)
-
-    def rows(self, shape: int) -> int:
-        return self._passes.rows(shape)
-
     def compute(self, shape: int, some: Sequence[TokenizedText]) -> Sequence[float]:
-        """0 to 1: the logistic function of the model's one output."""
+        """Return scores from 0 to 1: the logistic function of the model's single output."""
         import torch
 
         features = pad_batch(some, self.rows(shape), shape, self._tokenizer.pad_token_id or 0)
@@ -82,16 +78,16 @@ class CrossEncoder:
                 "Name a cross-encoder such as BAAI/bge-reranker-v2-m3, or leave ASSAYER_RERANKER__MODEL out.",
             )
         widest = min(self._settings.max_tokens, tokenizer.model_max_length)
-        self._passes = BatchShapes(_WIDTH_STEP, widest, _GPU_TOKENS if device == "cuda" else _CPU_TOKENS)
+        self._passes = pair_shapes(device, widest)
         self._tokenizer = tokenizer
         self._model = _with_head_in_float32(model.to(device).eval())
 
 
 def _with_head_in_float32(model: Any) -> Any:
-    """What follows the encoder computes in float32, whatever the encoder does: in bfloat16 a logit between 4 and 8 has
-    steps of 1/32, and different texts would get the same score."""
+    """Make the layers after the encoder compute in float32, whatever the encoder uses. In bfloat16 a logit between
+    4 and 8 has steps of 1/32, and different texts would get the same score."""
     encoder = model.base_model
     for part in (getattr(encoder, "pooler", None), *model.children()):
         if part is not None and part is not encoder:
-            part.float().register_forward_pre_hook(lambda _, given: tuple(one.float() for one in given))
+            part.float().register_forward_pre_hook(lambda _, given: tuple(item.float() for item in given))
     return model

@@ -12,30 +12,25 @@ import numpy as np
 from scipy.special import expit
 
 from assayer.errors import ConfigurationError
-from workers.batching.padded_batches import BatchShapes, TokenizedText, pad_batch
+from workers.batching.padded_batches import PaddedModel, TokenizedText, pad_batch
 from workers.flag_embedding import import_flag_embedding, load_model, model_folder
-from workers.reranking.cross_encoder import QueryTextPair
+from workers.reranking.cross_encoder import QueryTextPair, pair_shapes
 from workers.reranking.settings import RerankerSettings
 from workers.torch_runtime import choose_device, choose_dtype
 
-__all__ = ["LlmRerankingModel", "language_model_folder"]
-
 _SETTING = "ASSAYER_RERANKER__MODEL"
-_WIDTH_STEP = 64
-"""Tokens."""
-_CPU_TOKENS, _GPU_TOKENS = 1_024, 16_384
-"""Of one forward pass."""
 _ROUNDING = 0.05
-"""Of a logit in half precision, as its share."""
+"""Relative rounding tolerance of a logit in half precision."""
 _QUESTION = (
     "Given a query A and a passage B, determine whether the passage contains an answer to the query by providing a "
     "prediction of either 'Yes' or 'No'."
 )
-"""What these models were trained to be asked, word for word."""
+"""Exact question that these models were trained on."""
 
 
-class LlmRerankingModel:
-    """A `workers.batching.micro_batcher.BatchModel`. Loads at first use. Not thread-safe: called from one thread."""
+class LlmRerankingModel(PaddedModel):
+    """Language model reranker as a `workers.batching.micro_batcher.BatchModel`. Loads at first use. Not
+    thread-safe: call it from one thread."""
 
     def __init__(self, model: str, settings: RerankerSettings) -> None:
         self._name = model
@@ -44,33 +39,27 @@ class LlmRerankingModel:
         self._tokenizer: Any = None
         self._device = "cpu"
         self._yes = 0
-        """The token whose logit is the score."""
+        """Id of the token whose logit is the score."""
         self._start: list[int] = []
         self._between: list[int] = []
         self._question: list[int] = []
-        self._passes = BatchShapes(_WIDTH_STEP, 0, 0)
+        self._passes = pair_shapes("cpu", 0)
 
     def prepare(self, pairs: Sequence[QueryTextPair]) -> Sequence[TokenizedText]:
-        """Raises ConfigurationError without the model."""
+        """Tokenize the pairs. Raises ConfigurationError when the model is not available."""
         self._load()
         most = self._settings.max_tokens
         queries = self._tokens([f"A: {pair.query}" for pair in pairs], most * 3 // 4)
         texts = self._tokens([f"B: {pair.text}" for pair in pairs], most)
-        return [self._prompt(*one) for one in zip(queries, texts, strict=True)]
-
-    def shape(self, one: TokenizedText) -> int:
-        return self._passes.width(one)
-
-    def rows(self, shape: int) -> int:
-        return self._passes.rows(shape)
+        return [self._prompt(*item) for item in zip(queries, texts, strict=True)]
 
     def compute(self, shape: int, some: Sequence[TokenizedText]) -> Sequence[float]:
-        """0 to 1: the logistic function of the logit."""
+        """Return scores from 0 to 1: the logistic function of the logit."""
         import torch
 
         rows = self.rows(shape)
         features = pad_batch(some, rows, shape, self._tokenizer.pad_token_id or 0)
-        last = [one.length - 1 for one in some]
+        last = [item.length - 1 for item in some]
         last += last[:1] * (rows - len(some))  # of all rows: fewer would change the last bits of the product
         with torch.inference_mode():
             tensors = {key: torch.from_numpy(values).to(self._device) for key, values in features.items()}
@@ -86,7 +75,7 @@ class LlmRerankingModel:
         return tokens
 
     def _prompt(self, query: Sequence[int], text: Sequence[int]) -> TokenizedText:
-        """The text is cut where both are too long; the query and the question never are."""
+        """Build the prompt. If it is too long, the text is truncated, never the query or the question."""
         first, second = [*self._start, *query], [*self._between, *text]
         over = len(first) + len(second) - (self._settings.max_tokens + len(self._question))
         if 0 < over < len(second):
@@ -115,17 +104,19 @@ class LlmRerankingModel:
         self._between = self._tokens(["\n"], 8)[0]
         self._question = [*self._between, *self._tokens([_QUESTION], 512)[0]]
         widest = settings.max_tokens + 2 * len(self._question)
-        self._passes = BatchShapes(_WIDTH_STEP, widest, _GPU_TOKENS if device == "cuda" else _CPU_TOKENS)
+        self._passes = pair_shapes(device, widest)
         model = model.to(device=device, dtype=dtype).eval()
         self._refuse_other_logits(model, torch)
         self._model = model
 
     def _yes_logits(self, model: Any, ends: Any) -> Any:
-        """Of one word at one place. The library computes all 256,000 words at all places: 33 GB for 128 pairs."""
+        """Compute the logit of a single token at a single position. The library computes all 256,000 tokens at
+        all positions: 33 GB for 128 pairs."""
         return (ends.float() * model.get_output_embeddings().weight[self._yes].float()).sum(dim=1)
 
     def _refuse_other_logits(self, model: Any, torch: Any) -> None:
-        """Raises ConfigurationError for a model that does more to its logits than our one product."""
+        """Raise ConfigurationError for a model whose logits differ from our single product, because it changes
+        them after the last layer."""
         tokens = torch.tensor([self._question], device=self._device)
         with torch.inference_mode():
             theirs = model(input_ids=tokens).logits[0, -1, self._yes].float().item()
@@ -138,8 +129,8 @@ class LlmRerankingModel:
 
 
 def language_model_folder(name: str) -> Path:
-    """The model's folder. Raises ConfigurationError for another kind: FlagEmbedding would give a cross-encoder an
-    output layer of random numbers."""
+    """Return the model's folder. Raises ConfigurationError for another kind of model: FlagEmbedding would give a
+    cross-encoder a randomly initialised output layer."""
     folder = model_folder(name, _SETTING)
     config = folder / "config.json"
     told = json.loads(config.read_bytes()) if config.is_file() else {}
@@ -149,7 +140,7 @@ def language_model_folder(name: str) -> Path:
             "Name a model such as BAAI/bge-reranker-v2-gemma.",
         )
     architectures = told.get("architectures") or []
-    if not any(one.endswith("ForCausalLM") for one in architectures):
+    if not any(architecture.endswith("ForCausalLM") for architecture in architectures):
         raise ConfigurationError(
             f"{name!r} is no language model: {folder} holds {', '.join(architectures) or 'no model'}.",
             "Name a model such as BAAI/bge-reranker-v2-gemma, or set "

@@ -15,8 +15,6 @@ from workers.reranking.cross_encoder import CrossEncoder, QueryTextPair
 from workers.reranking.llm_reranker import LlmRerankingModel
 from workers.reranking.settings import RerankerSettings
 
-__all__ = ["LocalReranker"]
-
 _WINDOW_SECONDS = 0.003
 
 
@@ -43,8 +41,8 @@ class LocalReranker:
 
     @property
     def name(self) -> str:
-        """Model, and how much of a pair it reads where that is not the usual. The precision is left out, as it is of
-        the embedder's name."""
+        """Name of the model, with the maximum tokens of a pair if not the default. The precision is omitted, as
+        in the embedder's name."""
         usual = RerankerSettings.model_fields["max_tokens"].default
         return self._name if self._max_tokens == usual else f"{self._name} tokens={self._max_tokens}"
 
@@ -54,5 +52,5 @@ class LocalReranker:
         return await self._batcher.compute([QueryTextPair(query, text) for text in texts], urgent=is_urgent())
 
     def close(self) -> None:
-        """Ends the thread; pairs still waiting are not computed."""
+        """Stop the thread. Pairs still queued are not computed."""
         self._thread.shutdown(wait=False, cancel_futures=True)

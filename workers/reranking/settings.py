@@ -1,4 +1,4 @@
-"""Which model reranks, and what it may take."""
+"""Settings for the reranking model and its resources."""
 
 from typing import Literal
 
@@ -7,21 +7,20 @@ from pydantic import Field
 from assayer.models import Frozen
 from workers.torch_runtime import Device, Precision
 
-__all__ = ["RerankerSettings", "RerankingLibrary"]
-
 RerankingLibrary = Literal["sentence-transformers", "FlagEmbedding"]
 
 
 class RerankerSettings(Frozen):
     model: str | None = None
-    """The name of a cross-encoder with one output, such as `BAAI/bge-reranker-v2-m3` or `BAAI/bge-reranker-base`, or a
-    folder with one; with the library FlagEmbedding that of a language model. None: no reranking."""
+    """Name or folder of the model; None for no reranking. With sentence-transformers a cross-encoder with one
+    output, such as `BAAI/bge-reranker-v2-m3` or `BAAI/bge-reranker-base`; with FlagEmbedding a language model."""
     library: RerankingLibrary = "sentence-transformers"
-    """FlagEmbedding: a language model that answers Yes or No, such as `BAAI/bge-reranker-v2-gemma`."""
+    """Library that loads the model. FlagEmbedding is for a language model that answers Yes or No, such as
+    `BAAI/bge-reranker-v2-gemma`."""
     device: Device = "auto"
     precision: Precision = "auto"
     max_tokens: int = Field(default=512, ge=32)
-    """Of a query and a text together, where the model reads as many; a cross-encoder cuts the longer of the two, a
-    language model the text."""
+    """Maximum tokens of a query and a text together, if the model reads that many. A cross-encoder truncates the
+    longer of the two, a language model the text."""
     threads: int | None = Field(default=None, ge=1)
     """Processors that one forward pass uses. None: torch decides, or OMP_NUM_THREADS."""

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 from lxml import etree
 
-__all__ = ["OfficePackage", "UnreadableOffice", "attribute", "children", "named"]
+from workers.sandbox.refusal import Refused
 
 _COMPOUND = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-"""The start of Microsoft's older container, in which encrypted documents are wrapped as well."""
+"""First bytes of Microsoft's older container format, which also wraps encrypted documents."""
 _ENCRYPTED_STREAM = "EncryptedPackage".encode("utf-16-le")
 _ENCRYPTED = 0x1
 _MOST_PARTS = 5_000
@@ -22,33 +22,29 @@ _MACRO_FOLDERS = ("Basic/", "Scripts/")
 _ODF_MANIFEST = "META-INF/manifest.xml"
 
 
-class UnreadableOffice(Exception):
-    """The argument names the reason, in one word for the parent."""
-
-
 class OfficePackage:
-    """The parts of one document. Every method raises UnreadableOffice."""
+    """Parts of one Office document. Every method raises Refused."""
 
     def __init__(self, data: bytes, most_bytes: int) -> None:
-        """`most_bytes`: of all parts together, unpacked."""
+        """Open a document. `most_bytes` limits the decompressed size of all parts together."""
         if data.startswith(_COMPOUND):
-            raise UnreadableOffice("encrypted" if _ENCRYPTED_STREAM in data else "old_format")
+            raise Refused("encrypted" if _ENCRYPTED_STREAM in data else "old_format")
         try:
             self._archive = zipfile.ZipFile(io.BytesIO(data))
         except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError) as error:
-            raise UnreadableOffice("damaged") from error
+            raise Refused("damaged") from error
         self._entries = {entry.filename: entry for entry in self._archive.infolist()}
         self._check(most_bytes)
 
     def _check(self, most_bytes: int) -> None:
-        """The sizes that an archive claims bound what zipfile unpacks of it."""
+        """Check the sizes stated in the archive, which also limit what zipfile decompresses."""
         entries = self._entries.values()
         if len(self._archive.infolist()) > _MOST_PARTS or sum(entry.file_size for entry in entries) > most_bytes:
-            raise UnreadableOffice("too_much_unpacked")
+            raise Refused("too_much_unpacked")
         if any(entry.flag_bits & _ENCRYPTED for entry in entries) or self._is_encrypted_open_document():
-            raise UnreadableOffice("encrypted")
+            raise Refused("encrypted")
         if any(_holds_macros(name) for name in self._entries):
-            raise UnreadableOffice("macros")
+            raise Refused("macros")
 
     def _is_encrypted_open_document(self) -> bool:
         manifest = self.part(_ODF_MANIFEST)
@@ -61,16 +57,16 @@ class OfficePackage:
         yield from self._entries
 
     def bytes_of(self, name: str) -> bytes:
-        """Empty for a part that is not there."""
+        """Return the content of a part; empty if the part does not exist."""
         if name not in self._entries:
             return b""
         try:
             return self._archive.read(self._entries[name])
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
-            raise UnreadableOffice("damaged") from error
+            raise Refused("damaged") from error
 
     def part(self, name: str) -> etree._Element | None:
-        """The root of an XML part; None for a part that is not there."""
+        """Return the root element of an XML part, or None if the part does not exist."""
         if name not in self._entries:
             return None
         parser = etree.XMLParser(
@@ -79,9 +75,9 @@ class OfficePackage:
         try:
             root = etree.fromstring(self.bytes_of(name), parser)
         except (etree.XMLSyntaxError, ValueError) as error:
-            raise UnreadableOffice("damaged") from error
+            raise Refused("damaged") from error
         if root.getroottree().docinfo.internalDTD is not None:
-            raise UnreadableOffice("entities")
+            raise Refused("entities")
         return root
 
 
@@ -90,12 +86,13 @@ def _holds_macros(name: str) -> bool:
 
 
 def named(element: etree._Element) -> str:
-    """The name without its namespace: the transitional and the strict form of a format differ in that alone."""
+    """Return the element's name without its namespace, the only difference between the transitional and the strict
+    form of a format."""
     return etree.QName(element).localname
 
 
 def attribute(element: etree._Element | None, name: str) -> str | None:
-    """By its name without a namespace; None for an element that is not there."""
+    """Return an attribute by its name without a namespace; None if the element or the attribute does not exist."""
     if element is None:
         return None
     for key, value in element.items():
@@ -105,6 +102,6 @@ def attribute(element: etree._Element | None, name: str) -> str | None:
 
 
 def children(element: etree._Element | None, name: str) -> Iterator[etree._Element]:
-    """Those of that name, directly under the element."""
+    """Yield the direct children of the element with that name."""
     if element is not None:
         yield from (child for child in element.iterchildren("*") if named(child) == name)

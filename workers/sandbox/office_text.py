@@ -1,13 +1,15 @@
-"""What is read of an office document: paragraphs with the level of their heading, and text that nobody sees.
+"""Text of an office document: paragraphs with their heading levels, and hidden text.
 
-Runs in the sandboxed process. Unlike a PDF, such a file has no picture that could be looked at: what counts is what it
-says of its text's look.
-"""
+Runs in the sandboxed process. Unlike a PDF, such a file has no rendered page to compare with: visibility is judged by
+what the file states about the look of its text."""
 
-from typing import Literal, NamedTuple
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Literal, NamedTuple, TypeVar
 
-__all__ = ["BODY", "HIDDEN_LENGTH", "MOST_HIDDEN", "Look", "OfficeHiding", "OfficeParagraphs", "TooMuchText"]
+from workers.sandbox.refusal import Refused
 
+Cell = TypeVar("Cell")
 OfficeHiding = Literal[
     "marked as hidden",
     "tiny",
@@ -20,42 +22,42 @@ OfficeHiding = Literal[
 ]
 
 BODY = 0
-"""The level of a paragraph that is no heading; headings count from 1."""
+"""Level of a paragraph that is not a heading; headings count from 1."""
+BOLD_LINE = -1
+"""Level of a line of text that is bold as a whole, and may be a heading that no style marks."""
 MOST_HIDDEN = 200
 HIDDEN_LENGTH = 1_000
 _TINY = 2.0
 """Points."""
 _SQUEEZED = 10.0
-"""Percent of a letter's width."""
+"""Percentage of a letter's normal width below which text counts as squeezed."""
 _ALIKE = 0x20
 _WHITE = "ffffff"
 _BLACK = "000000"
 
 
-class TooMuchText(Exception):
-    """There is more than may be read."""
-
-
 class Look(NamedTuple):
-    """What decides whether text can be seen; None where nothing is said, and what lies below counts."""
+    """Properties that decide whether text is visible; None where a property is not set and the underlying style
+    applies."""
 
     hidden: bool | None = None
     points: float | None = None
     width: float | None = None
-    """Of its letters, in percent."""
+    """Width of the letters, in percent."""
     colour: str | None = None
-    """Six hexadecimal digits; empty for whatever can be read on what is behind."""
+    """Text colour as six hexadecimal digits; empty for an automatic colour that is readable on its background."""
     behind: str | None = None
-    """The colour behind it; empty for none of its own."""
+    """Background colour; empty if the text has no background of its own."""
     unfilled: bool | None = None
     away: bool | None = None
-    """Whether it is set off the page."""
+    """Whether the text is placed off the page."""
+    bold: bool | None = None
 
     def over(self, below: "Look") -> "Look":
         return below._replace(**{name: own for name, own in self._asdict().items() if own is not None})
 
     def why_unseen(self) -> OfficeHiding | None:
-        """None for text that can be seen."""
+        """Return why the text is invisible, or None if it is visible."""
         if self.hidden:
             return "marked as hidden"
         if self.unfilled:
@@ -74,7 +76,7 @@ def _alike(first: str, second: str) -> bool:
 
 
 def _parts(colour: str) -> tuple[int, int, int]:
-    """Red, green and blue; black for what is no colour."""
+    """Return red, green and blue; black if the text is not a colour."""
     try:
         number = int(colour[:6].ljust(6, "0"), 16)
     except ValueError:
@@ -83,44 +85,135 @@ def _parts(colour: str) -> tuple[int, int, int]:
 
 
 class OfficeParagraphs:
-    """Collects the paragraphs of a document in their order."""
+    """Paragraphs of a document, collected in order."""
 
     def __init__(self, most_characters: int) -> None:
         self._left = most_characters
-        self._shown: list[str] = []
+        self._shown: list[tuple[str, bool]] = []
+        """Visible text of the current paragraph, and whether it is bold. Lines end with `\\n`."""
         self._unseen: list[tuple[OfficeHiding, str]] = []
         self.paragraphs: list[tuple[int, str]] = []
-        """Level of the heading, and text on one line."""
-        self.hidden: list[tuple[OfficeHiding, str]] = []
+        """Paragraphs as heading level and text on one line."""
+        self.hidden: list[tuple[str, str]] = []
+        """Hidden texts with the reason."""
+        self.notes: list[tuple[str, str]] = []
+        """Footnotes and endnotes, each with the mark by which the text refers to it as `[^mark]`."""
+        self.left_out: list[tuple[str, str]] = []
+        """Parts that were not read, and why."""
+        self.front_matter: list[tuple[str, str]] = []
+        """Fields above the text, such as its authors."""
+        self.reference_lines: list[str] = []
+        """Entries of a reference list that the document marks as such, each with its number."""
+        self.tables = 0
+        self.in_row = False
         self.title = ""
         self.parts_unread = 0
-        """Documents within the document."""
+        """Number of embedded documents, which are not read."""
 
-    def add(self, text: str, why: OfficeHiding | None = None) -> None:
-        """To the paragraph under way. Raises TooMuchText."""
+    @property
+    def characters_left(self) -> int:
+        return self._left
+
+    def add(self, text: str, why: OfficeHiding | None = None, *, bold: bool = False) -> None:
+        """Add text to the current paragraph. Raises Refused."""
         self._left -= len(text)
         if self._left < 0:
-            raise TooMuchText
+            raise Refused("too_much_text")
         if why is None:
-            self._shown.append(text)
+            self._shown.append((text.replace("\n", " "), bold))
         elif self._unseen and self._unseen[-1][0] == why:
             self._unseen[-1] = why, self._unseen[-1][1] + text
         else:
             self._unseen.append((why, text))
 
+    def take_rest(self, part: "OfficeParagraphs") -> None:
+        """Add what a part that was read apart has besides its text."""
+        self.hidden += part.hidden[: MOST_HIDDEN - len(self.hidden)]
+        self.notes += part.notes
+        self.left_out += part.left_out
+        self.front_matter += part.front_matter
+
+    def row(self, cells: Iterable[Cell]) -> Iterator[Cell]:
+        """Yield the cells of a table's row, each to be added in turn: a row is one line, and so are the tables within
+        it."""
+        self.in_row = True
+        for place, cell in enumerate(cells):
+            if place:
+                self.add(" | ")
+            yield cell
+        self.in_row = False
+
+    def end_line(self) -> None:
+        """End a line within the current paragraph."""
+        self._shown.append((" " if self.in_row else "\n", True))
+
+    def add_note(self, note: "OfficeParagraphs") -> str:
+        """Add the paragraphs of a note, and what it hides. Returns its mark, or empty text if nothing of it is
+        visible."""
+        self._left = min(self._left, note.characters_left)
+        self.hidden += note.hidden[: MOST_HIDDEN - len(self.hidden)]
+        text = " ".join(text for _, text in note.paragraphs)
+        if text:
+            self.notes.append((str(len(self.notes) + 1), text))
+        return self.notes[-1][0] if text else ""
+
     def end_paragraph(self, level: int = BODY, mark: str = "", is_title: bool = False) -> None:
-        """`mark` goes before what it shows, if anything. The first title is the document's."""
-        shown = " ".join("".join(self._shown).split())
+        """End the current paragraph. `mark` is put before its visible text, if any. The first title becomes the
+        document's title."""
+        lines = _lines(self._shown)
+        shown = " ".join(text for text, _ in lines if text)
         if shown and is_title and not self.title:
             self.title = shown
+        elif shown and level > BODY:
+            self.paragraphs.append((level, mark + shown))
         elif shown:
-            self.paragraphs.append((max(level, BODY), mark + shown))
+            self._add_lines(lines, mark)
         for why, text in self._unseen:
             self.hide(why, text)
         self._shown, self._unseen = [], []
 
+    def _add_lines(self, lines: list[tuple[str, bool]], mark: str) -> None:
+        """Add the lines of a paragraph of text, parted at blank ones. Each bold one is a paragraph of its own, as it
+        may be a heading."""
+        for (bold, is_blank), group in groupby(lines, key=lambda line: (line[1], not line[0])):
+            texts = [text for text, _ in group]
+            if is_blank:
+                continue
+            if bold and not mark:
+                self.paragraphs += [(BOLD_LINE, text) for text in texts]
+            else:
+                self.paragraphs.append((BODY, mark + "\n".join(texts)))
+            mark = ""
+
+    def as_json(self) -> dict[str, object]:
+        """Return what was read, as the process answers it."""
+        return {
+            "kind": "text",
+            "title": self.title,
+            "paragraphs": self.paragraphs,
+            "hidden": self.hidden,
+            "notes": self.notes,
+            "left_out": self.left_out,
+            "front_matter": self.front_matter,
+            "reference_lines": self.reference_lines,
+            "tables": self.tables,
+            "parts_unread": self.parts_unread,
+        }
+
     def hide(self, why: OfficeHiding, text: str) -> None:
-        """Keeps what is no part of a paragraph."""
+        """Record hidden text that is not part of a paragraph."""
         line = " ".join(text.split())[:HIDDEN_LENGTH]
         if line and len(self.hidden) < MOST_HIDDEN:
             self.hidden.append((why, line))
+
+
+def _lines(pieces: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
+    """Return the lines, and whether all of their letters are bold; blank ones are not."""
+    lines: list[list[tuple[str, bool]]] = [[]]
+    for text, bold in pieces:
+        if text == "\n":
+            lines.append([])
+        else:
+            lines[-1].append((text, bold))
+    found = ((" ".join("".join(text for text, _ in line).split()), line) for line in lines)
+    return [(text, bool(text) and all(bold for piece, bold in line if piece.strip())) for text, line in found]

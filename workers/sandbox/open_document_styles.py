@@ -11,12 +11,10 @@ from lxml import etree
 from workers.sandbox.office_package import attribute, named
 from workers.sandbox.office_text import Look
 
-__all__ = ["OpenDocumentStyles"]
-
 _MOST_BASED = 20
 _POINTS = {"pt": 1.0, "px": 0.75, "in": 72.0, "cm": 28.35, "mm": 2.835, "pc": 12.0}
 _USUAL = 12.0
-"""Points of a text of which percentages are taken where no size is said."""
+"""Size in points from which percentages are calculated when no size is stated."""
 _UNSEEN = 10.0
 """Percent of opacity."""
 
@@ -24,15 +22,16 @@ _UNSEEN = 10.0
 class _Style(NamedTuple):
     look: Look
     below: str | None
-    """The name of the style that it rests on."""
+    """Name of the parent style."""
     is_title: bool
     is_collapsed: bool
-    """Of rows and columns that are not shown."""
+    """Whether rows and columns with this style are hidden."""
 
 
 class OpenDocumentStyles:
     def __init__(self, *parts: etree._Element | None) -> None:
-        """The roots of `styles.xml` and `content.xml`; what stands later counts."""
+        """Read the styles from the root elements of `styles.xml` and `content.xml`; later definitions override
+        earlier ones."""
         self._styles: dict[tuple[str, str], _Style] = {}
         self._defaults: dict[str, Look] = {}
         for part in parts:
@@ -53,7 +52,7 @@ class OpenDocumentStyles:
                 )
 
     def look(self, family: str, name: str | None) -> Look:
-        """Without what lies below the text, such as its paragraph."""
+        """Return the look of a style, without that of the levels below, such as the paragraph."""
         look = Look()
         for style in self._chain(family, name):
             look = look.over(style.look)
@@ -75,7 +74,7 @@ class OpenDocumentStyles:
 
 
 def _is_collapsed(style: etree._Element) -> bool:
-    return any(attribute(one, "visibility") == "collapse" for one in style.iterchildren("*"))
+    return any(attribute(item, "visibility") == "collapse" for item in style.iterchildren("*"))
 
 
 def _look(style: etree._Element) -> Look:

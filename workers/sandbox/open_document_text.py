@@ -6,11 +6,10 @@ describe what is there.
 
 from lxml import etree
 
-from workers.sandbox.office_package import OfficePackage, UnreadableOffice, attribute, children, named
+from workers.sandbox.office_package import OfficePackage, attribute, children, named
 from workers.sandbox.office_text import BODY, Look, OfficeHiding, OfficeParagraphs
 from workers.sandbox.open_document_styles import OpenDocumentStyles
-
-__all__ = ["is_open_document", "read_open_document"]
+from workers.sandbox.refusal import Refused
 
 _CONTENT = "content.xml"
 _KIND = b"application/vnd.oasis.opendocument.text"
@@ -28,12 +27,12 @@ def is_open_document(package: OfficePackage) -> bool:
 
 
 def read_open_document(package: OfficePackage, most_characters: int) -> OfficeParagraphs:
-    """Raises UnreadableOffice and TooMuchText."""
+    """Read an OpenDocument file. Raises Refused."""
     content = package.part(_CONTENT)
     body = next(children(content, "body"), None)
     text = next(children(body, "text"), None)
     if text is None:
-        raise UnreadableOffice("damaged")
+        raise Refused("damaged")
     return _OpenDocumentReader(OpenDocumentStyles(package.part("styles.xml"), content), most_characters).read(text)
 
 
@@ -42,7 +41,7 @@ class _OpenDocumentReader:
         self._styles = styles
         self._text = OfficeParagraphs(most_characters)
         self._later: list[tuple[etree._Element, Look, OfficeHiding | None]] = []
-        """Text boxes and notes of the paragraph under way: they follow it."""
+        """Text boxes of the current paragraph, which are read after it."""
 
     def read(self, text: etree._Element) -> OfficeParagraphs:
         self._blocks(text, Look(), None)
@@ -70,7 +69,7 @@ class _OpenDocumentReader:
     def _paragraph(self, paragraph: etree._Element, below: Look, why: OfficeHiding | None, mark: str) -> None:
         name = attribute(paragraph, "style-name")
         look = self._styles.look("paragraph", name).over(below)
-        if any(attribute(one, "is-hidden") == "true" for one in paragraph.iter("{*}hidden-paragraph")):
+        if any(attribute(item, "is-hidden") == "true" for item in paragraph.iter("{*}hidden-paragraph")):
             why = why or "marked as hidden"
         self._inline(paragraph, look, why)
         level = _level(paragraph)
@@ -83,25 +82,22 @@ class _OpenDocumentReader:
             self._blocks(element, look, hiding)
 
     def _table(self, table: etree._Element, below: Look, why: OfficeHiding | None) -> None:
-        """A line a row. Columns that are not shown are hidden in every row."""
+        """Read a table, one line per row. Hidden columns are hidden in every row."""
         below = self._styles.look("table", attribute(table, "style-name")).over(below)
         unseen = self._unseen_columns(table)
         for row in table.iter("{*}table-row"):
             if next(row.iterancestors("{*}table"), None) is not table:
                 continue
             of_row = why or ("in a hidden row, column or sheet" if self._is_unseen("table-row", row) else None)
-            cells = [cell for cell in row.iterchildren("*") if named(cell) == "table-cell"]
-            for place, cell in enumerate(cells):
+            for place, cell in enumerate(self._text.row(children(row, "table-cell"))):
                 hiding = of_row or ("in a hidden row, column or sheet" if place in unseen else None)
                 look = self._styles.look("table-cell", attribute(cell, "style-name")).over(below)
-                if place:
-                    self._text.add(" | ")
                 self._cell(cell, look, hiding)
             self._text.end_paragraph()
             self._follow()
 
     def _cell(self, parent: etree._Element, below: Look, why: OfficeHiding | None) -> None:
-        """On one line, with the tables that it holds."""
+        """Add a cell on one line, including the tables that it contains."""
         for child in parent.iterchildren("*"):
             if named(child) in ("p", "h"):
                 look = self._styles.look("paragraph", attribute(child, "style-name")).over(below)
@@ -133,10 +129,21 @@ class _OpenDocumentReader:
             self._within(child, look, why, hiding)
             self._text.add(child.tail or "", hiding)
 
+    def _note(self, note: etree._Element, why: OfficeHiding | None) -> str:
+        """Read a footnote or endnote, and return its mark; empty if nothing of it is visible."""
+        text, later = self._text, self._later
+        self._text, self._later = OfficeParagraphs(text.characters_left), []
+        for body in children(note, "note-body"):
+            self._blocks(body, Look(), why)
+        own, self._text, self._later = self._text, text, later
+        return text.add_note(own)
+
     def _within(self, child: etree._Element, look: Look, why: OfficeHiding | None, hiding: OfficeHiding | None) -> None:
         match named(child):
             case "s":
                 self._text.add(" " * _count(attribute(child, "c")), hiding)
+            case "line-break" if not hiding:
+                self._text.end_line()
             case "tab" | "line-break":
                 self._text.add(" ", hiding)
             case "span":
@@ -146,9 +153,12 @@ class _OpenDocumentReader:
                 self._text.hide("in a comment", _words(child))
             case "hidden-text":
                 self._text.add(attribute(child, "string-value") or child.text or "", why or "marked as hidden")
-            case "note-body" | "text-box":
+            case "text-box":
                 self._later.append((child, Look(), why))
-            case "note" | "frame":
+            case "note":
+                if mark := self._note(child, hiding):
+                    self._text.add(f"[^{mark}]")
+            case "frame":
                 for part in child.iterchildren("*"):
                     self._within(part, look, why, hiding)
             case name if name not in _NOT_TEXT:
@@ -167,7 +177,7 @@ def _is_hidden(section: etree._Element) -> bool:
 
 
 def _count(number: str | None) -> int:
-    """One where nothing usable is said; no more than anybody needs."""
+    """Return a repetition count, limited to a sensible maximum; 1 if it is missing or invalid."""
     return min(int(number), _MOST_SPACES) if number and number.isascii() and number.isdigit() else 1
 
 

@@ -1,33 +1,28 @@
-"""What the text of a PDF page adds to its picture: the page is rendered with its text and without, and compared.
+"""Visible contribution of a PDF page's text: the page is rendered with its text and without, and compared.
 
-Runs in the sandboxed process. Whatever keeps text from being seen (clips, masks, layers, things painted over it, its
-own colour), the picture is the same without it.
-"""
+Runs in the sandboxed process. Whatever hides text (clips, masks, layers, objects painted over it, its own colour), the
+picture is the same without the text."""
 
 import ctypes
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium
 
-__all__ = ["Box", "TextPicture", "objects_of"]
-
 _PIXELS = 2_400
-"""Longest side of a rendered page."""
+"""Maximum length in pixels of the longest side of a rendered page."""
 _SCALE = 2.0
 """Pixels a point."""
-_CLOSER = 5.0
-_PIXELS_CLOSER = 4_800
 _CONTRAST = 16
-"""Levels of red, green or blue by which text differs from what is behind it."""
+"""Minimum difference in red, green or blue, in levels, between text and its background."""
 _SPAN = 0.4
-"""Share of a letter's height that shows at least: less is the rim of a letter that was cut off."""
+"""Minimum share of a letter's height that must be visible; less is the edge of a clipped letter."""
 _DEEPEST = 20
 """Forms inside forms."""
 
 
 class Box(NamedTuple):
-    """In points, from the lower left corner."""
+    """Rectangle in points, measured from the lower left corner."""
 
     left: float
     bottom: float
@@ -43,7 +38,7 @@ class Box(NamedTuple):
 
 
 def objects_of(page: Any) -> Iterator[Any]:
-    """All that is drawn on the page, also inside forms, in the order in which it is drawn."""
+    """Yield everything drawn on the page, including inside forms, in drawing order."""
     for place in range(pdfium.FPDFPage_CountObjects(page)):
         yield from _inside(pdfium.FPDFPage_GetObject(page, place), _DEEPEST)
 
@@ -56,17 +51,12 @@ def _inside(item: Any, depth: int) -> Iterator[Any]:
 
 
 class TextPicture:
-    """The page as it is printed, with some of its text objects and without them."""
+    """The rendered page with and without some of its text objects, for comparison."""
 
-    def __init__(
-        self, page: Any, texts: Iterable[Any], whole: "TextPicture | None" = None, closer: bool = False
-    ) -> None:
-        """`closer` shows letters of a few points as well, and takes six times as long."""
+    def __init__(self, page: Any, texts: Sequence[Any]) -> None:
         self._page = page
-        scale, most = (_CLOSER, _PIXELS_CLOSER) if closer else (_SCALE, _PIXELS)
-        self._scale = min(scale, most / max(*page.get_size(), 1.0))
-        self._with: bytes = whole._with if whole else self._render()
-        texts = list(texts)
+        self._scale = min(_SCALE, _PIXELS / max(*page.get_size(), 1.0))
+        self._with = self._render()
         for text in texts:
             pdfium.FPDFPageObj_SetIsActive(text, False)
         try:
@@ -82,56 +72,37 @@ class TextPicture:
         return bytes(bitmap.buffer)
 
     def shows(self, box: Box) -> bool:
-        """Whether the text adds anything there, over a fair part of its height."""
+        """Return whether the text changes the rendering inside the box, over a sufficient part of its height."""
         rows = self._rows(box)
         inked = [number for number, (old, new) in enumerate(rows) if _differ(old, new)]
         return bool(inked) and inked[-1] - inked[0] + 1 >= _SPAN * (len(rows) - 2)
 
     def background(self, box: Box) -> tuple[int, int, int]:
-        """Red, green, blue behind the middle of the box."""
+        """Return red, green and blue of the background at the middle of the box."""
         across, down = self._device(*box.middle)
         across, down = min(max(across, 0), self._width - 1), min(max(down, 0), self._height - 1)
         place = down * self._stride + across * self._depth
         blue, green, red = self._without[place : place + 3]
         return red, green, blue
 
-    def cells(self, box: Box, across: int, down: int, turns: int = 0) -> int:
-        """The ink in the box as bits of a grid, row by row; 0 where there is none. What is turned by so many quarters,
-        against the clock, is looked at as if it stood upright."""
-        left, upper, right, lower = self._pixels(box, 0)
-        if right - left < 3 or lower - upper < 3:
-            return 0
-        wide, high = (down, across) if turns % 2 else (across, down)
-        columns = [(left + (2 * step + 1) * (right - left) // (2 * wide)) * self._depth + 1 for step in range(wide)]
-        starts = [(upper + (2 * step + 1) * (lower - upper) // (2 * high)) * self._stride for step in range(high)]
-        old, new = self._without, self._with
-        rows = [[abs(old[start + column] - new[start + column]) for column in columns] for start in starts]
-        for _ in range(turns % 4):
-            rows = [list(row) for row in zip(*rows[::-1], strict=True)]
-        inks = [ink for row in rows for ink in row]
-        darkest = max(inks)
-        if darkest < _CONTRAST:
-            return 0
-        return int("".join("1" if 2 * ink >= darkest else "0" for ink in inks), 2)
-
     def _rows(self, box: Box) -> list[tuple[bytes, bytes]]:
-        left, upper, right, lower = self._pixels(box, 1)
+        left, upper, right, lower = self._pixels(box)
         return [
             (self._without[start + left * self._depth : start + right * self._depth],
              self._with[start + left * self._depth : start + right * self._depth])
             for start in range(upper * self._stride, lower * self._stride, self._stride)
         ]  # fmt: skip
 
-    def _pixels(self, box: Box, more: int) -> tuple[int, int, int, int]:
-        """Left, upper, right, lower; the last two are past the end."""
+    def _pixels(self, box: Box) -> tuple[int, int, int, int]:
+        """Return left, upper, right and lower pixels with a margin of one; the last two are exclusive."""
         corners = [self._device(box.left, box.bottom), self._device(box.right, box.top)]
         left, right = sorted(x for x, _ in corners)
         upper, lower = sorted(y for _, y in corners)
         return (
-            min(max(left - more, 0), self._width),
-            min(max(upper - more, 0), self._height),
-            min(max(right + 1 + more, 0), self._width),
-            min(max(lower + 1 + more, 0), self._height),
+            min(max(left - 1, 0), self._width),
+            min(max(upper - 1, 0), self._height),
+            min(max(right + 2, 0), self._width),
+            min(max(lower + 2, 0), self._height),
         )
 
     def _device(self, x: float, y: float) -> tuple[int, int]:

@@ -1,16 +1,8 @@
-"""Parses one untrusted PDF: `python -m workers.sandbox.pdf_parser MEMORY CPU PAGES CHARACTERS`.
-
-PDF on standard input, one JSON object on standard output. It imports nothing heavy, so that a small memory limit
-suffices. The answer is `{"error": kind}` or `{"pages", "unreadable", "unlooked", "title",
-"styles": [[font, size, bold, italic, upright]], "lines": [[page, style, uniform, text]], "hidden": [[page, why,
-text]]}`; text that a reader cannot see is in `hidden` only; `unlooked` pages were not rendered, for want of time.
-"""
+"""Parser of an untrusted PDF, in the sandboxed process. It imports little, so that a small memory limit suffices."""
 
 import ctypes
-import json
 import math
 import re
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -19,7 +11,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from workers.sandbox.hidden_pdf_text import PdfHiding, hidden_characters
-from workers.sandbox.limits import confine
+from workers.sandbox.refusal import Refused
 from workers.sandbox.replacement_text import take_out_false_replacements
 
 BOLD_NAME = re.compile(r"bold|black|heavy|demi|-medi|medium|cmbx|cmssbx|-bd|\.b$", re.IGNORECASE)
@@ -27,18 +19,14 @@ ITALIC_NAME = re.compile(r"ital|obli|slant|cmti|cmsl|\.i$", re.IGNORECASE)
 ITALIC_FLAG, BOLD_FLAG = 1 << 6, 1 << 18
 LINE_END = {0x0A, 0x0D}
 LINE_HYPHEN = {0x02, 0xFFFE}
-"""What pdfium puts where it joined a word that a line's end had split."""
+"""Characters that pdfium inserts where it joined a word split at a line end."""
 MOST_HIDDEN = 200
-"""Stretches of hidden text that are reported, and the characters of each: a document made of them needs no more."""
+"""Maximum number of reported hidden texts, and maximum characters of each."""
 HIDDEN_LENGTH = 1_000
 LOOKING_SHARE = 0.6
-"""Of the computing time, for pictures of pages; pages after that are judged by what the file says of their text."""
+"""Share of the CPU time for rendering pages. Later pages are judged by what the file states about their text."""
 
 Style = tuple[str, float, bool, bool, bool]
-
-
-class UnreadablePdf(Exception):
-    """The document cannot be read, for a reason that the parent puts into words."""
 
 
 def style_of(page: Any, index: int) -> Style:
@@ -60,7 +48,7 @@ def style_of(page: Any, index: int) -> Style:
 
 
 def lines_of(page: Any, hidden: Mapping[int, PdfHiding]) -> Iterator[tuple[str, list[int]]]:
-    """Text of each line, and the indices of its characters that leave ink; without what is hidden."""
+    """Yield the text of each line and the indices of its visible characters, without hidden text."""
     units: list[int] = []
     visible: list[int] = []
     for index in range(page.count_chars()):
@@ -78,7 +66,8 @@ def lines_of(page: Any, hidden: Mapping[int, PdfHiding]) -> Iterator[tuple[str, 
 
 
 def hidden_texts(page: Any, hidden: Mapping[int, PdfHiding]) -> Iterator[tuple[PdfHiding, str]]:
-    """Stretches of what is hidden for one reason; what pdfium puts between words and lines does not end one."""
+    """Yield stretches of text hidden for the same reason. Characters that pdfium inserts between words and lines do
+    not end a stretch."""
     reason: PdfHiding | None = None
     units: list[int] = []
     for index in range(page.count_chars()):
@@ -102,16 +91,19 @@ def as_text(units: list[int]) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def read(data: bytes, most_pages: int, most_characters: int, looking_seconds: float) -> dict[str, Any]:
+def read_pdf(data: bytes, pages: int, characters: int, cpu_seconds: float) -> dict[str, Any]:
+    """Return `{"pages", "unreadable", "unlooked", "title", "styles": [[font, size, bold, italic, upright]], "lines":
+    [[page, style, uniform, text]], "hidden": [[page, why, text]]}`. Text that a reader cannot see is in `hidden` only;
+    `unlooked` pages were not rendered, for want of time. Raises Refused."""
     document = open_document(data)
     if len(document) == 0:
-        raise UnreadablePdf("no_pages")
-    if len(document) > most_pages:
-        raise UnreadablePdf("too_many_pages")
+        raise Refused("no_pages")
+    if len(document) > pages:
+        raise Refused("too_many_pages")
     styles: dict[Style, int] = {}
     lines: list[tuple[int, int, bool, str]] = []
     unseen: list[tuple[int, PdfHiding, str]] = []
-    unreadable = characters = unlooked = 0
+    unreadable = read = unlooked = 0
     for number in range(len(document)):
         try:
             sheet = document[number]
@@ -120,10 +112,10 @@ def read(data: bytes, most_pages: int, most_characters: int, looking_seconds: fl
         except pypdfium2.PdfiumError:
             unreadable += 1
             continue
-        characters += page.count_chars()
-        if characters > most_characters:
-            raise UnreadablePdf("too_much_text")
-        look = time.process_time() < looking_seconds
+        read += page.count_chars()
+        if read > characters:
+            raise Refused("too_much_text")
+        look = time.process_time() < LOOKING_SHARE * cpu_seconds
         unlooked += not look
         hidden = hidden_characters(sheet, page, look)
         unseen += ((number, "in place of what is drawn", text[:HIDDEN_LENGTH]) for text in false)
@@ -137,7 +129,7 @@ def read(data: bytes, most_pages: int, most_characters: int, looking_seconds: fl
         page.close()
         sheet.close()
     if unreadable == len(document):
-        raise UnreadablePdf("damaged")
+        raise Refused("damaged")
     title = document.get_metadata_value("Title")
     return {
         "pages": len(document), "unreadable": unreadable, "unlooked": unlooked, "title": title[:500],
@@ -151,22 +143,5 @@ def open_document(data: bytes) -> Any:
     except pypdfium2.PdfiumError as error:
         code = pdfium.FPDF_GetLastError()
         if code in {pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY}:
-            raise UnreadablePdf("encrypted") from error
-        raise UnreadablePdf("no_pages" if code == pdfium.FPDF_ERR_SUCCESS else "damaged") from error
-
-
-def main() -> None:
-    memory_bytes, cpu_seconds, pages, characters = map(int, sys.argv[1:])
-    confine(memory_bytes, cpu_seconds)
-    try:
-        answer = read(sys.stdin.buffer.read(), pages, characters, LOOKING_SHARE * cpu_seconds)
-    except UnreadablePdf as refused:
-        answer = {"error": str(refused)}
-    except MemoryError:
-        answer = {"error": "memory"}
-    sys.stdout.buffer.write(json.dumps(answer).encode())
-    sys.stdout.buffer.flush()
-
-
-if __name__ == "__main__":
-    main()
+            raise Refused("encrypted") from error
+        raise Refused("no_pages" if code == pdfium.FPDF_ERR_SUCCESS else "damaged") from error

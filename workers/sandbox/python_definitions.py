@@ -1,20 +1,11 @@
-"""Finds the functions and classes of untrusted Python files without importing any of them.
-
-`python -m workers.sandbox.python_definitions MEMORY CPU`: `{path: text}` on standard input; on standard output
-`{"definitions": [[path, line, kind, name, doc, calls]], "unparsed": [path]}`. Deep nesting can take the parser down,
-so it runs sandboxed.
-"""
+"""Finds the functions and classes of untrusted Python files without importing any of them, in the sandboxed process:
+deep nesting can take the parser down."""
 
 import ast
 import json
-import sys
 import warnings
 from collections.abc import Iterator
 from typing import Literal
-
-from workers.sandbox.limits import confine
-
-__all__ = ["FoundDefinition", "find_definitions"]
 
 _MOST = 2_000
 _MOST_CALLS = 40
@@ -24,7 +15,7 @@ FoundDefinition = tuple[str, int, Literal["function", "class"], str, str, tuple[
 
 
 def find_definitions(path: str, text: str) -> Iterator[FoundDefinition]:
-    """In the order of their lines. Raises SyntaxError, ValueError, RecursionError, MemoryError."""
+    """Yield definitions in the order of their lines. Raises SyntaxError, ValueError, RecursionError, MemoryError."""
     yield from _within(ast.parse(text), path, "")
 
 
@@ -59,19 +50,14 @@ def _dotted(node: ast.expr) -> str:
     return ".".join(reversed([*parts, node.id])) if isinstance(node, ast.Name) else ""
 
 
-def main() -> None:
-    confine(*map(int, sys.argv[1:]))
+def read_definitions(data: bytes) -> dict[str, object]:
+    """Return `{"definitions", "unparsed": [path]}` of the files in `{path: text}`."""
     warnings.simplefilter("ignore")
-    found: list[FoundDefinition] = []
+    definitions: list[FoundDefinition] = []
     unparsed: list[str] = []
-    for path, text in json.loads(sys.stdin.buffer.read()).items():
+    for path, text in json.loads(data).items():
         try:
-            found += find_definitions(path, text)
+            definitions += find_definitions(path, text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             unparsed.append(path)
-    sys.stdout.buffer.write(json.dumps({"definitions": found[:_MOST], "unparsed": unparsed}).encode())
-    sys.stdout.buffer.flush()
-
-
-if __name__ == "__main__":
-    main()
+    return {"definitions": definitions[:_MOST], "unparsed": unparsed}

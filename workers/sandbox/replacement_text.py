@@ -13,18 +13,17 @@ import pypdfium2.raw as pdfium
 
 from workers.sandbox.page_picture import objects_of
 
-__all__ = ["replacement_of", "take_out_false_replacements"]
-
 _LONGEST = 4_000
-"""Bytes of one replacement that are read."""
+"""Maximum bytes of one replacement text that are read."""
 _SHORT = 3
-"""Letters of a replacement that may always differ."""
+"""Maximum letters of a replacement text that may differ from the drawn text."""
 
 
 def take_out_false_replacements(document: Any, number: int, page: Any) -> list[str]:
-    """What was taken out. Call it before the text of the page is read; the page itself stays as it is drawn."""
+    """Remove false replacements and return the removed texts. Call it before the text of the page is read; the
+    drawing of the page does not change."""
     texts = list(_texts(page))
-    replacements = [replacement_of(item) for item in texts]
+    replacements = [_replacement_of(item) for item in texts]
     if not any(replacements):
         return []
     drawn = _drawn(document, number)
@@ -55,7 +54,7 @@ def _texts(page: Any) -> Iterator[Any]:
 
 
 def _drawn(document: Any, number: int) -> list[str]:
-    """What each text object of the page draws, by its font."""
+    """Return the text that each text object of the page draws, according to its font."""
     page = document[number]
     texts = list(_texts(page))
     for item in texts:
@@ -72,8 +71,8 @@ def _drawn(document: Any, number: int) -> list[str]:
     return drawn
 
 
-def replacement_of(item: Any) -> str:
-    """Of a text object; empty where there is none."""
+def _replacement_of(item: Any) -> str:
+    """Return the replacement text of a text object, or an empty string if there is none."""
     for mark in _marks(item):
         length = ctypes.c_ulong()
         pdfium.FPDFPageObjMark_GetParamBlobValue(mark, b"ActualText", None, 0, length)
@@ -87,7 +86,7 @@ def replacement_of(item: Any) -> str:
 
 
 def _decoded(raw: bytes) -> str:
-    """As strings of PDFs are: with a mark of their encoding, else nearly Latin-1."""
+    """Decode a PDF string by its byte order mark, or else as Latin-1, which is nearly PDF's own encoding."""
     if raw.startswith(b"\xfe\xff"):
         return raw[2:].decode("utf-16-be", "replace")
     return raw[3:].decode("utf-8", "replace") if raw.startswith(b"\xef\xbb\xbf") else raw.decode("latin-1")

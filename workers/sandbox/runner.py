@@ -1,27 +1,63 @@
-"""Runs a parser as a sandboxed child process: document on its standard input, answer on its standard output."""
+"""Runner for parsers in sandboxed child processes, with the document on standard input and the result on standard
+output."""
 
 import asyncio
+import json
 import os
 import signal
 import sys
+import tempfile
 from asyncio import StreamReader
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from typing import IO, Literal, cast
+from typing import IO, Protocol, TypeVar, cast
 
-__all__ = ["KilledCause", "ParserKilled", "run_sandboxed"]
+from pydantic import TypeAdapter, ValidationError
 
-KilledCause = Literal["too_much_text", "time", "computing_time", "broken_parser"]
-"""`broken_parser` includes a parser that ran out of memory in a library that cannot say so."""
+from workers.sandbox.refusal import Refused
+
+__all__ = ["Refused", "SandboxLimits", "parse_in_sandbox", "run_sandboxed"]
+
+T = TypeVar("T")
+
+_BYTES_PER_CHARACTER = 12
+_MORE_BYTES = 1_000_000
+_REFUSAL = b'{"refused": '
 
 
-class ParserKilled(Exception):
-    """The child gave no complete answer; the caller words the error for its kind of document."""
+class SandboxLimits(Protocol):
+    @property
+    def memory_bytes(self) -> int: ...
+    @property
+    def cpu_seconds(self) -> int: ...
+    @property
+    def wall_seconds(self) -> float: ...
+    @property
+    def characters(self) -> int: ...
 
-    def __init__(self, cause: KilledCause) -> None:
-        super().__init__(cause)
-        self.cause = cause
+
+async def parse_in_sandbox(
+    parser: str, document: bytes, limits: SandboxLimits, answer: TypeAdapter[T], **options: object
+) -> T:
+    """Return the answer of a parser: a function, named `module:function`, of a document and options. Raises Refused."""
+    numbers = (str(limits.memory_bytes), str(limits.cpu_seconds))
+    command = ("-m", "workers.sandbox.program", *numbers, parser, json.dumps(options))
+    with tempfile.TemporaryFile(buffering=0) as file:
+        await asyncio.to_thread(_fill, file, document)
+        most_bytes = _BYTES_PER_CHARACTER * limits.characters + _MORE_BYTES
+        output = await run_sandboxed(command, file, limits.wall_seconds, most_bytes)
+    if output.startswith(_REFUSAL):
+        raise Refused(**json.loads(output)["refused"])
+    try:
+        return await asyncio.to_thread(answer.validate_json, output)
+    except ValidationError as error:
+        raise Refused("broken_parser") from error
+
+
+def _fill(file: IO[bytes], document: bytes) -> None:
+    file.write(document)
+    file.seek(0)
 
 
 async def run_sandboxed(
@@ -31,19 +67,20 @@ async def run_sandboxed(
     most_bytes: int,
     environment: Mapping[str, str] | None = None,
 ) -> bytes:
-    """What `python command` answers. It must bind itself (`workers.sandbox.limits`). Raises ParserKilled.
+    """Return the output of `python command`. Raises Refused with the cause `too_much_text`, `time`,
+    `computing_time`, or `broken_parser`, which includes a library that ran out of memory and cannot report it.
 
-    The child has no environment but its import path and what is given here.
-    """
+    The command must limit itself (`workers.sandbox.limits`). The child's environment contains only its import path
+    and `environment`."""
     async with _child(command, document, environment or {}) as process:
         try:
             async with asyncio.timeout(wall_seconds):
                 output = await _collect(cast(StreamReader, process.stdout), most_bytes)
                 returncode = await process.wait()
         except TimeoutError:
-            raise ParserKilled("time") from None
+            raise Refused("time") from None
     if returncode:
-        raise ParserKilled("computing_time" if -returncode == signal.SIGXCPU else "broken_parser")
+        raise Refused("computing_time" if -returncode == signal.SIGXCPU else "broken_parser")
     return output
 
 
@@ -51,7 +88,7 @@ async def run_sandboxed(
 async def _child(
     command: Sequence[str], document: IO[bytes] | None, environment: Mapping[str, str]
 ) -> AsyncIterator[Process]:
-    """Killed on the way out with all that it started, whatever happened."""
+    """Start a child process. On exit it is always killed with all processes that it started."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-P", "-B", *command,
         stdin=DEVNULL if document is None else document, stdout=PIPE, stderr=DEVNULL, start_new_session=True,
@@ -72,5 +109,5 @@ async def _collect(stdout: StreamReader, most_bytes: int) -> bytes:
         pieces.append(piece)
         length += len(piece)
         if length > most_bytes:
-            raise ParserKilled("too_much_text")
+            raise Refused("too_much_text")
     return b"".join(pieces)

@@ -9,13 +9,12 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from workers.sandbox.office_package import OfficePackage
-from workers.sandbox.office_text import HIDDEN_LENGTH, MOST_HIDDEN, TooMuchText
-
-__all__ = ["SheetRow", "SheetRows", "is_spreadsheet", "read_spreadsheet"]
+from workers.sandbox.office_text import HIDDEN_LENGTH, MOST_HIDDEN
+from workers.sandbox.refusal import Refused
 
 _WORKBOOK = "xl/workbook.xml"
 _UNSHOWN = ";;;"
-"""The format of numbers and texts that shows nothing."""
+"""Number format that hides numbers and text."""
 _WHITES = ("FFFFFFFF", "00FFFFFF")
 _WHITE_THEME = 0
 _MOST_CELLS = 2_000_000
@@ -23,18 +22,18 @@ _MOST_CELLS = 2_000_000
 
 class SheetRow(NamedTuple):
     number: int
-    """In the sheet, from 1."""
+    """Row number in the sheet, from 1."""
     cells: list[str]
     hidden: list[str]
-    """Of cells that nobody sees; they are empty in `cells`."""
+    """Text of hidden cells, which are empty in `cells`."""
 
 
 class SheetRows(NamedTuple):
     sheet: str
     unread_sheets: int
-    """Shown as well, with something in them."""
+    """Number of further visible sheets with content, which are not read."""
     hidden_rows: int
-    """Left out, with something in them, as are hidden columns."""
+    """Number of hidden rows with content, which are left out, as are hidden columns."""
     rows: list[SheetRow]
 
 
@@ -43,7 +42,8 @@ def is_spreadsheet(package: OfficePackage) -> bool:
 
 
 def read_spreadsheet(data: bytes, most_characters: int) -> SheetRows:
-    """Raises TooMuchText, and whatever openpyxl raises for what is no workbook."""
+    """Read the rows of a spreadsheet. Raises Refused, and any exception of openpyxl for a file that is not a
+    workbook."""
     from openpyxl import load_workbook
 
     book = load_workbook(io.BytesIO(data), data_only=True, keep_links=False)
@@ -58,7 +58,7 @@ def read_spreadsheet(data: bytes, most_characters: int) -> SheetRows:
             continue
         left -= sum(map(len, row.cells))
         if left < 0:
-            raise TooMuchText
+            raise Refused("too_much_text")
         rows.append(row)
     return SheetRows(str(shown[0].title), len(shown) - 1, hidden_rows, rows)
 
@@ -69,7 +69,7 @@ def _holds_anything(sheet: Any) -> bool:
 
 def _rows(sheet: Any) -> Iterator[SheetRow]:
     if sheet.max_row * sheet.max_column > _MOST_CELLS:
-        raise TooMuchText
+        raise Refused("too_much_text")
     unseen = _hidden_columns(sheet)
     for number, row in enumerate(sheet.iter_rows(), 1):
         cells: list[str] = []
@@ -104,7 +104,7 @@ def _is_unseen(cell: Any) -> bool:
 
 
 def _text(value: object) -> str:
-    """Days as YYYY-MM-DD, whole numbers without a point."""
+    """Return a cell value as text: dates as YYYY-MM-DD, whole numbers without a decimal point."""
     match value:
         case None:
             return ""

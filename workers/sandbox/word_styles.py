@@ -11,21 +11,19 @@ from lxml import etree
 from workers.sandbox.office_package import attribute, children, named
 from workers.sandbox.office_text import BODY, Look
 
-__all__ = ["TITLE_LEVEL", "ParagraphStyle", "WordStyles", "look_of", "paragraph_look", "shading_of"]
-
 TITLE_LEVEL = -1
 _MOST_BASED = 20
-"""Styles that a style may rest on, one on the other."""
+"""Maximum length of a chain of styles that are based on each other."""
 _HEADING = re.compile(r"heading\s?([1-9])")
 _CONTENTS = re.compile(r"toc\s?(?:[1-9]|heading)")
 _OVERLAID = -100
-"""Twentieths of a point between letters: they stand on top of one another."""
+"""Letter spacing, in twentieths of a point, at or below which letters overlap."""
 _RAISED = 400
-"""Half-points off the line."""
+"""Distance from the baseline, in half-points, beyond which text counts as off the page."""
 _FLAT = 40
-"""Twentieths of a point of a line's height."""
+"""Exact line height, in twentieths of a point, up to which text counts as having no size."""
 _LEFT, _RIGHT = -15_000, 20_000
-"""Twentieths of a point; a page has 12,000 by 17,000."""
+"""Positions, in twentieths of a point, beyond which text is off the page; a page has 12,000 by 17,000."""
 _OFF = ("0", "false", "off", "none")
 _WHITE_THEMES = ("background1", "light1", "bg1", "lt1")
 _HIGHLIGHTS = {
@@ -38,9 +36,9 @@ _HIGHLIGHTS = {
 class ParagraphStyle(NamedTuple):
     look: Look
     level: int
-    """Of its heading; BODY for none, TITLE_LEVEL for the title of the document."""
+    """Heading level of the style; BODY if it is not a heading, TITLE_LEVEL for the document's title."""
     is_contents: bool
-    """Of a table of contents, which repeats the headings."""
+    """Whether the style belongs to a table of contents, which repeats the headings."""
 
 
 class WordStyles:
@@ -60,7 +58,7 @@ class WordStyles:
         self._known: dict[str | None, ParagraphStyle] = {}
 
     def paragraph(self, properties: etree._Element | None) -> ParagraphStyle:
-        """What holds for a paragraph with these properties (`pPr`)."""
+        """Return the style that applies to a paragraph with these properties (`pPr`)."""
         name = attribute(next(children(properties, "pStyle"), None), "val") or self._default
         if name not in self._known:
             self._known[name] = self._read(name)
@@ -70,11 +68,11 @@ class WordStyles:
         return ParagraphStyle(own.over(style.look), style.level if level is None else level, style.is_contents)
 
     def characters(self, name: str | None) -> Look:
-        """Of a style of characters alone."""
+        """Return the look of a character style alone."""
         return self._chain_look(name) if name in self._styles else Look()
 
     def cells(self, name: str | None) -> tuple[str | None, str | None]:
-        """What a style of tables puts behind the first row, and behind the others."""
+        """Return the background that a table style sets for the first row and for the other rows."""
         every = first = None
         for style in self._chain(name):
             every = every or shading_of(next(children(style, "tcPr"), None))
@@ -103,7 +101,7 @@ class WordStyles:
         return look
 
     def _chain(self, name: str | None) -> list[etree._Element]:
-        """The style and those that it rests on."""
+        """Return the style, followed by the styles on which it is based."""
         chain: list[etree._Element] = []
         while name in self._styles and len(chain) < _MOST_BASED:
             chain.append(self._styles[name])
@@ -112,16 +110,18 @@ class WordStyles:
 
 
 def look_of(properties: etree._Element | None) -> Look:
-    """Of the properties of a run (`rPr`)."""
+    """Return the look defined by the properties of a run (`rPr`)."""
     if properties is None:
         return Look()
-    hidden: bool | None = None
+    hidden = bold = None
     points = width = colour = unfilled = marked = away = None
-    for one in properties.iterchildren("*"):
-        value = attribute(one, "val")
-        match named(one):
+    for item in properties.iterchildren("*"):
+        value = attribute(item, "val")
+        match named(item):
             case "vanish" | "specVanish":
                 hidden = bool(hidden) or value not in _OFF
+            case "b":
+                bold = value not in _OFF
             case "sz":
                 points = _half_points(value)
             case "w":
@@ -131,16 +131,16 @@ def look_of(properties: etree._Element | None) -> Look:
             case "position" if abs(_number(value) or 0) > _RAISED:
                 away = True
             case "color":
-                colour = _colour(one)
+                colour = _colour(item)
             case "highlight":
                 marked = _HIGHLIGHTS.get(value or "")
             case "textFill":
-                unfilled, colour = _fill(one, colour)
-    return Look(hidden, points, width, colour, marked or shading_of(properties), unfilled, away)
+                unfilled, colour = _fill(item, colour)
+    return Look(hidden, points, width, colour, marked or shading_of(properties), unfilled, away, bold)
 
 
 def paragraph_look(properties: etree._Element | None) -> Look:
-    """Of the properties of a paragraph (`pPr`): what is behind it, and where it stands."""
+    """Return the look defined by the properties of a paragraph (`pPr`): its background and its position."""
     frame, indent = (next(children(properties, name), None) for name in ("framePr", "ind"))
     places = [attribute(frame, "x"), attribute(frame, "y"), attribute(indent, "left"), attribute(indent, "start")]
     spacing = next(children(properties, "spacing"), None)
@@ -150,16 +150,16 @@ def paragraph_look(properties: etree._Element | None) -> Look:
 
 
 def _fill(fill: etree._Element, colour: str | None) -> tuple[bool | None, str | None]:
-    """Whether the letters have none, and their colour."""
-    for one in fill.iter("*"):
-        match named(one):
+    """Return whether the letters have no fill, and their colour."""
+    for item in fill.iter("*"):
+        match named(item):
             case "noFill":
                 return True, colour
-            case "alpha" if (_number(attribute(one, "val")) or 0) >= 90_000:
+            case "alpha" if (_number(attribute(item, "val")) or 0) >= 90_000:
                 return True, colour
             case "srgbClr":
-                colour = attribute(one, "val") or colour
-            case "schemeClr" if attribute(one, "val") in _WHITE_THEMES and not len(one):
+                colour = attribute(item, "val") or colour
+            case "schemeClr" if attribute(item, "val") in _WHITE_THEMES and not len(item):
                 colour = "ffffff"
     return None, colour
 
@@ -172,7 +172,7 @@ def _colour(color: etree._Element) -> str:
 
 
 def shading_of(properties: etree._Element | None) -> str | None:
-    """The colour of an area; None where it lets through what is below."""
+    """Return the background colour, or None if the area is transparent."""
     shading = next(children(properties, "shd"), None)
     if shading is None:
         return None
@@ -182,7 +182,8 @@ def shading_of(properties: etree._Element | None) -> str | None:
 
 
 def _outline(properties: etree._Element | None) -> int | None:
-    """Level 9 of an outline is text."""
+    """Return the heading level of a paragraph from its outline level, or None if not set. Outline level 9 means
+    body text."""
     value = _number(attribute(next(children(properties, "outlineLvl"), None), "val"))
     return None if value is None else int(value) + 1 if value < 9 else BODY
 

@@ -8,17 +8,18 @@ import re
 
 from lxml import etree
 
-from workers.sandbox.office_package import OfficePackage, UnreadableOffice, attribute, children, named
+from workers.sandbox.formula_text import formula_text
+from workers.sandbox.office_package import OfficePackage, attribute, children, named
 from workers.sandbox.office_text import BODY, Look, OfficeHiding, OfficeParagraphs
+from workers.sandbox.refusal import Refused
 from workers.sandbox.word_styles import TITLE_LEVEL, WordStyles, look_of, shading_of
-
-__all__ = ["is_word", "read_word"]
 
 _RELATIONS = "_rels/.rels"
 _DELETED = ("del", "moveFrom")
 _NOT_TEXT = ("instrText", "delInstrText", "Fallback", "pPr", "rPr", "sdtPr", "docPr", "sectPr")
 _LEFTMOST, _RIGHTMOST = -6_000_000, 12_000_000
 _WHOLE = re.compile(r"-?\d{1,12}")
+_LINE_BREAKS = (None, "textWrapping")
 _SEPARATORS = ("separator", "continuationSeparator", "continuationNotice")
 
 
@@ -27,7 +28,7 @@ def is_word(package: OfficePackage) -> bool:
 
 
 def _main_part(package: OfficePackage) -> str | None:
-    """By the package's own word for it, as Word finds it."""
+    """Return the main part that the package declares, as Word finds it, or None."""
     for relation in children(package.part(_RELATIONS), "Relationship"):
         target = (attribute(relation, "Target") or "").lstrip("/")
         if (attribute(relation, "Type") or "").endswith("/officeDocument") and target.startswith("word/"):
@@ -36,11 +37,11 @@ def _main_part(package: OfficePackage) -> str | None:
 
 
 def read_word(package: OfficePackage, most_characters: int) -> OfficeParagraphs:
-    """Raises UnreadableOffice and TooMuchText."""
+    """Read a Word document. Raises Refused."""
     name = _main_part(package)
     root = package.part(name) if name else None
     if name is None or root is None:
-        raise UnreadableOffice("damaged")
+        raise Refused("damaged")
     return _WordReader(package, name.rpartition("/")[0], most_characters).read(root)
 
 
@@ -51,26 +52,42 @@ class _WordReader:
         self._styles = WordStyles(package.part(f"{folder}/styles.xml"))
         self._text = OfficeParagraphs(most_characters)
         self._boxes: list[etree._Element] = []
-        """Text boxes anchored in the paragraph under way: they follow it."""
+        """Text boxes anchored in the current paragraph, which are read after it."""
+        self._notes = {
+            (name, attribute(note, "id")): note
+            for name in ("footnote", "endnote")
+            for note in children(package.part(f"{folder}/{name}s.xml"), name)
+            if attribute(note, "type") not in _SEPARATORS
+        }
+        """Notes to which the text has not referred yet."""
 
     def read(self, root: etree._Element) -> OfficeParagraphs:
         page = next(children(root, "background"), None)
         colour = attribute(page, "color") if self._shows_background() else None
         self._blocks(root, Look(behind=None if colour == "auto" else colour))
-        for name in ("footnotes", "endnotes"):
-            for note in children(self._package.part(f"{self._folder}/{name}.xml"), name[:-1]):
-                if attribute(note, "type") not in _SEPARATORS:
-                    self._blocks(note, Look())
+        for note in list(self._notes):
+            self._note(note)
         for comment in children(self._package.part(f"{self._folder}/comments.xml"), "comment"):
             self._text.hide("in a comment", _words(comment))
         return self._text
+
+    def _note(self, note: tuple[str, str | None], why: OfficeHiding | None = None) -> str:
+        """Read a note, and return its mark; empty if there is no such note, it was read before, or it is hidden."""
+        element = self._notes.pop(note, None)
+        if element is None:
+            return ""
+        text, boxes = self._text, self._boxes
+        self._text, self._boxes = OfficeParagraphs(text.characters_left), []
+        self._blocks(element, Look(), why)
+        own, self._text, self._boxes = self._text, text, boxes
+        return text.add_note(own)
 
     def _shows_background(self) -> bool:
         settings = self._package.part(f"{self._folder}/settings.xml")
         return next(children(settings, "displayBackgroundShape"), None) is not None
 
     def _blocks(self, parent: etree._Element, below: Look, why: OfficeHiding | None = None) -> None:
-        """Paragraphs and tables, however they are wrapped; all of them hidden where `why` says so."""
+        """Read paragraphs and tables, however they are nested. All of them are hidden if `why` is set."""
         for child in parent.iterchildren("*"):
             match named(child):
                 case "p":
@@ -111,16 +128,14 @@ class _WordReader:
             elif next(children(of_row, "del"), None) is not None:
                 hiding = why or "deleted, with the change recorded"
             behind = Look(behind=others if number else first).over(below)
-            for place, cell in enumerate(children(row, "tc")):
+            for cell in self._text.row(children(row, "tc")):
                 own = Look(behind=shading_of(next(children(cell, "tcPr"), None))).over(behind)
-                if place:
-                    self._text.add(" | ")
                 self._cell(cell, own, hiding)
             self._text.end_paragraph()
             self._boxes_of_paragraph(below, why)
 
     def _cell(self, parent: etree._Element, below: Look, why: OfficeHiding | None) -> None:
-        """On one line, with the tables that it holds."""
+        """Add a cell on one line, including the tables that it contains."""
         for child in parent.iterchildren("*"):
             if named(child) == "p":
                 style = self._styles.paragraph(next(children(child, "pPr"), None))
@@ -136,6 +151,8 @@ class _WordReader:
             match named(child):
                 case "r":
                     self._run(child, look, why)
+                case "oMath":
+                    self._formula(child, look, why)
                 case "p" | "tbl" | "txbxContent":
                     pass
                 case name if name in _DELETED:
@@ -143,33 +160,50 @@ class _WordReader:
                 case name if name not in _NOT_TEXT:
                     self._runs(child, look, why)
 
+    def _formula(self, formula: etree._Element, look: Look, why: OfficeHiding | None) -> None:
+        def is_seen(run: etree._Element) -> bool:
+            hiding = why or look_of(next(children(run, "rPr"), None)).over(look).why_unseen()
+            if hiding is not None:
+                self._text.add("".join(item.text or "" for item in children(run, "t")), hiding)
+            return hiding is None
+
+        self._text.add(formula_text(formula, is_seen))
+
     def _run(self, run: etree._Element, look: Look, why: OfficeHiding | None) -> None:
         properties = next(children(run, "rPr"), None)
         style = self._styles.characters(attribute(next(children(properties, "rStyle"), None), "val"))
-        hiding = why or look_of(properties).over(style).over(look).why_unseen()
+        seen = look_of(properties).over(style).over(look)
+        hiding = why or seen.why_unseen()
         for child in run.iterchildren("*"):
             match named(child):
                 case "t":
-                    self._text.add(child.text or "", hiding)
+                    self._text.add(child.text or "", hiding, bold=bool(seen.bold))
                 case "delText":
                     self._text.add(child.text or "", "deleted, with the change recorded")
+                case "br" | "cr" if not hiding and attribute(child, "type") in _LINE_BREAKS:
+                    self._text.end_line()
                 case "tab" | "br" | "cr":
-                    self._text.add(" ", hiding)
+                    self._text.add(" ", hiding, bold=True)
+                case "footnoteReference" | "endnoteReference":
+                    note = named(child).removesuffix("Reference"), attribute(child, "id")
+                    if mark := self._note(note, hiding):
+                        self._text.add(f"[^{mark}]", bold=True)
                 case "noBreakHyphen":
                     self._text.add("-", hiding)
                 case "drawing" | "pict" | "AlternateContent" | "object":
                     self._drawing(child)
 
     def _drawing(self, drawing: etree._Element) -> None:
-        """Of a shape that is written down twice, for two generations of Word, the first is read."""
+        """Read the text boxes of a drawing. If a shape is stored twice, for two generations of Word, the first
+        is read."""
         for box in drawing.iter("{*}txbxContent"):
             ancestors = list(box.iterancestors("*"))
-            if any(named(one) == "Fallback" for one in ancestors):
+            if any(named(ancestor) == "Fallback" for ancestor in ancestors):
                 continue
             within = ancestors[: ancestors.index(drawing) + 1]
-            if any(_is_hidden_shape(one) for one in within):
+            if any(_is_hidden_shape(item) for item in within):
                 self._text.hide("marked as hidden", _words(box))
-            elif any(_is_off_page(one) for one in within):
+            elif any(_is_off_page(item) for item in within):
                 self._text.hide("off the page", _words(box))
             else:
                 self._boxes.append(box)
@@ -179,15 +213,16 @@ def _is_hidden_shape(element: etree._Element) -> bool:
     style = (attribute(element, "style") or "").replace(" ", "").lower()
     if "visibility:hidden" in style or "display:none" in style:
         return True
-    return any(attribute(one, "hidden") in ("1", "true") for one in children(element, "docPr"))
+    return any(attribute(child, "hidden") in ("1", "true") for child in children(element, "docPr"))
 
 
 def _is_off_page(element: etree._Element) -> bool:
-    """By its distance, in EMU (360,000 a centimetre), from whatever it is measured from."""
+    """Return whether the element is off the page, judged by its distance, in EMU (360,000 per centimetre), from its
+    reference point."""
     offsets = (child for name in ("positionH", "positionV") for child in children(element, name))
-    texts = ((one.text or "").strip() for offset in offsets for one in children(offset, "posOffset"))
+    texts = ((item.text or "").strip() for offset in offsets for item in children(offset, "posOffset"))
     return any(not _LEFTMOST < int(text) < _RIGHTMOST for text in texts if _WHOLE.fullmatch(text))
 
 
 def _words(element: etree._Element) -> str:
-    return " ".join("".join(one.text or "" for one in paragraph.iter("{*}t")) for paragraph in element.iter("{*}p"))
+    return " ".join("".join(item.text or "" for item in paragraph.iter("{*}t")) for paragraph in element.iter("{*}p"))

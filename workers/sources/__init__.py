@@ -36,7 +36,6 @@ from workers.sources.capabilities import (
 )
 from workers.sources.crossref import Crossref
 from workers.sources.google_scholar import GoogleScholar
-from workers.sources.in_memory import InMemorySource
 from workers.sources.openalex import OpenAlex
 from workers.sources.semantic_scholar import SemanticScholar
 from workers.sources.unpaywall import Unpaywall
@@ -45,7 +44,6 @@ __all__ = [
     "Arxiv",
     "Crossref",
     "GoogleScholar",
-    "InMemorySource",
     "ListsCitingPapers",
     "ListsReferences",
     "LiteratureSource",

@@ -18,13 +18,18 @@ from assayer.errors import SourceRefused
 from assayer.literature.paper_identity import arxiv_id, doi, with_arxiv
 from assayer.literature.withdrawals import says_withdrawn
 from assayer.models import OPEN, Identifiers, Operation, Paper, PreprintVersions, Retraction, Window
-from workers.remote.metrics import PARSE_FAILURES
-from workers.remote.request import RequestContext, SourceFetcher, SourceRequest
-from workers.sources.record_fields import clean_prose, distinct_links, make_paper_id, one_line, parse_date, web_link
+from workers.outbound.metrics import PARSE_FAILURES
+from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest
+from workers.sources.record_fields import (
+    clean_prose,
+    distinct_links,
+    make_paper_id,
+    one_line,
+    parse_date,
+    title_line,
+    web_link,
+)
 from workers.sources.responses import fetch_parsed, malformed_response, parse_xml
-
-__all__ = ["SOURCE", "Arxiv", "ArxivPage", "read_page", "search_query"]
-
 
 _PAGE = 200
 _DEEPEST = 2_000
@@ -40,11 +45,10 @@ _STOP_WORDS = frozenset(_STOP_WORD_LIST.split())
 
 
 def search_query(text: str, window: Window) -> str:
-    """In arXiv's query language; empty when the text holds no telling word.
+    """Return the text as a query in arXiv's query language; empty if the text contains no significant word.
 
     Any of the words may occur, the more the better. Only letters and digits of the text remain, in lower case, so
-    nothing in it acts as an operator (AND, OR, ANDNOT), field, quote, bracket or wildcard.
-    """
+    that nothing in it acts as an operator (AND, OR, ANDNOT), field, quote, bracket or wildcard."""
     plain = unicodedata.normalize("NFKD", text.replace("ß", "ss")).encode("ascii", "ignore").decode().lower()
     words = [word for word in dict.fromkeys(_WORD.findall(plain)) if word not in _STOP_WORDS]
     if not words:
@@ -62,7 +66,7 @@ SOURCE = "arxiv"
 class ArxivPage(NamedTuple):
     papers: tuple[Paper, ...]
     total: int
-    """Of the whole result, as arXiv says."""
+    """Number of papers in the whole result, as arXiv reports it."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,7 @@ class Arxiv:
     name: ClassVar[str] = SOURCE
 
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Paper]:
-        """By title, abstract, authors and comments; at most 2,000."""
+        """Search by title, abstract, authors and comments; at most 2,000 results."""
         asked, found, start, wanted = search_query(query, window), list[Paper](), 0, min(limit, _DEEPEST)
         while asked and start < wanted:
             size = min(_PAGE, wanted - start)
@@ -106,7 +110,7 @@ class Arxiv:
     async def _papers(
         self, papers: Sequence[Identifiers], operation: Operation, context: RequestContext
     ) -> dict[str, Paper]:
-        """By arXiv id, without the unknown ones."""
+        """Return papers by arXiv id, without the unknown ids."""
         names, found = (
             list(dict.fromkeys(name for paper in papers if (name := _arxiv_id_of(paper)))),
             dict[str, Paper](),
@@ -126,7 +130,8 @@ class Arxiv:
 
 
 def _arxiv_id_of(paper: Identifiers) -> str:
-    """Empty when it is not on arXiv. One malformed id spoils a whole list."""
+    """Return the paper's arXiv id, or an empty string if it has none. A single malformed id makes a request for a
+    whole list fail."""
     name = arxiv_id(with_arxiv(paper).arxiv)
     return name if name.isascii() else ""
 
@@ -138,12 +143,12 @@ _MOST_DIGITS = 9
 _ERRORS = "/api/errors"
 _VERSION = re.compile(r"v([1-9]\d{0,3})$", re.ASCII)
 _QUOTED_CHARACTERS = 200
-"""Characters of its own words in an error."""
+"""Maximum characters of arXiv's message quoted in an error."""
 
 
 def read_page(body: bytes, start: int) -> ArxivPage:
-    """The page that begins with result number `start`. Raises SourceMalformed, also when it is empty though it should
-    not be; SourceRefused with arXiv's words when the feed is its error message."""
+    """Parse the page that begins with result number `start`. Raises SourceMalformed, also when the page is
+    unexpectedly empty; SourceRefused with arXiv's message when the feed is an error message."""
     root = parse_xml(body, SOURCE)
     if root.tag != f"{_ATOM}feed":
         raise malformed_response(
@@ -178,7 +183,7 @@ class _Entry:
 
     def address(self, title: str | None, relation: str) -> str:
         links = self.node.iterchildren(f"{_ATOM}link")
-        found = (one.get("href", "") for one in links if one.get("title") == title and one.get("rel") == relation)
+        found = (link.get("href", "") for link in links if link.get("title") == title and link.get("rel") == relation)
         return next(found, "")
 
 
@@ -189,9 +194,9 @@ def _raise_error(entries: list[_Entry]) -> None:
 
 
 def _paper(entry: _Entry) -> Paper | None:
-    """None for an entry without id or title."""
+    """Return the paper of an entry, or None if it has no id or title."""
     address = entry.text(f"{_ATOM}id").strip()
-    name, title = arxiv_id(address), one_line(entry.text(f"{_ATOM}title"))
+    name, title = arxiv_id(address), title_line(entry.text(f"{_ATOM}title"))
     if not name or not title:
         return None
     authors = (one_line(author.findtext(f"{_ATOM}name") or "") for author in entry.node.iterchildren(f"{_ATOM}author"))
@@ -213,7 +218,8 @@ def _paper(entry: _Entry) -> Paper | None:
 
 
 def _versions(entry: _Entry, address: str) -> PreprintVersions | None:
-    """The id ends in the number of the newest version, and `updated` is its day."""
+    """Return the version data of a preprint: the id ends in the number of the newest version, and `updated` is its
+    date."""
     first, newest_day = (parse_date(entry.text(f"{_ATOM}{name}")) for name in ("published", "updated"))
     match = _VERSION.search(address)
     if match is None or first is None or newest_day is None:

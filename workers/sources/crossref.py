@@ -19,14 +19,15 @@ from assayer.cutoff import papers_within
 from assayer.literature.paper_identity import doi, with_arxiv
 from assayer.literature.retractions import gravest_retraction
 from assayer.models import Identifiers, Operation, Paper, Retraction, Window
-from workers.remote.request import RequestContext, SourceFetcher, SourceRequest
+from assayer.text.markup import strip_markup
+from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest
 from workers.sources.query_encoding import ARXIV_PREFIX, allowed_in_filter, path_segment, plain_query, url_batches
 from workers.sources.record_fields import (
     clean_prose,
     last_day_of_period,
     make_paper_id,
     one_line,
-    strip_markup,
+    title_line,
     web_link,
 )
 from workers.sources.responses import (
@@ -40,22 +41,9 @@ from workers.sources.responses import (
     parse_json_unless_unknown,
 )
 
-__all__ = [
-    "FIELDS",
-    "SOURCE",
-    "Crossref",
-    "CrossrefListResponse",
-    "CrossrefWork",
-    "CrossrefWorkResponse",
-    "doi_of",
-    "paper_of",
-    "retraction_of",
-]
-
-
 _MOST_ROWS = 1000
 _BATCH = 50
-"""DOIs to a list. More make the answer slower, and the URL longer than proxies like."""
+"""Maximum DOIs per list request. More would make responses slower and URLs longer than some proxies accept."""
 _LONGEST_FILTER = 3000
 _TYPES = (
     "journal-article",
@@ -66,7 +54,7 @@ _TYPES = (
     "report",
     "dissertation",
 )
-"""Of papers; Crossref also registers journals, figures, grants and reviews."""
+"""Crossref types that are papers; Crossref also registers journals, figures, grants and reviews."""
 
 SOURCE = "crossref"
 
@@ -76,7 +64,7 @@ class _Date(ApiObject):
 
     @property
     def day(self) -> dt.date | None:
-        """The last one of the period; Crossref writes [[null]] for no date."""
+        """Last day of the period, or None; Crossref writes [[null]] for a missing date."""
         year, month, day = (*(self.parts[0] if self.parts else ()), None, None, None)[:3]
         return last_day_of_period(year, month, day) if year else None
 
@@ -85,7 +73,7 @@ class _Author(ApiObject):
     given: TextOrEmpty = ""
     family: TextOrEmpty = ""
     name: TextOrEmpty = ""
-    """Of a group."""
+    """Name of a group."""
 
     @property
     def full_name(self) -> str:
@@ -99,7 +87,7 @@ class _Update(ApiObject):
 
     @property
     def day(self) -> dt.date:
-        """The last of all days where none is given."""
+        """Day of the notice; the maximum date if it is not dated."""
         return (self.updated and self.updated.day) or dt.date.max
 
     @property
@@ -130,7 +118,7 @@ class CrossrefWork(ApiObject):
     updated_by: ValidEntries[_Update] = Field(default=(), alias="updated-by")
     """Notices about this work, deposited by publishers or taken over from Retraction Watch."""
     update_to: ValidEntries[_Update] = Field(default=(), alias="update-to")
-    """Works that this one is a notice about; itself where the notice was put in the work's place."""
+    """Works to which this notice refers; the work itself if the notice has replaced it."""
 
 
 @dataclass(frozen=True)
@@ -141,11 +129,11 @@ class Crossref:
     name: ClassVar[str] = SOURCE
 
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Paper]:
-        """By title, authors, venue and year as a citation has them; few records have abstracts."""
+        """Search by title, authors, venue and year, as in a citation. Few records have abstracts."""
         words = plain_query(query)
         if not words or limit <= 0:
             return []
-        conditions = [f"type:{one}" for one in _TYPES]
+        conditions = [f"type:{item}" for item in _TYPES]
         conditions += [f"from-pub-date:{window.after}"] * (window.after is not None)
         conditions += [f"until-pub-date:{window.before}"] * (window.before is not None)
         params = (
@@ -171,18 +159,19 @@ class Crossref:
     async def _works(
         self, dois: Iterable[str], operation: Operation, context: RequestContext
     ) -> dict[str, CrossrefWork]:
-        """Those that Crossref knows, in as few requests as it allows. The same requests for records and notices."""
-        asked = sorted({one for one in dois if one and not one.startswith(ARXIV_PREFIX)})
-        found, single = dict[str, CrossrefWork](), [one for one in asked if not allowed_in_filter(one)]
-        for batch in url_batches([one for one in asked if allowed_in_filter(one)], _BATCH, _LONGEST_FILTER):
+        """Return the works that Crossref knows, in as few requests as it allows. Records and notices use the
+        same requests."""
+        asked = sorted({item for item in dois if item and not item.startswith(ARXIV_PREFIX)})
+        found, single = dict[str, CrossrefWork](), [item for item in asked if not allowed_in_filter(item)]
+        for batch in url_batches([item for item in asked if allowed_in_filter(item)], _BATCH, _LONGEST_FILTER):
             if len(batch) == 1:
                 single += batch
                 continue
-            conditions = ",".join(f"doi:{one}" for one in batch)
+            conditions = ",".join(f"doi:{item}" for item in batch)
             params = (("filter", conditions), ("rows", str(len(batch))), ("select", FIELDS))
             found |= {doi_of(work): work for work in await self._list_works(operation, params, context)}
-        for one in single:
-            request = SourceRequest(SOURCE, operation, f"works/{path_segment(one)}")
+        for item in single:
+            request = SourceRequest(SOURCE, operation, f"works/{path_segment(item)}")
             answer = await fetch_parsed(
                 self.remote,
                 request,
@@ -190,7 +179,7 @@ class Crossref:
                 lambda response: parse_json_unless_unknown(response, CrossrefWorkResponse, SOURCE),
             )
             if answer is not None:
-                found[one] = answer.message
+                found[item] = answer.message
         return found
 
     async def _list_works(
@@ -207,7 +196,7 @@ FIELDS = (
     "DOI,URL,abstract,author,container-title,is-referenced-by-count,issued,published,relation,subtitle,title,"
     "update-to,updated-by"
 )
-"""Of `select` on lists; one record by its DOI always comes whole."""
+"""Fields for `select` on lists; a single record requested by its DOI is always complete."""
 
 _Kind = Literal["retracted", "withdrawn", "concern"]
 _KINDS: dict[str, _Kind] = {
@@ -217,7 +206,7 @@ _KINDS: dict[str, _Kind] = {
     "expression_of_concern": "concern",
     "partial_retraction": "concern",
 }
-"""Update types that say a work no longer stands; corrections, errata and new versions do not."""
+"""Update types that mean a work no longer stands; corrections, errata and new versions are not among them."""
 
 
 class _Page(ApiObject):
@@ -237,14 +226,14 @@ def doi_of(work: CrossrefWork) -> str:
 
 
 def _identifiers(work: CrossrefWork) -> Identifiers:
-    related = (doi(one.id) for one in (work.relation.preprints if work.relation else ()))
+    related = (doi(item.id) for item in (work.relation.preprints if work.relation else ()))
     preprint = next((name for name in related if name.startswith(ARXIV_PREFIX)), "")
     return with_arxiv(Identifiers(doi=doi_of(work), arxiv=preprint.removeprefix(ARXIV_PREFIX)))
 
 
 def retraction_of(work: CrossrefWork) -> Retraction | None:
-    """The gravest notice, of these the one that says more, then the earliest; none that a later reinstatement took
-    back."""
+    """Return the gravest notice, preferring the more informative and then the earlier, or None. Notices reversed by
+    a later reinstatement do not count."""
     own = doi_of(work)
     notices = [*work.updated_by, *(update for update in work.update_to if doi(update.doi) == own)]
     reinstated = max((notice.day for notice in notices if notice.kind == "reinstatement"), default=dt.date.min)
@@ -255,21 +244,21 @@ def retraction_of(work: CrossrefWork) -> Retraction | None:
             notice=doi(notice.doi) if notice.doi.isprintable() else "",
             date=notice.updated.day if notice.updated else None,
         )
-        for notice in sorted(notices, key=lambda one: one.day)
+        for notice in sorted(notices, key=lambda item: item.day)
         if notice.kind in _KINDS and notice.day > reinstated
     ]
     return gravest_retraction(standing) if standing else None
 
 
 def _title(work: CrossrefWork) -> str:
-    title, subtitle = (one_line(strip_markup(texts[0])) if texts else "" for texts in (work.title, work.subtitle))
+    title, subtitle = (title_line(texts[0]) if texts else "" for texts in (work.title, work.subtitle))
     if not subtitle or title.casefold().endswith(subtitle.casefold()):
         return title
     return f"{title}: {subtitle}" if title else ""
 
 
 def paper_of(work: CrossrefWork) -> Paper | None:
-    """None for a record without title or usable DOI."""
+    """Return the paper of a record, or None if it has no title or usable DOI."""
     identifiers, title = _identifiers(work), _title(work)
     if not title or not identifiers.doi:
         return None
@@ -280,7 +269,7 @@ def paper_of(work: CrossrefWork) -> Paper | None:
         abstract=clean_prose(strip_markup(work.abstract)),
         authors=tuple(author.full_name for author in work.author if author.full_name),
         publication_date=date or None,
-        venue=one_line(strip_markup(work.container[0])) if work.container else "",
+        venue=title_line(work.container[0]) if work.container else "",
         url=web_link(work.url),
         citation_count=work.cited_by,
         source=SOURCE,

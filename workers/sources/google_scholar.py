@@ -14,9 +14,9 @@ from pydantic import Field
 
 from assayer.cutoff import papers_within
 from assayer.models import Paper, Window
-from workers.remote.request import RequestContext, SourceFetcher, SourceRequest
+from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest
 from workers.sources.query_encoding import plain_query
-from workers.sources.record_fields import last_day_of_period, make_paper_id, one_line, web_link
+from workers.sources.record_fields import last_day_of_period, make_paper_id, one_line, title_line, web_link
 from workers.sources.responses import (
     ApiObject,
     CountOrNone,
@@ -25,8 +25,6 @@ from workers.sources.responses import (
     fetch_parsed,
     parse_json_unless_unknown,
 )
-
-__all__ = ["GoogleScholar"]
 
 _PAGE = 10
 _LONGEST_QUERY = 250
@@ -46,7 +44,7 @@ class _Organic(ApiObject):
 
 class _Answer(ApiObject):
     organic: ValidEntries[_Organic]
-    """Without it, it is no answer of a search."""
+    """Search results. A response without this field is not a search response."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +80,8 @@ def _request(words: str, page: int, window: Window) -> SourceRequest:
 
 
 def _paper(entry: _Organic) -> Paper | None:
-    """None for a record without title or address."""
-    title, url = one_line(entry.title), web_link(entry.link)
+    """Return the paper of a record, or None if it has no title or address."""
+    title, url = title_line(entry.title), web_link(entry.link)
     if not title or not url:
         return None
     authors, venue = _authors_and_venue(one_line(entry.publication))
@@ -101,7 +99,7 @@ def _paper(entry: _Organic) -> Paper | None:
 
 
 def _authors_and_venue(line: str) -> tuple[tuple[str, ...], str]:
-    """What is cut is left out: half a name is nobody's."""
+    """Return authors and venue, leaving out truncated names because they identify no author or venue."""
     parts = _DASH.split(line)
     names = (name.strip() for name in parts[0].split(","))
     venue = _YEAR_BEHIND.sub("", parts[1]).strip() if len(parts) > 2 else ""

@@ -17,7 +17,7 @@ from pydantic import Field
 from assayer.cutoff import papers_within
 from assayer.literature.paper_identity import doi, identifiers_in, with_arxiv
 from assayer.models import Identifiers, Operation, Paper, Retraction, Window
-from workers.remote.request import RequestContext, SourceFetcher, SourceRequest
+from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest
 from workers.sources.query_encoding import ARXIV_PREFIX, allowed_in_filter, path_segment, plain_query, url_batches
 from workers.sources.record_fields import (
     clean_prose,
@@ -26,6 +26,7 @@ from workers.sources.record_fields import (
     make_paper_id,
     one_line,
     parse_date,
+    title_line,
     web_link,
 )
 from workers.sources.responses import (
@@ -40,29 +41,15 @@ from workers.sources.responses import (
     parse_json_unless_unknown,
 )
 
-__all__ = [
-    "FIELDS",
-    "SOURCE",
-    "OpenAlex",
-    "OpenAlexWork",
-    "OpenAlexWorkList",
-    "abstract_from_index",
-    "identifiers_of",
-    "paper_of",
-    "pdf_urls_of",
-    "work_id",
-]
-
-
 _PAGE = 100
 _DEEPEST = 10_000
 _LONGEST_FILTER = 3000
 _FEW = 3
-"""Works with every word of a query below which a search for any of them is worth its price."""
+"""Number of works matching every word below which a paid search for any of the words is made."""
 
 
 class _WorkKey(NamedTuple):
-    """One way to name a work, as filters and paths write it."""
+    """Identifier of a work in the form used in filters and paths."""
 
     kind: Literal["openalex", "doi", "pmid"]
     value: str
@@ -123,12 +110,12 @@ def _work_keys(work: OpenAlexWork) -> Iterable[_WorkKey]:
 
 
 def _papers(works: Iterable[OpenAlexWork]) -> list[Paper]:
-    """Each once: lists may move while they are paged through."""
+    """Return the papers without duplicates, since lists may shift while they are paged through."""
     return list({paper.id: paper for work in works if (paper := paper_of(work))}.values())
 
 
 def _days(window: Window) -> list[str]:
-    """As conditions of a filter."""
+    """Return the window as filter conditions."""
     first = [f"from_publication_date:{window.after}"] * (window.after is not None)
     return first + [f"to_publication_date:{window.before}"] * (window.before is not None)
 
@@ -160,8 +147,8 @@ class OpenAlex:
     name: ClassVar[str] = SOURCE
 
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Paper]:
-        """By title, abstract and full text where OpenAlex has it: works with every word, and where these are few
-        those with any of the words behind them."""
+        """Search by title, abstract and, where OpenAlex has it, full text. Works that contain every word come
+        first; if they are few, works with any of the words follow."""
         words = plain_query(query).split()
         if not words:
             return []
@@ -172,14 +159,14 @@ class OpenAlex:
         return papers_within(_papers(works), window)[:limit]
 
     async def references(self, paper: Identifiers, limit: int, context: RequestContext) -> list[Paper]:
-        """In the order in which OpenAlex lists them, which is not the paper's."""
+        """Return the references in OpenAlex's order, which is not the paper's."""
         key = _work_key(paper)
         work = await self._fetch_work(key, "id,referenced_works", "references", context) if key else None
         cited = (
             [_WorkKey("openalex", name) for text in work.referenced_works if (name := work_id(text))] if work else []
         )
         found = await self._works(cited[:limit], FIELDS, "references", context)
-        return [record for one in cited if one in found and (record := paper_of(found[one]))]
+        return [record for item in cited if item in found and (record := paper_of(found[item]))]
 
     async def citing(self, paper: Identifiers, limit: int, window: Window, context: RequestContext) -> list[Paper]:
         """The newest first."""
@@ -202,7 +189,8 @@ class OpenAlex:
     async def retractions(
         self, papers: Sequence[Identifiers], context: RequestContext
     ) -> Mapping[Identifiers, Retraction]:
-        """Without notice and date: OpenAlex only says that Retraction Watch lists the work."""
+        """Return retractions without notice or date, because OpenAlex only states that Retraction Watch lists
+        the work."""
         found = await self._works_by_paper(papers, "id,doi,ids,is_retracted", "retractions", context)
         notice = Retraction(kind="retracted", source=SOURCE)
         return {paper: notice for paper, work in found.items() if work.is_retracted}
@@ -222,7 +210,7 @@ class OpenAlex:
     async def _works(
         self, keys: Sequence[_WorkKey], fields: str, operation: Operation, context: RequestContext
     ) -> dict[_WorkKey, OpenAlexWork]:
-        """Those that OpenAlex knows, in as few requests as it allows."""
+        """Return the works that OpenAlex knows, in as few requests as it allows."""
         found = dict[_WorkKey, OpenAlexWork]()
         for kind, group in groupby(sorted(set(keys)), key=lambda key: key.kind):
             listed, single = list[_WorkKey](), list[_WorkKey]()
@@ -251,7 +239,7 @@ class OpenAlex:
     async def _list_works(
         self, params: tuple[tuple[str, str], ...], limit: int, operation: Operation, context: RequestContext
     ) -> list[OpenAlexWork]:
-        """The first works of a list, page by page. `select` and the sizes of pages are added."""
+        """Return the first works of a list, page by page. `select` and page size parameters are added."""
         works, wanted = list[OpenAlexWork](), min(limit, _DEEPEST)
         for number in range(1, -(-wanted // _PAGE) + 1):
             paging = (("select", FIELDS), ("per_page", str(min(wanted, _PAGE))), ("page", str(number)))
@@ -274,20 +262,20 @@ FIELDS = (
     "id,doi,ids,display_name,publication_date,authorships,primary_location,best_oa_location,locations,"
     "abstract_inverted_index,cited_by_count,is_retracted"
 )
-"""Of `select`, which knows root fields only."""
+"""Fields for `select`, which accepts root fields only."""
 
 _WORK_ID = re.compile(r"(?:https://openalex\.org/)?(W\d{1,12})", re.IGNORECASE)
 _DIGITS = re.compile(r"(?:PMC)?(\d{1,10})", re.IGNORECASE)
 
 
 def work_id(text: str) -> str:
-    """`W2741809807` of an id or its URL; empty when it is neither."""
+    """Return the id, such as `W2741809807`, from an id or its URL; empty if the text is neither."""
     match = _WORK_ID.fullmatch(text.strip())
     return match[1].upper() if match else ""
 
 
 def abstract_from_index(positions: Mapping[str, list[int]]) -> str:
-    """The words in the order of their positions."""
+    """Return the abstract's words in the order of their positions."""
     placed = sorted((place, word) for word, places in positions.items() for place in places)
     return " ".join(word for _, word in placed)
 
@@ -298,7 +286,8 @@ def _number(url: str) -> str:
 
 
 def _day(text: str) -> dt.date | None:
-    """OpenAlex writes 1 for a month or day that it does not know."""
+    """Parse a date. OpenAlex writes 1 for an unknown month or day, so the last day of the possible period is
+    returned."""
     day = parse_date(text)
     if day is None or day.day > 1:
         return day
@@ -320,12 +309,12 @@ def identifiers_of(work: OpenAlexWork) -> Identifiers:
     return with_arxiv(
         Identifiers(
             doi=doi(work.doi) if work.doi.isprintable() else "",
-            arxiv=next((one.arxiv for one in found if one.arxiv), ""),
+            arxiv=next((item.arxiv for item in found if item.arxiv), ""),
             openalex=work_id(work.id),
             pubmed=_number(ids.pmid),
-            pmc=f"PMC{pmc}" if pmc else next((one.pmc for one in found if one.pmc), ""),
-            acl=next((one.acl for one in found if one.acl), ""),
-            openreview=next((one.openreview for one in found if one.openreview), ""),
+            pmc=f"PMC{pmc}" if pmc else next((item.pmc for item in found if item.pmc), ""),
+            acl=next((item.acl for item in found if item.acl), ""),
+            openreview=next((item.openreview for item in found if item.openreview), ""),
         )
     )
 
@@ -336,11 +325,14 @@ def pdf_urls_of(work: OpenAlexWork) -> tuple[str, ...]:
 
 
 def paper_of(work: OpenAlexWork) -> Paper | None:
-    """None for a record without title or usable id: it could not be cited."""
-    identifiers, title, home = identifiers_of(work), one_line(work.display_name), work.primary_location
+    """Return the paper of a work, or None if it has no title or usable id and could not be cited."""
+    identifiers, title, home = identifiers_of(work), title_line(work.display_name), work.primary_location
     if not title or not identifiers.openalex:
         return None
-    names = (one_line((one.author and one.author.display_name) or one.raw_author_name) for one in work.authorships)
+    names = (
+        one_line((authorship.author and authorship.author.display_name) or authorship.raw_author_name)
+        for authorship in work.authorships
+    )
     return Paper(
         id=make_paper_id(SOURCE, identifiers.openalex),
         title=title,

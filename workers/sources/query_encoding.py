@@ -1,12 +1,9 @@
-"""Queries and DOIs as they stand in requests: nothing in them acts as an operator or leads elsewhere."""
+"""Encoding of queries and DOIs for requests, so that nothing in them acts as an operator or changes the target."""
 
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from urllib.parse import quote
-
-__all__ = ["ARXIV_PREFIX", "allowed_in_filter", "path_segment", "plain_query", "url_batches"]
-
 
 _WORD = re.compile(r"\w+(?:['’.-]\w+)*")
 _OPERATORS = frozenset({"AND", "OR", "NOT", "NEAR", "TO"})
@@ -29,23 +26,24 @@ def plain_query(text: str, longest: int = _LONGEST) -> str:
 
 
 ARXIV_PREFIX = "10.48550/arxiv."
-"""arXiv registers its DOIs with DataCite."""
+"""Prefix of arXiv's DOIs, which are registered with DataCite."""
 
 _FILTER_SAFE_DOI = re.compile(r"10\.[a-z0-9._/()-]+", re.ASCII)
 
 
 def allowed_in_filter(doi: str) -> bool:
-    """Whether it can stand in a list of a filter, where commas, bars, colons and signs have a meaning."""
+    """Return whether the DOI can be used in a filter list, where commas, bars, colons and signs have a meaning."""
     return _FILTER_SAFE_DOI.fullmatch(doi) is not None
 
 
 def path_segment(doi: str) -> str:
-    """One segment of a path: no slash, dot segment or question mark of a DOI leads elsewhere."""
+    """Encode a DOI as a single path segment, so that slashes, dot segments and question marks do not change the
+    target."""
     return quote(doi, safe="")
 
 
 def url_batches(values: Sequence[str], most: int, longest: int) -> Iterator[Sequence[str]]:
-    """Runs of at most `most` values that take up to `longest` characters of a URL together."""
+    """Yield batches of at most `most` values that together use up to `longest` characters of a URL."""
     start = length = 0
     for end, value in enumerate(values):
         needed = len(quote(value, safe="")) + len("%7C")

@@ -1,27 +1,13 @@
-"""Fields of API records in the form that papers have them: texts cleaned, JATS and HTML removed, links checked, dates
-exact.
-"""
+"""Conversion of API record fields to those of papers: clean text, JATS and HTML removed, links checked, exact dates."""
 
 import calendar
 import datetime as dt
-import html
 import re
 from urllib.parse import quote, urlsplit
 
 from assayer.models import PaperId
+from assayer.text.markup import strip_markup
 from assayer.text.sanitise import clean_text
-
-__all__ = [
-    "clean_prose",
-    "distinct_links",
-    "last_day_of_period",
-    "make_paper_id",
-    "one_line",
-    "parse_date",
-    "strip_markup",
-    "web_link",
-]
-
 
 _LINK = re.compile(r"https?://[^\s<>\"]{3,2000}", re.IGNORECASE)
 _PERIOD = re.compile(r"(\d{4})(?:-(\d{1,2}))?(?:-(\d{1,2}))?(?:T.*)?")
@@ -29,8 +15,13 @@ _UNQUOTABLE = re.compile(r"[\s\[\]%]")
 
 
 def one_line(text: str) -> str:
-    """On one line."""
+    """Return the cleaned text on a single line."""
     return " ".join(clean_text(text).split())
+
+
+def title_line(text: str) -> str:
+    """Return a title on a single line, without the markup that sources leave in titles."""
+    return one_line(strip_markup(text))
 
 
 def clean_prose(text: str) -> str:
@@ -38,7 +29,7 @@ def clean_prose(text: str) -> str:
 
 
 def web_link(text: str) -> str:
-    """A web address as it stands; empty for anything else."""
+    """Return the text if it is a web address, else an empty string."""
     text = text.strip()
     if not _LINK.fullmatch(text) or not text.isprintable():
         return ""
@@ -49,12 +40,12 @@ def web_link(text: str) -> str:
 
 
 def distinct_links(*addresses: str) -> tuple[str, ...]:
-    """The usable addresses in their order, each once."""
+    """Return the valid addresses in order, without duplicates."""
     return tuple(dict.fromkeys(address for text in addresses if (address := web_link(text))))
 
 
 def last_day_of_period(year: int, month: int | None = None, day: int | None = None) -> dt.date | None:
-    """Of the period, so that no cutoff lets it in too early; None when there is no such day."""
+    """Return the last day of the period, so that no cutoff admits it too early; None if there is no such day."""
     try:
         month = month or 12
         return dt.date(year, month, day or calendar.monthrange(year, month)[1])
@@ -63,7 +54,7 @@ def last_day_of_period(year: int, month: int | None = None, day: int | None = No
 
 
 def parse_date(text: str) -> dt.date | None:
-    """`2021-05-07`, `2021-05`, `2021`, each also with a time behind it."""
+    """Parse `2021-05-07`, `2021-05` or `2021`, each optionally followed by a time."""
     match = _PERIOD.fullmatch(text.strip())
     if match is None:
         return None
@@ -72,27 +63,5 @@ def parse_date(text: str) -> dt.date | None:
 
 
 def make_paper_id(prefix: str, name: str) -> PaperId:
-    """Ids stand in citation marks, so white space and square brackets are percent-encoded."""
+    """Return a paper id. Whitespace and square brackets are percent-encoded, because ids are used in citation marks."""
     return PaperId(f"{prefix}:{_UNQUOTABLE.sub(lambda match: quote(match[0], safe=''), name)}")
-
-
-_MAX_MARKUP_CHARACTERS = 100_000
-_FORMULA = re.compile(r"<(?:\w+:)?(tex-math|annotation)\b[^<>]*>[^<]*</(?:\w+:)?\1>")
-"""Said a second time in MathML beside it."""
-_HEADING = re.compile(r"<(?:jats:)?title>\s*(?:abstract|summary)\s*[.:]?\s*</(?:jats:)?title>", re.IGNORECASE)
-_BLOCK = re.compile(r"</?(?:\w+:)?(?:p|sec|title|list|list-item|disp-formula|br|div|li)\b[^<>]*>", re.IGNORECASE)
-_TAG = re.compile(r"</?[a-z][^<>]*>|<!--[^<>]*-->", re.IGNORECASE)
-_ESCAPED = re.compile(
-    r"</?(?:b|br|div|em|i|italic|li|p|scp|small|span|strong|sub|sup|ul)(?:\s[^<>]*)?/?>", re.IGNORECASE
-)
-"""Tags that publishers escaped once too often; nothing else that looks like one is taken for a tag then."""
-_BLANK = re.compile(r"[^\S\n]+")
-_BREAKS = re.compile(r"\s*\n\s*")
-
-
-def strip_markup(text: str) -> str:
-    """Paragraphs on lines of their own, the heading `Abstract` left out."""
-    text = _HEADING.sub("", _FORMULA.sub("", text[:_MAX_MARKUP_CHARACTERS]), count=1)
-    text = _TAG.sub("", _BLOCK.sub("\n", text))
-    text = _ESCAPED.sub(" ", html.unescape(html.unescape(text)))
-    return _BREAKS.sub("\n", _BLANK.sub(" ", text)).strip()

@@ -22,24 +22,9 @@ from pydantic import (
 from pydantic import ValidatorFunctionWrapHandler as Validator
 
 from assayer.errors import SourceMalformed
-from workers.remote.metrics import PARSE_FAILURES
-from workers.remote.request import RequestContext, SourceFetcher, SourceRequest, SourceResponse
+from workers.outbound.metrics import PARSE_FAILURES
+from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest, SourceResponse
 from workers.sources.record_fields import one_line
-
-__all__ = [
-    "MAX_XML_BYTES",
-    "ApiObject",
-    "CountOrNone",
-    "ObjectOrNone",
-    "TextOrEmpty",
-    "TrueOrFalse",
-    "ValidEntries",
-    "fetch_parsed",
-    "malformed_response",
-    "parse_json",
-    "parse_json_unless_unknown",
-    "parse_xml",
-]
 
 
 def malformed_response(source: str, message: str, hint: str) -> SourceMalformed:
@@ -50,17 +35,17 @@ def malformed_response(source: str, message: str, hint: str) -> SourceMalformed:
 T = TypeVar("T")
 
 _NO_CACHED_ANSWER = dt.timedelta(microseconds=1)
-"""No cached response is as fresh as that."""
+"""Freshness that no cached response satisfies."""
 
 
 async def fetch_parsed(
     remote: SourceFetcher, request: SourceRequest, context: RequestContext, read: Callable[[SourceResponse], T]
 ) -> T:
-    """What `read` makes of the answer. Raises SourceError; SourceMalformed when the second answer is no better.
+    """Return the result of `read` for the response, requesting it again if it is malformed. Raises SourceError;
+    SourceMalformed if the second response is no better.
 
-    The second one takes the first one's place in the shared cache, so that the unreadable one is not served for as long
-    as responses are cached.
-    """
+    The second response replaces the first in the shared cache, so that the unreadable response is not served for
+    the whole cache lifetime."""
     try:
         return read(await remote.fetch(request, context))
     except SourceMalformed:
@@ -73,7 +58,7 @@ _MAX_COUNT = 10**9
 
 
 class ApiObject(BaseModel):
-    """What is read of an object; sources add fields without asking."""
+    """Fields that are read from an API object. Others are ignored, because sources add fields without notice."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -93,29 +78,29 @@ def _without_gaps(values: tuple[T | None, ...]) -> tuple[T, ...]:
 
 
 TextOrEmpty = Annotated[str, BeforeValidator(lambda value: value if isinstance(value, str) else "")]
-"""Empty for null and whatever else is no text."""
+"""Text, or an empty string for null and other types."""
 CountOrNone = Annotated[
     int | None, BeforeValidator(lambda value: value if type(value) is int and 0 <= value < _MAX_COUNT else None)
 ]
-"""None for what cannot be a number of things."""
+"""Count, or None for a value that cannot be a count."""
 TrueOrFalse = Annotated[bool, BeforeValidator(lambda value: value is True)]
 ObjectOrNone = Annotated[T | None, WrapValidator(_or_none)]
-"""None for an object that is missing or malformed."""
+"""Object, or None if it is missing or malformed."""
 ValidEntries = Annotated[
     tuple[Annotated[T, WrapValidator(_or_none)], ...],
     BeforeValidator(lambda value: value if isinstance(value, list) else ()),
     AfterValidator(_without_gaps),
 ]
-"""A list without its malformed entries and nulls; empty for null."""
+"""List without malformed and null entries; empty for null."""
 
 
 def parse_json_unless_unknown(response: SourceResponse, shape: type[S], source: str) -> S | None:
-    """As `parse_json`; None when the source does not know what was asked for."""
+    """Parse as `parse_json` does; None if the source does not know the requested item."""
     return None if response.status == 404 else parse_json(response, shape, source)
 
 
 def parse_json(response: SourceResponse, shape: type[S], source: str) -> S:
-    """The answer in its shape. Raises SourceMalformed; that and what is left out is counted for the source."""
+    """Parse the response. Raises SourceMalformed, which is counted for the source, as are left-out entries."""
     try:
         return shape.model_validate_json(response.body, context=source)
     except ValidationError as error:
@@ -134,7 +119,7 @@ _BASE_URL_HINT = "Check that its base URL is the API's; if it is, the API has ch
 
 
 def parse_xml(body: bytes, source: str) -> etree._Element:
-    """The root element. Raises SourceMalformed; a document with a DTD is refused before anything in it counts."""
+    """Return the root element. Raises SourceMalformed; a document with a DTD is refused before its content is used."""
     if len(body) > MAX_XML_BYTES:
         raise malformed_response(
             source, f"The answer of {source} has {len(body):,} bytes.", f"At most {MAX_XML_BYTES:,} are read."

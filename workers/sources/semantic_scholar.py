@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from assayer.cutoff import papers_within, within
 from assayer.models import OPEN, Identifiers, Operation, Paper, Window
-from workers.remote.request import RequestContext, SourceFetcher, SourceRequest, SourceResponse
+from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest, SourceResponse
 from workers.sources.capabilities import Snippet
 from workers.sources.query_encoding import plain_query
 from workers.sources.record_fields import clean_prose
@@ -38,18 +38,16 @@ from workers.sources.semantic_scholar_records import (
     snippet_section,
 )
 
-__all__ = ["SemanticScholar"]
-
 _GRAPH, _RECOMMENDATIONS = "graph/v1", "recommendations/v1"
 _PAGE, _DEEPEST = 100, 1_000
 _REFERENCES_PAGE, _DEEPEST_REFERENCE = 1_000, 9_999
 _MOST_CITING_PAGES = 3
-"""Of 1,000: a work that all of a field cites costs no more than three turns."""
+"""Maximum pages of 1,000 entries, so that a work cited by a whole field costs at most three requests."""
 _MOST_SNIPPETS, _MOST_RECOMMENDED = 1_000, 500
 _BATCH = 500
 _ALWAYS_KNOWN = "649def34f8be52c8b66281af98ae884c09aef38b"
-"""The paper about Semantic Scholar itself, its documentation's example. A batch without a known id is refused as a
-whole (400, `No valid paper ids given`) like a bad request; with this one in it, unknown ids are answered by null."""
+"""Id of the paper about Semantic Scholar itself, from its documentation. A batch without any known id is refused as a
+bad request (400, `No valid paper ids given`); with this id in it, unknown ids are returned as null."""
 
 S = TypeVar("S", bound=BaseModel)
 Params = tuple[tuple[str, str], ...]
@@ -64,7 +62,7 @@ class SemanticScholar:
     name: ClassVar[str] = SOURCE
 
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Paper]:
-        """By relevance; at most 1,000."""
+        """Search by relevance; at most 1,000 results."""
         # A hyphenated word matches nothing there.
         words = plain_query(query).replace("-", " ")
         found, offset, wanted = list[SemanticScholarPaper](), 0, min(limit, _DEEPEST)
@@ -80,17 +78,19 @@ class SemanticScholar:
         return _papers(found, window)[:wanted]
 
     async def snippets(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Snippet]:
-        """Two requests: the snippets, then the records of their papers and of those they cite."""
+        """Search snippets with two requests: the snippets, then the records of their papers and of those they cite."""
         words = plain_query(query)
         if not words:
             return []
         params = (("query", words), ("limit", str(min(limit, _MOST_SNIPPETS))), *_date_params(window))
         page = await self._get("snippets", f"{_GRAPH}/snippet/search", params, SnippetPage, context)
         matches = page.data if page else ()
-        numbers = dict.fromkeys(number for one in matches for number in (one.paper.corpus_id, *one.cited) if number)
+        numbers = dict.fromkeys(
+            number for match in matches for number in (match.paper.corpus_id, *match.cited) if number
+        )
         records = await self._fetch_batch([f"CorpusId:{number}" for number in numbers], "snippets", context)
         known = {number: record for number, record in zip(numbers, records, strict=True) if record}
-        made = (_snippet(one, known) for one in matches)
+        made = (_snippet(match, known) for match in matches)
         return within(filter(None, made), window, lambda snippet: snippet.paper.publication_date)
 
     async def recommend(self, papers: Sequence[Identifiers], limit: int, context: RequestContext) -> list[Paper]:
@@ -101,30 +101,30 @@ class SemanticScholar:
             like = await self._recommended(known, limit, context)
         found = _papers(like or ())
         # It has recommended papers to themselves.
-        return [paper for paper in found if not any(_is_same_paper(paper.identifiers, one) for one in papers)][:limit]
+        return [paper for paper in found if not any(_is_same_paper(paper.identifiers, item) for item in papers)][:limit]
 
     async def references(self, paper: Identifiers, limit: int, context: RequestContext) -> list[Paper]:
-        """Without those that it could not match to a paper."""
+        """Return the references, without those that Semantic Scholar could not match to a paper."""
         name, found, offset = request_id(paper), list[Paper](), 0
         while name and len(found) < limit and offset < _DEEPEST_REFERENCE:
             size = min(_REFERENCES_PAGE, _DEEPEST_REFERENCE - offset)
             params = (("fields", FIELDS), ("offset", str(offset)), ("limit", str(size)))
             path = f"{_GRAPH}/paper/{_in_path(name)}/references"
             page = await self._get("references", path, params, ReferencePage, context)
-            found += _papers(one.paper for one in page.data) if page else ()
+            found += _papers(datum.paper for datum in page.data) if page else ()
             if page is None or page.next is None or page.next <= offset:
                 break
             offset = page.next
         return found[:limit]
 
     async def citing(self, paper: Identifiers, limit: int, window: Window, context: RequestContext) -> list[Paper]:
-        """Of the first few thousand that it lists: dates cannot be asked for there."""
+        """Return citing papers among the first few thousand listed; the API cannot filter by date there."""
         name, found, offset = request_id(paper), list[Paper](), 0
         for _ in range(_MOST_CITING_PAGES if name else 0):
             params = (("fields", FIELDS), ("offset", str(offset)), ("limit", str(_REFERENCES_PAGE)))
             path = f"{_GRAPH}/paper/{_in_path(name)}/citations"
             page = await self._get("citations", path, params, CitingPage, context)
-            found += _papers((one.paper for one in page.data), window) if page else ()
+            found += _papers((datum.paper for datum in page.data), window) if page else ()
             if page is None or page.next is None or page.next <= offset or len(found) >= limit:
                 break
             offset = page.next
@@ -187,7 +187,7 @@ class SemanticScholar:
         return await self._fetch(SourceRequest(SOURCE, operation, path, params), shape, context)
 
     async def _fetch(self, request: SourceRequest, shape: type[S], context: RequestContext) -> S | None:
-        """None when it does not know what was asked for."""
+        """Return the parsed response, or None if Semantic Scholar does not know the requested item."""
         return await fetch_parsed(
             self.remote,
             request,
@@ -208,7 +208,7 @@ def _read_batch(response: SourceResponse, size: int) -> tuple[SemanticScholarPap
 
 
 def _in_path(name: str) -> str:
-    """One segment: no slash of a DOI leads elsewhere."""
+    """Encode an id as a single path segment, so that slashes in a DOI do not change the target."""
     return quote(name, safe=":")
 
 
@@ -219,21 +219,26 @@ def _date_params(window: Window) -> Params:
 
 
 def _papers(records: Iterable[SemanticScholarPaper], window: Window = OPEN) -> list[Paper]:
-    """In order, each once."""
+    """Return the papers in order, without duplicates."""
     papers = {paper.id: paper for paper in papers_within(filter(None, map(paper_of, records)), window)}
     return list(papers.values())
 
 
-def _is_same_paper(one: Identifiers, other: Identifiers) -> bool:
-    pairs = ((one.s2, other.s2), (one.doi, other.doi), (one.arxiv, other.arxiv), (one.acl, other.acl))
+def _is_same_paper(identifiers: Identifiers, other: Identifiers) -> bool:
+    pairs = (
+        (identifiers.s2, other.s2),
+        (identifiers.doi, other.doi),
+        (identifiers.arxiv, other.arxiv),
+        (identifiers.acl, other.acl),
+    )
     return any(left and left == right for left, right in pairs)
 
 
 def _snippet(match: SnippetMatch, known: Mapping[str, SemanticScholarPaper]) -> Snippet | None:
-    """None when the record of its paper did not come, or when there is no text."""
+    """Return the snippet, or None if its paper's record is missing or it has no text."""
     record, text = known.get(match.paper.corpus_id), clean_prose(match.snippet.text)
     paper = paper_of(record) if record else None
     if paper is None or not text:
         return None
     cited = (identifiers_of(known[number]) for number in match.cited if number in known)
-    return Snippet(paper, snippet_section(match), text, tuple(one for one in cited if one != Identifiers()))
+    return Snippet(paper, snippet_section(match), text, tuple(item for item in cited if item != Identifiers()))

@@ -1,4 +1,4 @@
-"""Semantic Scholar's paper and snippet objects: what is read of them and the papers they become."""
+"""Semantic Scholar's paper and snippet objects: the fields that are read, and their conversion to papers."""
 
 import re
 from typing import Annotated
@@ -14,26 +14,10 @@ from workers.sources.record_fields import (
     make_paper_id,
     one_line,
     parse_date,
+    title_line,
     web_link,
 )
 from workers.sources.responses import ApiObject, CountOrNone, ObjectOrNone, TextOrEmpty, ValidEntries
-
-__all__ = [
-    "FIELDS",
-    "SOURCE",
-    "CitingPage",
-    "PaperBatch",
-    "RecommendedPapers",
-    "ReferencePage",
-    "SearchPage",
-    "SemanticScholarPaper",
-    "SnippetMatch",
-    "SnippetPage",
-    "identifiers_of",
-    "paper_of",
-    "request_id",
-    "snippet_section",
-]
 
 SOURCE = "semantic_scholar"
 FIELDS = "title,abstract,authors,venue,year,publicationDate,url,citationCount,externalIds,openAccessPdf"
@@ -44,7 +28,7 @@ _ACL = re.compile(r"[\w.-]{5,60}", re.ASCII)
 
 
 def _digits(value: object) -> str:
-    """Numbers come as text in some places and as numbers in others."""
+    """Return digits as text. The API sends numbers as text in some places and as numbers in others."""
     text = str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
     return text if _DIGITS.fullmatch(text) else ""
 
@@ -70,7 +54,7 @@ class _ExternalIds(ApiObject):
 
 
 class SemanticScholarPaper(ApiObject):
-    """Without `paperId` where a reference could not be matched to a paper."""
+    """A paper record; `paperId` is missing for a reference that could not be matched to a paper."""
 
     paper_id: TextOrEmpty = Field(default="", alias="paperId")
     title: TextOrEmpty = ""
@@ -90,14 +74,14 @@ class SemanticScholarPaper(ApiObject):
 
 
 class SearchPage(ApiObject):
-    """A page of a search, without `data` when nothing was found."""
+    """A page of search results; `data` is missing when nothing was found."""
 
     next: CountOrNone = None
     data: ValidEntries[SemanticScholarPaper] = ()
 
 
 class PaperBatch(RootModel[tuple[ObjectOrNone[SemanticScholarPaper], ...]]):
-    """In the order of the ids; None for an unknown one."""
+    """Papers in the order of the ids; None for an unknown id."""
 
 
 class _Reference(ApiObject):
@@ -105,7 +89,7 @@ class _Reference(ApiObject):
 
 
 class ReferencePage(ApiObject):
-    """A page of references; `data` is null where a publisher had the references removed."""
+    """A page of references; `data` is null if a publisher had the references removed."""
 
     next: CountOrNone = None
     data: ValidEntries[_Reference] = Field()
@@ -116,7 +100,7 @@ class _Citing(ApiObject):
 
 
 class CitingPage(ApiObject):
-    """A page of the papers that cite one."""
+    """A page of the papers that cite a paper."""
 
     next: CountOrNone = None
     data: ValidEntries[_Citing] = ()
@@ -151,9 +135,9 @@ class SnippetMatch(ApiObject):
 
     @property
     def cited(self) -> tuple[str, ...]:
-        """Corpus ids of the papers that it mentions, each once."""
+        """Corpus ids of the papers that the snippet mentions, without duplicates."""
         mentions = self.snippet.annotations.mentions if self.snippet.annotations else ()
-        return tuple(dict.fromkeys(one.corpus_id for one in mentions if one.corpus_id))
+        return tuple(dict.fromkeys(mention.corpus_id for mention in mentions if mention.corpus_id))
 
 
 class SnippetPage(ApiObject):
@@ -180,7 +164,8 @@ def identifiers_of(record: SemanticScholarPaper) -> Identifiers:
 
 
 def request_id(paper: Identifiers) -> str:
-    """As requests write it; empty when it has no usable id. One malformed id spoils a whole batch."""
+    """Return the paper's id as used in requests; empty if it has no usable id. A single malformed id makes a whole
+    batch fail."""
     if _PAPER_ID.fullmatch(paper.s2):
         return paper.s2
     if (arxiv := arxiv_id(paper.arxiv)) and arxiv.isascii():
@@ -196,8 +181,8 @@ def request_id(paper: Identifiers) -> str:
 
 
 def paper_of(record: SemanticScholarPaper) -> Paper | None:
-    """None for what has no id or no title."""
-    identifiers, title = identifiers_of(record), one_line(record.title)
+    """Return the paper of a record, or None if it has no id or no title."""
+    identifiers, title = identifiers_of(record), title_line(record.title)
     if not identifiers.s2 or not title:
         return None
     return Paper(

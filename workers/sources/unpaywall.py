@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assayer.models import Identifiers
-from workers.remote.request import RequestContext, SourceFetcher, SourceRequest
+from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest
 from workers.sources.query_encoding import ARXIV_PREFIX, path_segment
 from workers.sources.record_fields import distinct_links
 from workers.sources.responses import (
@@ -18,8 +18,6 @@ from workers.sources.responses import (
     fetch_parsed,
     parse_json_unless_unknown,
 )
-
-__all__ = ["Unpaywall"]
 
 _SOURCE = "unpaywall"
 
@@ -42,7 +40,8 @@ class Unpaywall:
     name: ClassVar[str] = _SOURCE
 
     async def pdf_urls(self, paper: Identifiers, context: RequestContext) -> tuple[str, ...]:
-        """Nothing for papers without a DOI, nor for arXiv's DOIs: Unpaywall knows Crossref's."""
+        """Return the URLs of free copies. Empty for papers without a DOI and for arXiv DOIs, because Unpaywall
+        covers Crossref DOIs only."""
         if not paper.doi or paper.doi.startswith(ARXIV_PREFIX):
             return ()
         request = SourceRequest(_SOURCE, "open_access", path_segment(paper.doi))

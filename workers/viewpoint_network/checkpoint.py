@@ -1,4 +1,4 @@
-"""What training leaves behind: weights and where they come from, in one safetensors file that cannot run code."""
+"""Checkpoints of a training: weights and their provenance, in one safetensors file, which cannot run code."""
 
 import json
 from dataclasses import dataclass
@@ -17,29 +17,27 @@ if TYPE_CHECKING:
 
     from workers.viewpoint_network.network import ViewpointNetwork
 
-__all__ = ["Checkpoint", "CheckpointDescription", "MemberRecord", "load_checkpoint", "save_checkpoint"]
-
 _KEY = "assayer-viewpoint-network"
 
 
 class MemberRecord(Frozen):
-    """How one network of the ensemble was trained."""
+    """Training record of one network of the ensemble."""
 
     seed: int
     epochs: int
-    """Run until stopped; the weights are those of the best one."""
+    """Epochs run until training stopped; the weights are those of the best epoch."""
     best_epoch: int
     validation_loss: float
     validation_ideas: int
 
 
 class CheckpointDescription(Frozen):
-    """Everything about a checkpoint but its weights."""
+    """All data of a checkpoint except its weights."""
 
     version: int = Field(default=1, ge=1, le=1)
     classes: tuple[str, ...] = Field(min_length=2)
     dimensions: int
-    """Of the viewpoints' vectors."""
+    """Dimensions of the viewpoint vectors."""
     epoch: int
     """Day from which time features are counted."""
     settings: TrainingSettings
@@ -51,10 +49,11 @@ class CheckpointDescription(Frozen):
 class Checkpoint:
     description: CheckpointDescription
     weights: tuple["dict[str, Tensor]", ...]
-    """One state a member, on the CPU."""
+    """State dictionaries, one per ensemble member, on the CPU."""
 
     def networks(self) -> "list[ViewpointNetwork]":
-        """Ready to score. Raises ConfigurationError when the weights do not fit the description."""
+        """Return the networks, ready to score. Raises ConfigurationError when the weights do not fit the
+        description."""
         from workers.viewpoint_network.network import ViewpointNetwork, input_width
 
         description, built = self.description, []
@@ -72,7 +71,7 @@ class Checkpoint:
         return built
 
     def refuse_other(self, embedding: str, classes: tuple[str, ...]) -> None:
-        """Raises ConfigurationError unless the graph that shall be scored is of the kind that was learned from."""
+        """Raise ConfigurationError unless the graph to be scored has the embedding and classes used in training."""
         made_with = self.description.provenance.embedding
         if embedding != made_with:
             raise ConfigurationError(
@@ -102,7 +101,7 @@ def save_checkpoint(checkpoint: Checkpoint, path: Path) -> None:
 
 
 def load_checkpoint(path: Path) -> Checkpoint:
-    """Raises InputError when the file is not a checkpoint of this program."""
+    """Load a checkpoint. Raises InputError when the file is not a checkpoint of this program."""
     from safetensors import SafetensorError, safe_open
 
     try:

@@ -1,4 +1,4 @@
-"""Training of one network of the ensemble. Imports torch; `training` imports it when needed."""
+"""Training of one network of the ensemble. Imports torch; `training` imports this module when needed."""
 
 from collections.abc import Callable, Iterator
 
@@ -20,11 +20,9 @@ from workers.viewpoint_network.network import (
 from workers.viewpoint_network.settings import TrainingSettings
 from workers.viewpoint_network.training import EpochProgress
 
-__all__ = ["MemberTrainer"]
-
 
 class MemberTrainer:
-    """From a random start to the weights with the lowest validation loss."""
+    """Trainer of one network, from random initial weights to the weights with the lowest validation loss."""
 
     def __init__(
         self,
@@ -99,13 +97,15 @@ class MemberTrainer:
             return float(self._loss(self._validation))
 
     def _loss(self, rows: NDArray[np.int32]) -> Tensor:
-        """Of a batch whose own labels are masked."""
+        """Return the loss of a batch whose own labels are masked."""
 
         asked = torch.from_numpy(rows.astype(np.int64)).to(self._device)
         seen = self._seen.clone()
         seen[asked] = UNKNOWN
         architecture, classes = self._settings.architecture, len(self._graph.classes)
-        nodes, owners = (torch.from_numpy(one).to(self._device) for one in viewpoints_of_ideas(self._graph, rows))
+        nodes, owners = (
+            torch.from_numpy(viewpoint).to(self._device) for viewpoint in viewpoints_of_ideas(self._graph, rows)
+        )
         features = network_inputs(self._tensors, seen, classes, architecture)
         logits = self._network(features, self._tensors.adjacency, nodes, owners)
         return torch.nn.functional.cross_entropy(logits, self._labels[asked])
@@ -115,7 +115,8 @@ class MemberTrainer:
 
 
 def _parts(graph: GraphArrays, share: float, draw: np.random.Generator) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Labelled ideas with viewpoints, to learn from and to stop by; every class gives its share to the second."""
+    """Split the labelled ideas with viewpoints into training and validation parts; every class contributes its
+    share to validation."""
     has_viewpoints = np.bincount(graph.idea_of, minlength=len(graph.ideas)) > 0
     learned, validation = [], []
     for label in range(len(graph.classes)):

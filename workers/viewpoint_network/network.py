@@ -1,4 +1,4 @@
-"""The graph network of the paper's equations 3 and 4, and the tensors that it reads. Imports torch."""
+"""Graph network of the paper's equations 3 and 4, and its input tensors. Imports torch."""
 
 import warnings
 from typing import NamedTuple
@@ -16,11 +16,10 @@ with warnings.catch_warnings():
     warnings.filterwarnings("ignore", ".*torch.jit", DeprecationWarning)
     from torch_geometric.nn import SimpleConv, global_max_pool, global_mean_pool
 
-__all__ = ["GraphTensors", "ViewpointNetwork", "graph_tensors", "input_width", "network_inputs", "viewpoints_of_ideas"]
-
 
 class _Layer(nn.Module):
-    """`U · concat(mean over neighbours q of relu(w · W h_q), h)`. Weights are positive, so w may follow the relu."""
+    """Layer that computes `U · concat(mean over neighbours q of relu(w · W h_q), h)`. Weights are positive, so w
+    may be applied after the relu."""
 
     def __init__(self, width: int, hidden: int) -> None:
         super().__init__()
@@ -36,17 +35,17 @@ class _Layer(nn.Module):
 
 class ViewpointNetwork(nn.Module):
     def __init__(self, width: int, classes: int, architecture: Architecture) -> None:
-        """`width` counts the input features of a viewpoint."""
+        """Create the network. `width` is the number of input features of a viewpoint."""
         super().__init__()
         hidden = architecture.hidden
         widths = [width] + [hidden] * (architecture.layers - 1)
-        self.layers = nn.ModuleList(_Layer(one, hidden) for one in widths)
+        self.layers = nn.ModuleList(_Layer(item, hidden) for item in widths)
         self.dropout = nn.Dropout(architecture.dropout)
         self.head = nn.Sequential(nn.Linear(2 * hidden, hidden), nn.ReLU(), self.dropout, nn.Linear(hidden, classes))
 
     def forward(self, nodes: Tensor, adjacency: Tensor, asked: Tensor, owners: Tensor) -> Tensor:
-        """Logits (ideas, classes). `adjacency` as in `GraphTensors`; `asked` (k,) are rows of viewpoints, `owners` (k,)
-        their ideas, ascending from 0."""
+        """Return logits (ideas, classes). `adjacency` as in `GraphTensors`; `asked` (k,) are rows of
+        viewpoints, `owners` (k,) their ideas, ascending from 0."""
         for layer in self.layers:
             nodes = self.dropout(torch.relu(layer(nodes, adjacency)))
         chosen = nodes[asked]
@@ -60,15 +59,16 @@ _DAYS_A_DECADE = 3652.5
 
 class GraphTensors(NamedTuple):
     fixed: Tensor
-    """(n, …): vectors, and whether there is a date and decades since `epoch`, as far as they are read."""
+    """Input features (n, …): vectors, whether a date is known, and decades since `epoch`, as far as the
+    architecture reads them."""
     idea_of: Tensor
     adjacency: Tensor
-    """(n, n) in compressed rows; row = target, column = source; weights divided by the row's number of edges, so a
-    product with it is the mean over neighbours."""
+    """Adjacency matrix (n, n) in compressed rows; row = target, column = source. Weights are divided by the row's
+    number of edges, so that a product is the mean over neighbours."""
 
 
 def graph_tensors(graph: GraphArrays, architecture: Architecture, epoch: int, device: str) -> GraphTensors:
-    """`epoch` is the day from which time is counted; the network was trained with it."""
+    """Build the tensors of a graph. `epoch` is the day from which time is counted, as in the network's training."""
     columns = [graph.vectors] if architecture.reads_vectors else [graph.vectors[:, :0]]
     if architecture.reads_dates:
         dated = graph.dates != UNKNOWN
@@ -94,7 +94,7 @@ def _adjacency(graph: GraphArrays) -> Tensor:
 
 
 def network_inputs(tensors: GraphTensors, labels: Tensor, classes: int, architecture: Architecture) -> Tensor:
-    """(n, width). `labels` (i,), UNKNOWN for those that the network must not see."""
+    """Return the input features (n, width). `labels` (i,) are UNKNOWN where the network must not see them."""
     if not architecture.reads_labels:
         return tensors.fixed
     seen = labels[tensors.idea_of]

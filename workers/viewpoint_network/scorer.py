@@ -1,4 +1,5 @@
-"""The network behind `assayer.methods.grapheval.ports.Scorer`: a trained one, and one that trains when it is asked."""
+"""Networks that implement `assayer.methods.grapheval.ports.Scorer`: a trained network, and a network that trains for
+each request."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,15 +11,13 @@ from workers.viewpoint_network.checkpoint import Checkpoint
 from workers.viewpoint_network.settings import TrainingSettings
 from workers.viewpoint_network.training import train_network
 
-__all__ = ["FreshNetwork", "NetworkScorer"]
-
 
 class NetworkScorer:
-    """Reads only the part of the graph that reaches the asked viewpoints. Raises ConfigurationError for a graph of
-    another embedding or other classes."""
+    """Scorer that uses a trained network. Reads only the part of the graph that reaches the requested viewpoints.
+    Raises ConfigurationError for a graph with another embedding or other classes."""
 
     def __init__(self, checkpoint: Checkpoint, embedding: str, device: Device = "auto") -> None:
-        """`embedding` names the embedder of the graphs that will be scored."""
+        """Create a scorer. `embedding` names the embedder of the graphs to be scored."""
         torch = import_torch_geometric(checkpoint.description.settings.threads)
         checkpoint.refuse_other(embedding, checkpoint.description.classes)
         self._checkpoint = checkpoint
@@ -32,7 +31,7 @@ class NetworkScorer:
         return f"GraphEval-GNN of {made:%Y-%m-%d %H:%M}"
 
     def score(self, graph: GraphArrays, rows: NDArray[np.int32]) -> NDArray[np.float64]:
-        """NaN for an idea without viewpoints."""
+        """Return class probabilities of ideas; NaN for an idea without viewpoints."""
         import torch
 
         from workers.viewpoint_network.network import graph_tensors, network_inputs, viewpoints_of_ideas
@@ -55,13 +54,13 @@ class NetworkScorer:
         features = network_inputs(tensors, labels, len(description.classes), architecture)
         with torch.inference_mode():
             logits = [network(features, tensors.adjacency, asked, groups) for network in self._networks]
-            probabilities = torch.stack([torch.softmax(one.double(), dim=1) for one in logits]).mean(dim=0)
+            probabilities = torch.stack([torch.softmax(logit.double(), dim=1) for logit in logits]).mean(dim=0)
         found[answered] = probabilities.cpu().numpy()
         return found
 
 
 class FreshNetwork:
-    """Trains on the labels that it may see, each time it is asked: for measuring, not for serving."""
+    """Scorer that trains a new network on the visible labels for every request; for measurement, not for serving."""
 
     def __init__(self, settings: TrainingSettings, provenance: TrainingProvenance, name: str = "GraphEval-GNN") -> None:
         self.name = name
@@ -75,7 +74,8 @@ class FreshNetwork:
 
 
 def _reaching(graph: GraphArrays, nodes: NDArray[np.int64], hops: int) -> NDArray[np.int64]:
-    """Viewpoints that reach the given ones over at most `hops` edges, those included; ascending."""
+    """Return the viewpoints from which the requested nodes can be reached over at most `hops` edges, including
+    those nodes, in ascending order."""
     reached = np.zeros(len(graph.vectors), np.bool_)
     reached[nodes] = True
     for _ in range(hops):

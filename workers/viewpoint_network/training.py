@@ -1,4 +1,4 @@
-"""Trains an ensemble of viewpoint networks on the labelled ideas of a graph."""
+"""Training of an ensemble of viewpoint networks on the labelled ideas of a graph."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -14,11 +14,9 @@ from workers.torch_runtime import choose_device, import_torch_geometric
 from workers.viewpoint_network.checkpoint import Checkpoint, CheckpointDescription
 from workers.viewpoint_network.settings import TrainingSettings
 
-__all__ = ["FEWEST_IDEAS", "EpochProgress", "train_network"]
-
 
 class EpochProgress(NamedTuple):
-    """Reported after each epoch."""
+    """Progress of training, reported after each epoch."""
 
     member: int
     members: int

@@ -1,16 +1,14 @@
-"""The adapter of `assayer.ports.Web` for one evaluation: search through an API, pages read and cached."""
+"""Adapter of `assayer.ports.Web` for one evaluation: searches through an API, and reads and caches pages."""
 
 from collections.abc import Mapping, Sequence
 
 from assayer.errors import FullTextError
 from assayer.models import Absent, WebPage, WebResult, Window
-from assayer.run.structured_concurrency import together
+from assayer.run.concurrency import gather_all
 from workers.file_cache import FileCache
-from workers.remote.request import RequestContext
+from workers.outbound.source_requests import RequestContext
 from workers.web.page_reader import PageReader
 from workers.web.search import WebSearch
-
-__all__ = ["WebAdapter"]
 
 
 class WebAdapter:
@@ -23,11 +21,11 @@ class WebAdapter:
         self._context = context
 
     async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[WebResult]]:
-        return await together(self._search.search(query, limit, window, self._context) for query in queries)
+        return await gather_all(self._search.search(query, limit, window, self._context) for query in queries)
 
     async def read(self, urls: Sequence[str]) -> Mapping[str, WebPage | Absent]:
         distinct = list(dict.fromkeys(urls))
-        return dict(zip(distinct, await together(map(self._read_cached, distinct)), strict=True))
+        return dict(zip(distinct, await gather_all(map(self._read_cached, distinct)), strict=True))
 
     async def _read_cached(self, url: str) -> WebPage | Absent:
         try:

@@ -1,12 +1,11 @@
-"""Reads a web page from an address in data: guarded download, robots.txt, a sandboxed parser, sanitised text."""
+"""Reader of web pages from untrusted addresses: guarded download, robots.txt, sandboxed parser, sanitised text."""
 
 import asyncio
-import tempfile
 from collections.abc import Iterable
 from importlib.util import find_spec
-from typing import IO
+from typing import get_args
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from assayer.errors import ConfigurationError, Unreadable
 from assayer.models import Frozen, UnreadableCause, WebPage
@@ -15,18 +14,13 @@ from assayer.ports import Clock
 from assayer.text.sanitise import clean_text, hidden_flags, sanitise
 from workers.fetching.downloader import Download, Downloader
 from workers.fetching.ssrf_guard import loggable_url
-from workers.remote.metrics import PARSE_FAILURES
-from workers.sandbox.runner import KilledCause, ParserKilled, run_sandboxed
+from workers.outbound.metrics import PARSE_FAILURES
+from workers.sandbox.runner import Refused, parse_in_sandbox
 from workers.sources.record_fields import parse_date
 from workers.web.settings import PageSettings
 
-__all__ = ["PageReader"]
-
 _COMMENT = "a comment"
-
-
-class _Refusal(Frozen):
-    error: UnreadableCause
+_CAUSES: dict[str, UnreadableCause] = {cause: cause for cause in get_args(UnreadableCause)}
 
 
 class _Article(Frozen):
@@ -35,15 +29,15 @@ class _Article(Frozen):
     published: str
     text: str
     hidden: tuple[tuple[str, str], ...]
-    """Why it cannot be seen, and what it says."""
+    """Hidden texts as pairs of reason and text."""
 
 
-_ANSWER = TypeAdapter[_Refusal | _Article](_Refusal | _Article)
+_ANSWER = TypeAdapter(_Article)
 
 
 class PageReader:
     def __init__(self, downloader: Downloader, settings: PageSettings, clock: Clock) -> None:
-        """Raises ConfigurationError when the libraries that read pages are not installed."""
+        """Create a reader. Raises ConfigurationError when the libraries that read pages are not installed."""
         if find_spec("trafilatura") is None:
             raise ConfigurationError("Web pages cannot be read: trafilatura is not installed.", "Install assayer[web].")
         self._downloader = downloader
@@ -52,49 +46,43 @@ class PageReader:
         self._parsers = asyncio.Semaphore(settings.at_once)
 
     async def read(self, url: str) -> WebPage:
-        """Raises AddressRefused, DownloadRefused (also when robots.txt closes it), DownloadFailed, Unreadable."""
+        """Read a page. Raises AddressRefused, DownloadRefused (also when robots.txt disallows it),
+        DownloadFailed and Unreadable."""
         download, body = await self._downloader.read(url, ("html", "text"), self._settings.download, robots=True)
         if download.kind == "text":
             return _plain_text_page(download, body)
         async with self._parsers:
-            with tempfile.TemporaryFile() as file:
-                await asyncio.to_thread(_write_and_rewind, file, body)
-                article = await self._parse(file, download)
+            article = await self._parse(body, download)
         return _web_page(article, download)
 
-    async def _parse(self, file: IO[bytes], download: Download) -> _Article:
-        limits = self._settings
-        numbers = (limits.memory_bytes, limits.cpu_seconds, limits.characters)
-        words = (download.charset, loggable_url(download.url), self._clock.now().date().isoformat())
-        command = ("-m", "workers.sandbox.page_parser", *map(str, numbers), *words)
+    async def _parse(self, page: bytes, download: Download) -> _Article:
+        options = {
+            "charset": download.charset,
+            "url": loggable_url(download.url),
+            "today": self._clock.now().date().isoformat(),
+            "characters": self._settings.characters,
+        }
         try:
-            output = await run_sandboxed(command, file, limits.wall_seconds, 8 * limits.characters + 2_000_000)
-            answer = _ANSWER.validate_json(output)
-        except ParserKilled as killed:
-            raise self._unreadable(killed.cause, download) from None
-        except ValidationError:
-            raise self._unreadable("broken_parser", download) from None
-        if isinstance(answer, _Refusal):
-            raise self._unreadable(answer.error, download)
-        return answer
+            return await parse_in_sandbox(
+                "workers.sandbox.page_extraction:extract_article", page, self._settings, _ANSWER, **options
+            )
+        except Refused as refused:
+            raise self._unreadable(refused.cause, download) from None
 
-    def _unreadable(self, cause: UnreadableCause | KilledCause, download: Download) -> Unreadable:
+    def _unreadable(self, cause: str, download: Download) -> Unreadable:
         PARSE_FAILURES.labels("web", cause).inc()
         limits = self._settings
-        words: dict[UnreadableCause, str] = {
+        words = {
             "too_much_text": f"has more than {limits.characters:,} characters",
             "time": f"takes more than {limits.wall_seconds:g} s to read",
             "computing_time": f"takes more than {limits.cpu_seconds} s of computing to read",
             "memory": f"needs more than {limits.memory_bytes // 1_000_000} MB of memory to read",
             "no_text": "holds no article",
-            "markup": "is nested too deeply",
+            "nested": "is nested too deeply",
+            "encoding": "is in an encoding that cannot be recognised",
         }
-        return Unreadable(f"{loggable_url(download.url)} {words.get(cause, 'breaks the parser')}.", cause=cause)
-
-
-def _write_and_rewind(file: IO[bytes], body: bytes) -> None:
-    file.write(body)
-    file.seek(0)
+        message = f"{loggable_url(download.url)} {words.get(cause, 'breaks the parser')}."
+        return Unreadable(message, cause=_CAUSES.get(cause, "markup"))
 
 
 def _plain_text_page(download: Download, body: bytes) -> WebPage:
@@ -124,7 +112,8 @@ def _web_page(article: _Article, download: Download) -> WebPage:
 
 
 def _hidden_flags(hidden: Iterable[tuple[str, str]]) -> tuple[TextFlag, ...]:
-    """Every page has comments; only those that look like orders are worth a flag."""
+    """Return flags for hidden text. HTML comments are flagged only if they look like prompt injection, because
+    every page has comments."""
     quiet = [pair for pair in hidden if pair[0] != _COMMENT]
     spoken = [
         pair

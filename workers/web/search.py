@@ -12,11 +12,9 @@ from typing import ClassVar
 
 from assayer.cutoff import within
 from assayer.models import OPEN, WebResult, Window
-from workers.remote.request import RequestContext, SourceFetcher, SourceRequest, SourceResponse
+from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest, SourceResponse
 from workers.sources.record_fields import last_day_of_period, one_line, web_link
 from workers.sources.responses import ApiObject, TextOrEmpty, ValidEntries, fetch_parsed, parse_json_unless_unknown
-
-__all__ = ["WebSearch", "read_shown_date"]
 
 _PAGE = 10
 _MONTHS = {name.lower(): number for number, name in enumerate(calendar.month_abbr) if name}
@@ -25,7 +23,7 @@ _DAY_FIRST = re.compile(r"(?P<day>\d{1,2}) (?P<month>[a-z]{3})[a-z]*\.?,? (?P<ye
 _MONTH = re.compile(r"(?P<month>[a-z]{3})[a-z]*\.? (?P<year>\d{4})")
 _AGO = re.compile(r"(?P<count>\d{1,3}) (?P<unit>minute|min|hour|day|week|month|year)s? ago")
 _DAYS = {"minute": 0, "min": 0, "hour": 0, "day": 1, "week": 7, "month": 28, "year": 365}
-"""The fewest days of each: no result is taken for older than it may be."""
+"""Minimum days per unit, so that no result is dated earlier than it may be."""
 
 
 class _Organic(ApiObject):
@@ -37,7 +35,7 @@ class _Organic(ApiObject):
 
 class _Answer(ApiObject):
     organic: ValidEntries[_Organic]
-    """Without it, it is no answer of a search."""
+    """Search results. A response without this field is not a search response."""
 
 
 class WebSearch:
@@ -47,12 +45,13 @@ class WebSearch:
         self._remote = remote
 
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[WebResult]:
-        """Best first, each address once. Dated results lie in the window; undated ones have no `published`."""
+        """Return results, best first, without duplicate addresses. Dated results lie in the window; undated
+        ones have no `published`."""
         found: dict[str, WebResult] = {}
         for page in range(1, -(-limit // _PAGE) + 1):
             organic = await fetch_parsed(self._remote, _search_request(query, page, window), context, _results)
             results = filter(None, organic)
-            for result in within(results, window, lambda one: one.published, undated=True):
+            for result in within(results, window, lambda item: item.published, undated=True):
                 found.setdefault(result.url, result)
             if len(organic) < _PAGE or len(found) >= limit:
                 break
@@ -72,9 +71,9 @@ def _date_filter(window: Window) -> str:
 
 
 def _results(response: SourceResponse) -> list[WebResult | None]:
-    """One for each that was sent, None without an address."""
+    """Return one result per entry of the response; None for an entry without an address."""
     answer = parse_json_unless_unknown(response, _Answer, WebSearch.name)
-    return [_result(one, response.fetched_at.date()) for one in answer.organic] if answer else []
+    return [_result(item, response.fetched_at.date()) for item in answer.organic] if answer else []
 
 
 def _result(organic: _Organic, seen: dt.date) -> WebResult | None:
@@ -86,7 +85,7 @@ def _result(organic: _Organic, seen: dt.date) -> WebResult | None:
 
 
 def read_shown_date(text: str, seen: dt.date) -> dt.date | None:
-    """A date as Google shows it on the day `seen`; None for anything else."""
+    """Parse a date as Google displays it on the day `seen`; return None for other text."""
     text = " ".join(text.lower().split())
     for form in (_DAY, _DAY_FIRST, _MONTH):
         if (match := form.fullmatch(text)) and (month := _MONTHS.get(match["month"])):

@@ -1,4 +1,4 @@
-"""How much of a page is read before it counts as unusable."""
+"""Limits on reading a web page, and how long results are cached."""
 
 import datetime as dt
 import os
@@ -8,20 +8,18 @@ from pydantic import Field
 from assayer.models import Frozen
 from workers.fetching import DownloadLimits
 
-__all__ = ["PageSettings"]
-
 
 class PageSettings(Frozen):
     download: DownloadLimits = DownloadLimits(bytes=5_000_000, seconds=40.0, answer_seconds=15.0)
     keep: dt.timedelta = dt.timedelta(days=30)
-    """A page that was read is not fetched again for so long."""
+    """Time until a page that was read is fetched again."""
     retry: dt.timedelta = dt.timedelta(hours=6)
-    """Nor one that could not be read."""
+    """Time until a page that could not be read is fetched again."""
     characters: int = Field(default=400_000, gt=0)
-    """Of the article in it."""
+    """Maximum characters of the page's article."""
     memory_bytes: int = Field(default=1_000_000_000, gt=0)
-    """Address space of the reading process."""
+    """Maximum address space, in bytes, of the process that reads the page."""
     cpu_seconds: int = Field(default=15, ge=1)
     wall_seconds: float = Field(default=30.0, gt=0)
     at_once: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1)
-    """Reading processes side by side."""
+    """Maximum concurrent processes that read pages."""

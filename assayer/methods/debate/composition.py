@@ -1,4 +1,4 @@
-"""Who sits in a debate, and for how long it may go on."""
+"""Composition of a debate: its seats and its maximum number of rounds."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -14,30 +14,28 @@ from assayer.methods.toml_files import parse_entries, parse_toml, read_text_file
 from assayer.models import Frozen
 from assayer.models.reward import DebateRole
 
-__all__ = ["COMPOSITIONS", "ROLES", "Composition", "Seat", "composition", "load_compositions"]
-
 ROLES: tuple[DebateRole, ...] = ("moderator", "analyst", "critic", "evaluator")
-"""In the order in which they speak in every round."""
+"""Roles in the order in which they speak in every round."""
 
 
 class Seat(NamedTuple):
     role: DebateRole
     number: int
-    """Among the seats of its role, from 1."""
+    """Number of the seat among the seats of its role, from 1."""
 
 
 class Composition(Frozen):
     name: str = Field(pattern=r"^[a-z0-9]+(?:-[a-z0-9]+)*$", max_length=60)
-    """Lower-case words joined by hyphens; it stands in requests and settings."""
+    """Name in lower-case words joined by hyphens, as used in requests and settings."""
     moderators: int = Field(default=0, ge=0, le=1)
     analysts: int = Field(default=0, ge=0, le=5)
     critics: int = Field(default=0, ge=0, le=5)
     evaluators: int = Field(default=0, ge=0, le=3)
     rounds: int = Field(default=2, ge=1, le=5)
-    """At most; the source does not say how many. Two give everybody one chance to think again."""
+    """Maximum number of rounds. The source does not specify it; two rounds let every seat reconsider once."""
     temperature: float = Field(default=0.7, ge=0, le=2)
-    """Of roles with several seats, whose answers would otherwise be one; a role's only seat is asked at the settings'
-    temperature."""
+    """Sampling temperature of roles with several seats, whose answers would otherwise be identical. A role with a
+    single seat uses the temperature of the settings."""
 
     @model_validator(mode="after")
     def _can_decide(self) -> Self:
@@ -47,7 +45,7 @@ class Composition(Frozen):
 
     @property
     def groups(self) -> tuple[tuple[Seat, ...], ...]:
-        """The seats of one round: those of one role speak side by side, one role after another."""
+        """Seats of one round, grouped by role: seats of a role speak in parallel, roles speak in turn."""
         sizes = (self.moderators, self.analysts, self.critics, self.evaluators)
         seats = [
             tuple(Seat(role, number) for number in range(1, size + 1)) for role, size in zip(ROLES, sizes, strict=True)
@@ -60,12 +58,12 @@ class Composition(Frozen):
 
     @property
     def most_calls(self) -> int:
-        """Of a debate that goes on to its end."""
+        """Number of calls of a debate that runs to its last round."""
         return self.rounds * sum(map(len, self.groups))
 
     @property
     def depth(self) -> int:
-        """Calls that wait for one another in such a debate."""
+        """Number of sequential calls in a debate that runs to its last round."""
         return self.rounds * len(self.groups)
 
 
@@ -79,22 +77,22 @@ def _built_in() -> Mapping[str, Composition]:
 
 
 def load_compositions(path: Path) -> Mapping[str, Composition]:
-    """A file of `[[composition]]` entries. Raises InputError that names the entry and the field."""
+    """Load a file of `[[composition]]` entries. Raises InputError that names the entry and the field."""
     return MappingProxyType(_parse(read_text_file(path), path.name))
 
 
 def _parse(text: str, file: str) -> dict[str, Composition]:
     found = parse_entries(parse_toml(text, file, ["composition"]), "composition", Composition, file)
-    require_distinct([one.name for one in found], "composition", file)
-    return {one.name: one for one in found}
+    require_distinct([item.name for item in found], "composition", file)
+    return {item.name: item for item in found}
 
 
 COMPOSITIONS: Mapping[str, Composition] = _built_in()
-"""The thirteen that come with assayer, by name, in the order of their numbers."""
+"""The thirteen built-in compositions by name, in the order of their numbers."""
 
 
 def composition(name: str, known: Mapping[str, Composition] = COMPOSITIONS) -> Composition:
-    """Raises InputError that lists the known ones."""
+    """Return the composition with this name. Raises InputError that lists the known compositions."""
     found = known.get(name)
     if found is None:
         raise InputError(f"There is no composition {name!r}.", f"Known are {', '.join(known)}.", field="judge")

@@ -1,9 +1,8 @@
-"""How much a sentence sounds like an order to its judge, or like nothing: a linear model over what words mean.
+"""Score how much a sentence sounds like an order to its judge, or says nothing: a linear model over word meanings.
 
-Signs are the meanings that a sentence brings together (`guard_senses.toml`, fifteen languages), its form, and, where it
-is English, its words and pairs of words. The weights are fitted by `python -m benchmarks.guards fit` on generated
-wordings and honest texts. A sentence takes time in proportion to its length, which is bounded.
-"""
+Features are the meanings that occur together in a sentence (`guard_senses.toml`, fifteen languages), its form, and, for
+English, its words and pairs of words. The weights were fitted at commit ec3f1495 with `benchmarks/guards` on generated
+wordings and honest texts. Time is linear in the length of a sentence, which is bounded."""
 
 import base64
 import binascii
@@ -22,23 +21,21 @@ from numpy.typing import NDArray
 
 from assayer.text.content_words import is_grammar
 
-__all__ = ["BUCKETS", "SentenceScores", "longer", "orders_in", "places", "scores_of", "sentences_of", "signs"]
-
 BUCKETS = 1 << 15
 _PACKAGE = "assayer.methods.debate"
 _LONGEST = 600
-"""Characters of a sentence; longer ones are cut into pieces."""
+"""Maximum characters of a sentence; longer sentences are cut into pieces."""
 _END = re.compile(r"(?<=[.!?;])(?=\s)|[\n。！？；।]")
 _WORD = re.compile(r"[^\W_]+(?:['’/-][^\W_]+)*")
 _DEVANAGARI = re.compile("[\u0900-\u0963\u0966-\u097f]+")
-"""Its vowel signs are no letters to Python."""
+"""Pattern for runs of Devanagari, whose vowel signs are not letters to Python."""
 _WITHOUT_SPACES = re.compile("[\u0600-\u06ff\u0900-\u097f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 _USUAL = 10
-"""Sentences of an abstract."""
+"""Usual number of sentences in an abstract."""
 _SHORT_WORD = 4
-"""Longer ones stand also for the words that begin with them."""
+"""Maximum length of a short word; longer listed words also match words that begin with them."""
 _ENGLISH = 0.12
-"""Share of words of grammar from which on a text is taken for English."""
+"""Share of grammatical words from which a text counts as English."""
 
 _FORMS = {
     "assigned": re.compile(r"[\"'`*]?\b\w{2,30}\b[\"'`*]{0,3}\s{0,3}(?::=|==?|:|=>|->|→)\s{0,3}[\"'`*]{0,3}"
@@ -58,30 +55,32 @@ _FORMS = {
 
 
 class SentenceScores(NamedTuple):
-    """Log-odds above the threshold: what is above 0 counts."""
+    """Log-odds relative to the threshold; a score above 0 counts."""
 
     order: float
-    """That it tells its judges how to decide."""
+    """Score for instructing the judges how to decide."""
     nothing: float
-    """That it stands where an idea should be and says nothing of one."""
+    """Score for replacing an idea with text that has no content."""
 
 
 def sentences_of(text: str) -> Iterator[str]:
-    """In order; also what words hide: letters set apart, figures for letters, base64."""
+    """Yield the sentences in order, then the decoded hidden text: spaced-out letters, digits in place of letters,
+    base64."""
     for found in _END.split(text):
         for start in range(0, len(found), _LONGEST):
-            if one := found[start : start + _LONGEST].strip():
-                yield one
+            if part := found[start : start + _LONGEST].strip():
+                yield part
     yield from _hidden_in(text)
 
 
 def orders_in(text: str) -> bool:
     found = list(sentences_of(text))
-    return any(scores_of(one).order > longer(len(found)) for one in found)
+    return any(scores_of(item).order > longer(len(found)) for item in found)
 
 
 def longer(sentences: int) -> float:
-    """What a sentence of a long text must score above: the more of them, the likelier one sounds odd by chance."""
+    """Return the score that a sentence of a long text must exceed: the more sentences, the likelier one sounds odd
+    by chance."""
     return 1.5 * max(0.0, log(sentences / _USUAL)) if sentences else 0.0
 
 
@@ -92,26 +91,28 @@ def scores_of(sentence: str) -> SentenceScores:
 
 
 def signs(sentence: str) -> set[str]:
-    """The names of all that is seen in it."""
+    """Return the names of all features detected in the sentence."""
     folded = sentence.casefold()
-    words = [one.replace("’", "'") for one in _WORD.findall(_DEVANAGARI.sub(" ", folded))]
+    words = [item.replace("’", "'") for item in _WORD.findall(_DEVANAGARI.sub(" ", folded))]
     words += _DEVANAGARI.findall(folded)
     senses = sorted(_senses_in(folded, words))
     found = {f"form {name}" for name, form in _FORMS.items() if form.search(sentence)}
-    found |= {f"sense {one}" for one in senses} | {f"senses {one} {other}" for one, other in combinations(senses, 2)}
+    found |= {f"sense {item}" for item in senses} | {
+        f"senses {item} {other}" for item, other in combinations(senses, 2)
+    }
     found |= {f"{form} {sense}" for form in sorted(found) if form.startswith("form") for sense in senses}
     if words:
-        found |= {f"first {one}" for one in _senses_in(words[0], words[:1])}
+        found |= {f"first {item}" for item in _senses_in(words[0], words[:1])}
     found.add(f"length {min(len(words), 40).bit_length()}")
     if _is_english(words):
-        found |= {f"word {one}" for one in words}
-        found |= {f"words {one} {other}" for one, other in pairwise(["<", *words, ">"])}
+        found |= {f"word {word}" for word in words}
+        found |= {f"words {item} {other}" for item, other in pairwise(["<", *words, ">"])}
     return found
 
 
 def places(names: Iterable[str]) -> set[int]:
-    """Of their weights; names may share one."""
-    return {crc32(one.encode()) % BUCKETS for one in names}
+    """Return the indices of the features' weights; features may share an index."""
+    return {crc32(name.encode()) % BUCKETS for name in names}
 
 
 def _is_english(words: list[str]) -> bool:
@@ -131,7 +132,7 @@ def _senses_in(folded: str, words: list[str]) -> set[str]:
 
 @cache
 def _senses() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]], tuple[tuple[str, str], ...]]:
-    """Whole words, beginnings of words, and runs of signs in scripts that put no space between words."""
+    """Return the senses of whole words, of word beginnings, and of character runs in scripts without spaces."""
     listed = tomllib.loads((files(_PACKAGE) / "guard_senses.toml").read_text(encoding="utf-8"))["senses"]
     pairs = [(word.replace("_", " ").casefold(), sense) for sense, text in listed.items() for word in text.split()]
     by_word: dict[str, frozenset[str]] = {}
@@ -143,7 +144,8 @@ def _senses() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]], tup
 
 @cache
 def _weights() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Orders and nothing, times buckets; kept as whole numbers of 1/16."""
+    """Return the weights of `order` and `nothing` per bucket, and their bias. The file stores the weights as
+    integers in units of 1/16."""
     with (files(_PACKAGE) / "guard_weights.npz").open("rb") as file, np.load(file, allow_pickle=False) as kept:
         return kept["weights"].astype(np.float32) / 16, kept["bias"].astype(np.float32)
 
@@ -163,10 +165,10 @@ def _hidden_in(text: str) -> Iterator[str]:
             plain = base64.b64decode(match[0] + "=" * (-len(match[0]) % 4)).decode("utf-8")
         except (binascii.Error, UnicodeDecodeError):
             continue
-        yield from (one for one in (plain[:_LONGEST].strip(),) if one.isprintable())
+        yield from (item for item in (plain[:_LONGEST].strip(),) if item.isprintable())
     if len(_FIGURED.findall(text)) >= 2:
         yield from (
-            _FIGURED.sub(lambda m: m[0].translate(_FIGURES), one)[:_LONGEST]
-            for one in _END.split(text)
-            if len(_FIGURED.findall(one)) >= 2
+            _FIGURED.sub(lambda m: m[0].translate(_FIGURES), item)[:_LONGEST]
+            for item in _END.split(text)
+            if len(_FIGURED.findall(item)) >= 2
         )

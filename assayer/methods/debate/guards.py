@@ -1,47 +1,45 @@
-"""What is no idea to judge, told before any model is asked: by rules, in time linear in the text.
+"""Reject texts that are no idea to judge before any model is asked: by rules, in time linear in the text.
 
-A guard stops what says nothing of its own and what was written to please a judge. It is no judge of quality: a short,
-plain or mistaken idea passes.
-"""
+A guard stops texts without content of their own and texts written to please a judge. It does not judge quality: a
+short, plain or mistaken idea passes."""
 
 from collections.abc import Callable
 from typing import NamedTuple
 
-from assayer.methods.debate.guard_phrases import addresses_judge, is_placeholder
+from assayer.methods.debate.guard_phrases import addresses_judge, is_template
 from assayer.methods.debate.guard_sentences import orders_in, scores_of, sentences_of
 from assayer.methods.debate.idea_shape import is_method_list, is_monotonous, own_words, shared_wording, words_in
 from assayer.models import Absent
 from assayer.models.reward import RewardItem
 from assayer.text.sanitise import sanitise
 
-__all__ = ["LONGEST_IDEA", "LONGEST_REFERENCE", "GuardStop", "stopped_by", "unjudgeable"]
-
 LONGEST_IDEA = 40_000
-"""Characters, some 6,000 words: several times what the longest research plans come to."""
+"""Maximum characters of an idea, about 6,000 words: several times the length of the longest research plans."""
 LONGEST_REFERENCE = 20_000
-"""Characters of a question or an abstract."""
+"""Maximum characters of a question or an abstract."""
 FEWEST_WORDS = 5
 _FEWEST_OWN_WORDS = 3
-"""Words with content that stand neither in the question nor in every announcement of an idea."""
+"""Minimum content words that occur neither in the question nor in typical announcements of an idea."""
 _COPIED_OF_SENTENCE = 0.6
-"""Share of a sentence's words of content that stand in the question."""
+"""Share of a sentence's content words that occur in the question from which the sentence counts as copied."""
 _COPIED_OF_IDEA = 0.5
 _COPIED_OF_ABSTRACT = 0.3
 
 
 class GuardStop(NamedTuple):
-    """The item earns nothing, and this is why."""
+    """Reason why the item receives no reward."""
 
     name: str
-    """`empty`, `too_long`, `too_short`, `placeholder`, `copied_question`, `copied_abstract`, `method_list` or `orders`;
-    the reward's `guard`."""
+    """Name of the guard, reported as the reward's `guard`. It is `empty`, `too_long`, `too_short`, `placeholder`,
+    `copied_question`, `copied_abstract`, `method_list` or `orders`."""
     reason: str
     leakage: bool = False
-    """The idea repeats the abstract's own words: it matches by definition, and says nothing about who wrote it."""
+    """Whether the idea repeats the abstract's own words. It then matches by definition, and reveals nothing about
+    its author's ability."""
 
 
 def unjudgeable(item: RewardItem) -> Absent | None:
-    """Why nobody can judge against this question and abstract, whatever the idea."""
+    """Return why this question and abstract cannot be used to judge any idea, or None."""
     for name, text in (("research question", item.question), ("abstract", item.abstract)):
         if len(text) > LONGEST_REFERENCE:
             return Absent(reason=f"The {name} has {len(text):,} characters; at most {LONGEST_REFERENCE:,} are judged.")
@@ -51,7 +49,7 @@ def unjudgeable(item: RewardItem) -> Absent | None:
 
 
 def stopped_by(item: RewardItem) -> GuardStop | None:
-    """The first guard that stops the item; None for an idea that is worth a call."""
+    """Return the first guard that stops the item, or None if the idea is worth an LLM call."""
     if len(item.idea) > LONGEST_IDEA:
         return GuardStop(
             "too_long", f"The idea has {len(item.idea):,} characters; at most {LONGEST_IDEA:,} are judged."
@@ -86,7 +84,7 @@ def _copied_abstract(item: RewardItem) -> GuardStop | None:
 
 
 def _placeholder(item: RewardItem) -> GuardStop | None:
-    if is_placeholder(item.idea) or is_monotonous(item.idea):
+    if is_template(item.idea) or is_monotonous(item.idea):
         return GuardStop("placeholder", "A placeholder or filler stands where the idea should be.")
     return None
 
@@ -100,7 +98,7 @@ def _copied_question(item: RewardItem) -> GuardStop | None:
 
 
 def _says_nothing(item: RewardItem) -> GuardStop | None:
-    """Looks at what is left without the sentences that ask, say the question again or say nothing."""
+    """Examine what is left of the idea without sentences that ask, repeat the question or have no content."""
     copied, left = False, set[str]()
     for sentence in sentences_of(item.idea):
         told, own = own_words(sentence, ""), own_words(sentence, item.question)
@@ -139,4 +137,4 @@ _GUARDS: tuple[Callable[[RewardItem], GuardStop | None], ...] = (
     _says_nothing,
     _method_list,
 )
-"""What tells most about an item comes first."""
+"""Guards in the order of execution, the most informative about an item first."""

@@ -1,4 +1,4 @@
-"""What an idea's text is made of, by counting words: its own words, another text's words, or a mere list of methods."""
+"""Analysis of an idea's wording by counts: its own words, words shared with another text, or a mere list of methods."""
 
 import re
 from collections import Counter
@@ -7,10 +7,8 @@ from typing import NamedTuple
 
 from assayer.text.content_words import content_words
 
-__all__ = ["SharedWording", "is_method_list", "is_monotonous", "own_words", "shared_wording", "words_in"]
-
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0e7f"
-"""Scripts that put no space between words, or build them of syllables: each sign counts as a word."""
+"""Scripts without spaces between words, or written in syllables; each character counts as a word."""
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
 _UNSPACED_SIGN = re.compile(f"[{_UNSPACED}]")
 
@@ -27,33 +25,33 @@ _ANNOUNCING = frozenset(
     understand understanding various way ways will work works
     """.split()  # noqa: SIM905 - a list of words reads better so
 )
-"""Words with which any idea is announced."""
+"""Words that occur in the announcement of any idea."""
 
 
 def words_in(text: str) -> list[str]:
-    """In lower case and in order."""
+    """Return the words in lower case, in order."""
     return _WORD.findall(text.casefold())
 
 
 def own_words(text: str, question: str) -> frozenset[str]:
-    """Words with content that stand neither in the question nor in every announcement of an idea, each once."""
+    """Return the distinct content words that occur neither in the question nor in typical announcements of an idea."""
     told = content_words(_UNSPACED_SIGN.sub(" ", text)) | set(_UNSPACED_SIGN.findall(text))
     return told - content_words(_UNSPACED_SIGN.sub(" ", question)) - set(_UNSPACED_SIGN.findall(question)) - _ANNOUNCING
 
 
 def is_monotonous(text: str) -> bool:
-    """The same few words over and over."""
+    """Return whether the text repeats the same few words."""
     words = words_in(text)
     return len(words) >= 20 and len(set(words)) < 10
 
 
 _SHINGLE = 6
-"""Words in a row; two texts that were written apart share next to none."""
+"""Length in words of a shingle; two texts written independently share almost none."""
 
 
 class SharedWording(NamedTuple):
     of_idea: float
-    """Share of its sequences of six words that stand in the other text, 0 to 1."""
+    """Share of the idea's six-word sequences that occur in the other text, 0 to 1."""
     of_other: float
 
 
@@ -73,21 +71,22 @@ _ITEM_END = re.compile(r"[,;\n•|/]|\s[+–—-]\s|\.(?=\s|$)|\b(?:and|or|plus|
 _BULLET = re.compile(r"^\s*(?:[-*+]|\(?\d{1,3}[.):])\s*")
 _FEWEST_ITEMS = 12
 _LONGEST_ITEM = 6
-"""Words; what names a method is short, what says something about it is not."""
+"""Maximum words of a list item; the name of a method is short, a statement about it is not."""
 _LISTED = 0.7
-"""Share of the text's words that stand in short items."""
+"""Share of the text's words that occur in short items."""
 _SAME_OPENING = 0.6
 _SHORT_SENTENCE = 9
 
 
 def is_method_list(text: str) -> bool:
-    """Names one after another, bare or each in a sentence of the same making. A list inside a plan is none."""
+    """Return whether the text only lists method names, bare or each in a sentence of the same pattern. A list
+    within a plan does not count."""
     items = [_BULLET.sub("", item) for item in _ITEM_END.split(text)]
     sizes = [len(words_in(item)) for item in items]
     short = [size for size in sizes if 0 < size <= _LONGEST_ITEM]
     if len(short) >= _FEWEST_ITEMS and sum(short) >= _LISTED * sum(sizes):
         return True
-    sentences = [words_in(_BULLET.sub("", one)) for one in re.split(r"[.;\n](?=\s|$)", text)]
+    sentences = [words_in(_BULLET.sub("", part)) for part in re.split(r"[.;\n](?=\s|$)", text)]
     brief = [words for words in sentences if 0 < len(words) <= _SHORT_SENTENCE]
     if len(brief) < _FEWEST_ITEMS or sum(map(len, brief)) < _LISTED * sum(map(len, sentences)):
         return False

@@ -1,4 +1,4 @@
-"""A reward by debate: the seats of a composition argue about one item until its verdict is settled."""
+"""Reward by debate: the seats of a composition argue about an item until its verdict is settled."""
 
 from dataclasses import replace
 
@@ -9,22 +9,20 @@ from assayer.methods.debate.guards import stopped_by, unjudgeable
 from assayer.methods.debate.rounds import Debate, DebateOutcome
 from assayer.methods.debate.schemas import DebateQuestion
 from assayer.methods.debate.tasks import seat_task
-from assayer.methods.debate.turns import Spoken, earlier_turn, lost_turn, spoken_turn
+from assayer.methods.debate.turns import Spoken, lost_turn, spoken_turn
 from assayer.models import Absent
 from assayer.models.reward import DebateTurn, Reward, RewardItem
 from assayer.run.accounting import cost_of
+from assayer.run.concurrency import gather_all
 from assayer.run.journal import Journal
 from assayer.run.run import Run
-from assayer.run.structured_concurrency import together
 from assayer.text.sanitise import clean_text
-
-__all__ = ["judge_by_debate"]
 
 
 async def judge_by_debate(item: RewardItem, composition: Composition, llm: Llm, run: Run) -> Reward:
-    """A judge that failed gives a value that is absent, with the reason, and raises nothing: no language model, an
-    endpoint that is down, a spent budget, a lost answer. Calls and tokens are those of this item; what came from the
-    cache counts as a call and costs nothing."""
+    """Judge an item by debate. A failed judge (no language model, an endpoint that is down, a spent budget, a lost
+    answer) gives an absent value with the reason and raises nothing. Calls and tokens are those of this item; a
+    cache hit counts as a call and costs nothing."""
     stop = stopped_by(item)
     if stop is not None:
         return Reward(value=0, reason=stop.reason, judge=composition.name, guard=stop.name, leakage=stop.leakage)
@@ -48,9 +46,9 @@ async def _debated(item: RewardItem, composition: Composition, llm: Llm, run: Ru
     transcript: tuple[DebateTurn, ...] = ()
     while (outcome := debate.outcome) is None:
         question = _question(shown, debate, transcript)
-        spoken = await together(_speak(seat, question, shown, composition, llm, run) for seat in debate.speaking)
-        debate = debate.heard([one.ballot for one in spoken])
-        transcript += tuple(one.turn for one in spoken)
+        spoken = await gather_all(_speak(seat, question, shown, composition, llm, run) for seat in debate.speaking)
+        debate = debate.heard([entry.ballot for entry in spoken])
+        transcript += tuple(entry.turn for entry in spoken)
     return _reward(outcome, composition, transcript, run.journal)
 
 
@@ -62,7 +60,7 @@ def _question(item: RewardItem, debate: Debate, transcript: tuple[DebateTurn, ..
         round=debate.round,
         rounds=debate.composition.rounds,
         seat=1,
-        history=tuple(earlier_turn(turn) for turn in transcript),
+        history=transcript,
     )
 
 
@@ -135,5 +133,5 @@ def _votes_in(number: int, transcript: tuple[DebateTurn, ...]) -> list[str]:
 
 
 def _last_words(transcript: tuple[DebateTurn, ...]) -> str:
-    """The conclusion of whoever spoke last."""
+    """Return the conclusion of the last speaker."""
     return next((turn.argument for turn in transcript[::-1] if turn.argument), "").rpartition("\n")[2]

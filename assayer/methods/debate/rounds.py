@@ -1,29 +1,28 @@
-"""Who speaks next in a debate, and whether its outcome is settled: rules alone, without any language model.
+"""Decide which seats speak next in a debate and whether its outcome is settled, by rules alone, without a language
+model.
 
-A debate is driven by handing it the ballots of whoever speaks next, until nobody does:
+A debate is driven by passing it the ballots of the seats that speak next, until no seat is left to speak. Start with
+`debate = Debate(composition("two-analysts-evaluator"))`, then repeat `debate = debate.heard([ballot_of(seat,
+debate.round) for seat in debate.speaking])` while `debate.speaking` is not empty. `debate.outcome` is then the verdict,
+and `len(debate.ballots)` the number of calls. `ballot_of` may be a language model, a script, or a judge of known noise
+that draws a vote at random.
 
-    debate = Debate(composition("two-analysts-evaluator"))
-    while debate.speaking:
-        debate = debate.heard([ballot_of(seat, debate.round) for seat in debate.speaking])
-    debate.outcome, len(debate.ballots)   # the verdict, and the calls that it took
+The verdict is strict, and read from the ballots in the order in which they were cast:
 
-`ballot_of` may be a language model, a script, or a judge of known noise that draws a vote at random.
+1. If the moderator halts, the idea has no substance: no match.
 
-The verdict is strict, and read off the ballots in the order in which they were cast:
+2. The first round in which all voting seats vote alike settles the debate with that vote.
 
-1. Where the moderator halts, the idea has no substance: no match.
-2. The first round in which all voting seats vote alike settles it, as they vote.
-3. If no round does, the last one decides: the idea matches only if every evaluator votes so, and at least half of the
-   other voting seats do. So evaluators may settle a split and overrule a minority, but not a majority, and a debate
-   without an evaluator that ends in disagreement is no match.
+3. If no round does, the last one decides: the idea matches only if every evaluator votes so and at least half of the
+other voting seats do. Evaluators may therefore settle a split and overrule a minority, but not a majority. A debate
+without an evaluator that ends in disagreement is no match.
 
-Ballots that are still to come cannot undo 1 and 2, and in the last round often not 3, since a vote for a match never
-makes one less likely. As soon as all that is left could be cast in any way without changing the verdict, nobody
-speaks any more: stopping early always gives the verdict of the full debate. Seats are never skipped, because those
-who speak later would have read what they said.
+Later ballots cannot undo rules 1 and 2, and in the last round often not rule 3, because a vote for a match never makes
+a match less likely. The debate ends as soon as the remaining ballots cannot change the verdict, so stopping early
+always gives the verdict of the full debate. Seats are never skipped, because later seats would have read their
+arguments.
 
-A lost answer leaves the verdict open, unless it is settled whatever the answer had been.
-"""
+A lost answer leaves the verdict open, unless it is settled whatever the answer would have been."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,11 +31,10 @@ from typing import Literal, NamedTuple
 
 from assayer.methods.debate.composition import Composition, Seat
 
-__all__ = ["Ballot", "Debate", "DebateOutcome", "OutcomeGround", "Vote"]
-
 Vote = Literal["match", "no_match"]
 Ballot = Literal["match", "no_match", "go_on", "halt", "lost"]
-"""Of a seat that votes, `match` or `no_match`; of a moderator, `go_on` or `halt`; `lost` where no answer came."""
+"""Ballot of a seat: `match` or `no_match` from a voting seat, `go_on` or `halt` from a moderator, `lost` if no answer
+arrived."""
 
 OutcomeGround = Literal["halted", "agreed", "evaluators", "disagreed", "lost"]
 
@@ -44,33 +42,34 @@ _ALLOWED: dict[bool, frozenset[Ballot]] = {
     True: frozenset({"go_on", "halt", "lost"}),
     False: frozenset({"match", "no_match", "lost"}),
 }
-"""By whether the seat is a moderator's."""
+"""Allowed ballots, by whether the seat is a moderator."""
 
 
 class DebateOutcome(NamedTuple):
     vote: Vote | None
-    """None where a lost answer left it open."""
+    """Outcome of the vote, or None if a lost answer left it undecided."""
     round: int
-    """In which it was settled, from 1."""
+    """Round in which the debate was settled, from 1."""
     ground: OutcomeGround
-    """`agreed`: all voting seats of a round; `evaluators`: they settled a split; `disagreed`: neither came about."""
+    """Reason for the outcome. `halted`: a moderator ended the debate; `agreed`: all voting seats of a round agreed;
+    `evaluators`: they settled a split; `disagreed`: neither happened; `lost`: lost answers left it open."""
 
 
 @dataclass(frozen=True)
 class Debate:
     composition: Composition
     ballots: tuple[Ballot, ...] = ()
-    """In the order of speaking, whole groups only."""
+    """Ballots in speaking order, for whole groups only."""
 
     @property
     def round(self) -> int:
-        """That of whoever speaks next; of a debate that is over, the one in which it was settled."""
+        """Round of the next seats to speak, or, after the debate is over, the round in which it was settled."""
         return self.outcome.round if self.outcome else len(self.ballots) // len(self._seats) + 1
 
     @property
     def speaking(self) -> tuple[Seat, ...]:
-        """The seats that speak next, side by side: each has read all that was said before, and nothing of what the
-        others of this group say now. Empty once the outcome is settled."""
+        """Seats that speak next, in parallel. Each has read everything from before, but not what the others in
+        this group are answering. Empty once the outcome is settled."""
         if self.outcome is not None:
             return ()
         spoken = len(self.ballots) % len(self._seats)
@@ -81,8 +80,8 @@ class Debate:
         raise AssertionError("ballots come in whole groups")
 
     def heard(self, ballots: Sequence[Ballot]) -> "Debate":
-        """After those who speak next have spoken, in the order of their seats. Raises ValueError for ballots that are
-        not theirs to cast."""
+        """Return the debate after the next seats have cast their ballots, in seat order. Raises ValueError for
+        ballots that these seats may not cast."""
         seats = self.speaking
         if len(ballots) != len(seats):
             raise ValueError(f"{len(seats)} seats speak next, and {len(ballots)} ballots were cast.")
@@ -123,7 +122,7 @@ class Debate:
         return DebateOutcome(None, number, "lost") if "lost" in ballots else None
 
     def _matches(self, cast: dict[Seat, Ballot], open_vote: Vote) -> bool:
-        """By the rule of the last round, if all votes that are not known were cast like this."""
+        """Return whether the rule of the last round gives a match if every unknown vote is cast as `open_vote`."""
         known = [(seat, cast.get(seat, "lost")) for seat in self.composition.voters]
         votes = [(seat, open_vote if ballot == "lost" else ballot) for seat, ballot in known]
         evaluators = [vote == "match" for seat, vote in votes if seat.role == "evaluator"]

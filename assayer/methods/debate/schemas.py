@@ -1,4 +1,4 @@
-"""What the four roles are asked, and what they answer: evidence before argument, argument before vote."""
+"""Questions to the four roles and their answers: evidence before argument, argument before vote."""
 
 from typing import Annotated, Literal
 
@@ -7,40 +7,10 @@ from pydantic import Field
 from assayer.citing.answer_texts import TextRole
 from assayer.methods.debate.rounds import Vote
 from assayer.models import Frozen
-from assayer.models.reward import DebateRole
-
-__all__ = [
-    "AnalystAnswer",
-    "ComparedElement",
-    "CriticAnswer",
-    "DebateQuestion",
-    "EarlierQuote",
-    "EarlierTurn",
-    "EvaluatorAnswer",
-    "ModeratorAnswer",
-    "Objection",
-    "WeighedEvidence",
-]
+from assayer.models.reward import DebateTurn
 
 _Text = Annotated[str, Field(min_length=1, max_length=1_500), TextRole.RESTATES]
 _Copied = Annotated[str, Field(max_length=600), TextRole.COPIED]
-
-
-class EarlierQuote(Frozen):
-    source: Literal["idea", "abstract"]
-    text: str
-    found: bool
-
-
-class EarlierTurn(Frozen):
-    """What a seat said before, as the prompt shows it."""
-
-    round: int
-    role: DebateRole
-    seat: int
-    vote: Vote | None
-    argument: str
-    quotes: tuple[EarlierQuote, ...]
 
 
 class DebateQuestion(Frozen):
@@ -51,7 +21,7 @@ class DebateQuestion(Frozen):
     rounds: int
     seat: int
     """Among the seats of its role."""
-    history: tuple[EarlierTurn, ...]
+    history: tuple[DebateTurn, ...]
     """All that was said before, oldest first."""
 
 

@@ -1,4 +1,4 @@
-"""The tasks of the four roles. None has a fallback: no rule of ours takes part in a debate."""
+"""LLM tasks of the four debate roles."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,8 +16,6 @@ from assayer.methods.debate.schemas import (
 )
 from assayer.models.reward import DebateRole
 from assayer.prompts import Prompts
-
-__all__ = ["DEBATE_TASKS", "seat_task"]
 
 _PROMPTS = Prompts("assayer.methods.debate")
 
@@ -40,9 +38,9 @@ DEBATE_TASKS: Mapping[DebateRole, Task[DebateQuestion, Any]] = MappingProxyType(
 
 
 def seat_task(composition: Composition, seat: Seat) -> Task[DebateQuestion, Any]:
-    """Seats that share a role are asked the same thing, each for an answer of its own."""
+    """Return the task for a seat. Seats with the same role receive the same question but are sampled separately."""
     task = DEBATE_TASKS[seat.role]
-    peers = sum(one.role == seat.role for group in composition.groups for one in group)
+    peers = sum(item.role == seat.role for group in composition.groups for item in group)
     if peers == 1:
         return task
     return replace(task, sample=seat.number - 1, temperature=composition.temperature)

@@ -1,4 +1,4 @@
-"""What a seat answered, as a ballot and as a turn of the transcript, its quotes held against the two texts."""
+"""Convert a seat's answer to a ballot and to a turn of the transcript, checking its quotes against the two texts."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -10,8 +10,6 @@ from assayer.methods.debate.schemas import (
     AnalystAnswer,
     ComparedElement,
     CriticAnswer,
-    EarlierQuote,
-    EarlierTurn,
     EvaluatorAnswer,
     ModeratorAnswer,
     Objection,
@@ -19,8 +17,6 @@ from assayer.methods.debate.schemas import (
 )
 from assayer.models import Absent
 from assayer.models.reward import DebateQuote, DebateTurn, RewardItem
-
-__all__ = ["NO_VOTE", "Spoken", "checked_quote", "earlier_turn", "lost_turn", "spoken_turn"]
 
 NO_VOTE = "A moderator has no vote."
 
@@ -35,7 +31,8 @@ class Spoken(NamedTuple):
 
 
 def spoken_turn(item: RewardItem, number: int, seat: Seat, answer: Any) -> Spoken:
-    """`answer` is that of the seat's role; `item` holds the texts as the seat was shown them."""
+    """Convert an answer to a turn. `answer` has the type of the seat's role; `item` holds the texts as shown to the
+    seat."""
     if isinstance(answer, ModeratorAnswer):
         said = [f"What the idea proposes: {answer.proposes}", answer.guidance]
         turn = _turn(number, seat, Absent(reason=NO_VOTE), said, ())
@@ -48,18 +45,18 @@ def _said(answer: Any) -> tuple[list[str], list[_Quoting]]:
     match answer:
         case AnalystAnswer():
             elements = [
-                f"Element {number}: {one.element} Met by the idea: {_MET[one.met]}. {one.comparison}"
-                for number, one in enumerate(answer.elements, 1)
+                f"Element {number}: {element.element} Met by the idea: {_MET[element.met]}. {element.comparison}"
+                for number, element in enumerate(answer.elements, 1)
             ]
             return [*elements, answer.argument], list(answer.elements)
         case CriticAnswer():
             objections = [
-                f"{'Against the core' if one.touches == 'core' else 'Beside the core'}: {one.objection}"
-                for one in answer.objections
+                f"{'Against the core' if objection.touches == 'core' else 'Beside the core'}: {objection.objection}"
+                for objection in answer.objections
             ]
             return [*objections, answer.argument], list(answer.objections)
         case EvaluatorAnswer():
-            weighed = [one.comparison for one in answer.evidence]
+            weighed = [item.comparison for item in answer.evidence]
             return [*weighed, answer.summary, answer.argument], list(answer.evidence)
     raise TypeError(f"{type(answer).__name__} is no answer of a seat.")
 
@@ -93,21 +90,9 @@ def _checked(item: RewardItem, pairs: Iterable[_Quoting]) -> Iterator[DebateQuot
 
 
 def checked_quote(item: RewardItem, source: Literal["idea", "abstract"], words: str) -> DebateQuote:
-    """Words that were found are cut from their source."""
+    """Return the quote, cut from its source if its words were found there."""
     text = item.idea if source == "idea" else item.abstract
     spans = next(find_quote(words, text), None) if stands_in(words, text) else None
     if spans is None:
         return DebateQuote(source=source, text=words.strip(), found=False)
     return DebateQuote(source=source, text=" … ".join(text[start:end] for start, end in spans), found=True)
-
-
-def earlier_turn(turn: DebateTurn) -> EarlierTurn:
-    """As those who speak later are shown it."""
-    return EarlierTurn(
-        round=turn.round,
-        role=turn.role,
-        seat=turn.seat,
-        vote=None if isinstance(turn.vote, Absent) else turn.vote,
-        argument=turn.argument,
-        quotes=tuple(EarlierQuote(source=one.source, text=one.text, found=one.found) for one in turn.quotes),
-    )

@@ -3,7 +3,7 @@ idea's words the reference has.
 
 Asked for by name, and never in place of a debate that cannot be held: it reads no sentence, so a denied method and a
 list of the reference's own words look like a match to it. What it is worth, and what deceives it:
-docs/quality/rewards.md.
+docs/evidence/rewards.md.
 """
 
 import Stemmer
@@ -17,14 +17,12 @@ from assayer.ports import Embedder
 from assayer.text.content_words import content_words
 from assayer.text.sanitise import clean_text
 
-__all__ = ["judge_by_viewpoints", "nearness"]
-
 _MOST_VIEWPOINTS = 40
 
 
 async def judge_by_viewpoints(item: RewardItem, embedder: Embedder, judge: ViewpointJudge) -> Reward:
-    """1 where the nearness reaches the judge's threshold, else 0; absent for another embedding model than the one the
-    threshold was fitted for, whose cosines are other ones. `similarity` is the nearness."""
+    """Return a reward of 1 if the nearness reaches the judge's threshold, else 0. The reward is absent for an
+    embedding model other than the threshold's, because its cosines differ. `similarity` is the nearness."""
     stop = stopped_by(item)
     if stop is not None:
         return Reward(value=0, reason=stop.reason, judge=judge.name, guard=stop.name, leakage=stop.leakage)
@@ -42,8 +40,9 @@ async def judge_by_viewpoints(item: RewardItem, embedder: Embedder, judge: Viewp
 
 
 async def nearness(idea: str, abstract: str, embedder: Embedder) -> float:
-    """Mean of the highest cosine between a viewpoint of the abstract and one of the idea, or the whole idea, and the
-    share of the idea's words of content that stand in the abstract, whatever their endings; 0 to 1."""
+    """Return the mean of two similarities between an idea and an abstract, 0 to 1. The first is the highest cosine
+    between a viewpoint of the abstract and the idea or one of its viewpoints; the second is the share of the idea's
+    content words that occur in the abstract, ignoring endings."""
     theirs = _viewpoints(abstract) or [abstract]
     own = [idea, *_viewpoints(idea)]
     vectors = await embedder.embed([*theirs, *own], "passage")
@@ -52,7 +51,7 @@ async def nearness(idea: str, abstract: str, embedder: Embedder) -> float:
 
 
 def _viewpoints(text: str) -> list[str]:
-    return [one.text for one in split_viewpoints(text, _MOST_VIEWPOINTS)]
+    return [split_viewpoint.text for split_viewpoint in split_viewpoints(text, _MOST_VIEWPOINTS)]
 
 
 def _shared_words(idea: str, abstract: str) -> float:

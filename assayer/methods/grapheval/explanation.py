@@ -1,4 +1,4 @@
-"""Explanation of a verdict: the viewpoints that moved it most, and their nearest neighbours."""
+"""Explanation of a verdict: the viewpoints with the largest effect on it, and their nearest neighbours."""
 
 from collections.abc import Sequence
 
@@ -10,10 +10,8 @@ from assayer.methods.grapheval.graph.records import Viewpoint
 from assayer.methods.grapheval.judge import GraphJudge, PlacedIdea
 from assayer.models import NeighbourViewpoint, ViewpointEvidence
 
-__all__ = ["explain_verdict"]
-
 _TRIED_PER_SHOWN = 2
-"""Viewpoints left out one at a time, for each one shown."""
+"""Number of viewpoints tested by leaving them out, per viewpoint shown."""
 
 
 def explain_verdict(
@@ -34,7 +32,8 @@ def explain_verdict(
 
 
 def _promising(placed: PlacedIdea, judge: GraphJudge) -> list[int]:
-    """Places of viewpoints with labelled neighbours, the most unusually labelled and nearest first."""
+    """Return the positions of viewpoints with labelled neighbours; those with the most unusual labels and the
+    nearest neighbours come first."""
     labels, idea_of = judge.contents.arrays.labels, judge.contents.arrays.idea_of
     known = labels[labels != UNKNOWN]
     usual = np.bincount(known, minlength=len(judge.contents.plan.classes)) / max(1, len(known))
@@ -50,7 +49,7 @@ def _promising(placed: PlacedIdea, judge: GraphJudge) -> list[int]:
 def _effect(
     place: int, viewpoints: Sequence[Viewpoint], placed: PlacedIdea, scores: NDArray[np.float64], judge: GraphJudge
 ) -> NDArray[np.float64]:
-    """How much more of each class the score has with a viewpoint than without; nothing where that cannot be told."""
+    """Return how much the viewpoint adds to the score of each class; zeros if this cannot be determined."""
     if len(viewpoints) == 1:
         return np.zeros_like(scores)
     without = judge.score(placed, (place, viewpoints[place]))

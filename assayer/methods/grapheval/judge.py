@@ -1,4 +1,5 @@
-"""The judge of GraphEval: a graph of labelled ideas with its scorer and calibration, prepared once and asked often."""
+"""Judge of GraphEval: a graph of labelled ideas with its scorer and calibration, prepared once and used for many
+ideas."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -18,26 +19,17 @@ from assayer.methods.grapheval.ports import NearestViewpoints, NeighbourIndex, S
 from assayer.methods.grapheval.scoring.baselines import idea_vectors
 from assayer.methods.grapheval.scoring.calibration import ProbabilityCalibration
 from assayer.methods.grapheval.scoring.choice import titled_text
-from assayer.methods.grapheval.scoring.fitted_logistic import FittedLogistic
+from assayer.methods.grapheval.scoring.fitted_logistic import FeatureKind, FittedLogistic
 from assayer.methods.grapheval.scoring.verdict_model import VerdictModel, fit_logistic
 from assayer.models import Absent, GraphUsed, Idea, Paper, PaperId, ScorerChoice
 from assayer.ports import Vectors
-
-__all__ = ["GraphJudge", "PlacedIdea", "Refit"]
-
 
 _NEARLY_THE_SAME_COSINE = 0.8
 """Cosine."""
 _NOT_CHOSEN = Absent(reason="this scorer was set in the options, or nothing was trained: none was chosen.")
 _MOST_REFITS = 8
-"""That are kept: one for each set of ideas that may be learned from, such as those before one cutoff."""
-
-
-class Refit(NamedTuple):
-    """The regression as it would be had it never seen the ideas that are not known."""
-
-    fitted: FittedLogistic | None
-    """None where what is left has fewer than two outcomes."""
+"""Maximum number of cached refits. There is one for each set of ideas that may be learned from, such as the ideas
+before a cutoff."""
 
 
 class PlacedIdea(NamedTuple):
@@ -45,32 +37,31 @@ class PlacedIdea(NamedTuple):
 
     subgraph: IdeaSubgraph
     nearest: NearestViewpoints
-    """The neighbours of each of its viewpoints."""
+    """Neighbours of each viewpoint of the idea."""
     same_ideas: tuple[LabelledIdea, ...]
-    """Ideas of the graph that are this idea, and were left out."""
+    """Ideas in the graph that are the same as this idea; they are left out."""
     known: NDArray[np.bool_]
-    """(ideas,) which ideas of the graph may be learned from."""
+    """Mask of the graph's ideas that may be learned from, shape (ideas,)."""
     text: str
     """Title and text."""
-    refit: "Refit | None" = None
-    """None: it is made when the idea is scored, where one is needed."""
+    fitted: FittedLogistic | None = None
+    """Regression that knows only what the idea may be judged by; None without one, or with fewer than two outcomes."""
 
 
 @dataclass(frozen=True)
 class GraphJudge:
     contents: GraphContents
     neighbours: NeighbourIndex
-    """Of exactly these contents."""
+    """Neighbour index of exactly these contents."""
     scorer: Scorer
     hops: int
     calibration: ProbabilityCalibration | Absent
     model: VerdictModel | None = None
-    """What was chosen and fitted; where its regression is the scorer, `scorer` is not asked."""
-    _refits: dict[bytes, Refit] = field(default_factory=dict, compare=False)
-    _being_refitted: dict[bytes, asyncio.Task[Refit]] = field(default_factory=dict, compare=False)
+    """Chosen and fitted scorer. If its regression is the scorer, `scorer` is not used."""
+    _refits: dict[bytes, asyncio.Task[FittedLogistic | None]] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
-        """Raises ConfigurationError for a calibration of another scorer, graph or embedding."""
+        """Check the calibration. Raises ConfigurationError if it belongs to another scorer, graph or embedding."""
         if isinstance(self.calibration, Absent):
             return
         plan, made = self.contents.plan, self.calibration
@@ -88,7 +79,7 @@ class GraphJudge:
 
     @property
     def scorer_name(self) -> str:
-        """As calibrations name it."""
+        """Name of the scorer as calibrations record it."""
         if self.model is not None and self.model.fitted is not None:
             return self.model.choice.chosen
         return LocalScorer(self.scorer, self.hops).name
@@ -98,12 +89,12 @@ class GraphJudge:
         return _NOT_CHOSEN if self.model is None else self.model.choice
 
     def score(self, placed: PlacedIdea, without: tuple[int, Viewpoint] | None = None) -> NDArray[np.float64]:
-        """(classes,) before calibration, NaN where nothing can be said; `without` leaves out one of the idea's
-        viewpoints, of which it must have others."""
+        """Return the scores before calibration, shape (classes,), or NaN if no score is possible. `without`
+        leaves out one of the idea's viewpoints; the idea must have others."""
         around = placed.subgraph if without is None else without_viewpoint(placed.subgraph, without[0])
         if self.model is None or self.model.fitted is None:
             return around.score(self.scorer)
-        fitted = (placed.refit or self._refit(placed.known, self.model.fitted)).fitted
+        fitted = placed.fitted
         if fitted is None:
             return np.full(len(self.contents.plan.classes), np.nan)
         if fitted.kind == "mean viewpoint":
@@ -117,46 +108,26 @@ class GraphJudge:
         return scores
 
     async def prepared(self, placed: PlacedIdea) -> PlacedIdea:
-        """With the regression that `score` needs of it, made in a thread: it takes seconds, in which other evaluations
-        would stand still. Those who need the same one at the same time wait for one."""
-        if self.model is None or self.model.fitted is None:
-            return placed
-        everything, key = self.model.fitted, placed.known.tobytes()
-        found = self._kept(placed.known, everything)
-        if found is None:
-            task = self._being_refitted.get(key)
-            if task is None:
-                task = asyncio.create_task(self._refit_in_thread(key, placed.known, everything))
-                self._being_refitted[key] = task
-                task.add_done_callback(lambda _: self._being_refitted.pop(key))
-            found = await asyncio.shield(task)  # one who is cancelled takes it from nobody else
-        return placed._replace(refit=found)
+        """Return the idea with the regression that `score` needs. It is fitted in a thread, because it takes
+        seconds that would block other evaluations. Concurrent requests for the same regression share one fit."""
+        everything = self.model.fitted if self.model else None
+        if everything is None or placed.known[self.contents.arrays.labels != UNKNOWN].all():
+            return placed._replace(fitted=everything)
+        key = placed.known.tobytes()
+        if key not in self._refits:
+            while len(self._refits) >= _MOST_REFITS:
+                self._refits.pop(next(iter(self._refits)))
+            self._refits[key] = asyncio.create_task(asyncio.to_thread(self._refit, placed.known, everything.kind))
+        return placed._replace(fitted=await asyncio.shield(self._refits[key]))  # others may wait for it
 
-    async def _refit_in_thread(self, key: bytes, known: NDArray[np.bool_], everything: FittedLogistic) -> Refit:
-        return self._keep(key, await asyncio.to_thread(self._made, known, everything))
-
-    def _refit(self, known: NDArray[np.bool_], everything: FittedLogistic) -> Refit:
-        return self._kept(known, everything) or self._keep(known.tobytes(), self._made(known, everything))
-
-    def _kept(self, known: NDArray[np.bool_], everything: FittedLogistic) -> Refit | None:
-        if known[self.contents.arrays.labels != UNKNOWN].all():
-            return Refit(everything)
-        return self._refits.get(known.tobytes())
-
-    def _keep(self, key: bytes, refit: Refit) -> Refit:
-        while key not in self._refits and len(self._refits) >= _MOST_REFITS:
-            self._refits.pop(next(iter(self._refits)))
-        self._refits[key] = refit
-        return refit
-
-    def _made(self, known: NDArray[np.bool_], everything: FittedLogistic) -> Refit:
-        """Without the ideas that are not known: those after a cutoff, and the asked idea itself."""
+    def _refit(self, known: NDArray[np.bool_], kind: FeatureKind) -> FittedLogistic | None:
+        """Return a regression without the ideas that are not known: those after a cutoff, and the idea itself."""
         hidden = np.flatnonzero(~known).astype(np.int32)
         texts = {idea.id: titled_text(idea.title, idea.text) for idea in self.contents.ideas}
         try:
-            return Refit(fit_logistic(everything.kind, self.contents.arrays, texts, hidden))
+            return fit_logistic(kind, self.contents.arrays, texts, hidden)
         except InputError:
-            return Refit(None)
+            return None
 
     @cached_property
     def _subgraphs(self) -> SubgraphExtractor:
@@ -178,7 +149,8 @@ class GraphJudge:
         )
 
     def known_by(self, cutoff: int | None) -> NDArray[np.bool_]:
-        """(ideas,) which of them were known on that day, counted from 1970-01-01; undated ones never are."""
+        """Return a mask, shape (ideas,), of the ideas known on the cutoff day, counted from 1970-01-01. Undated
+        ideas are never known."""
         dates = self.contents.arrays.dates
         known: NDArray[np.bool_] = (
             np.ones(len(dates), np.bool_) if cutoff is None else (dates != UNKNOWN) & (dates <= cutoff)
@@ -186,8 +158,8 @@ class GraphJudge:
         return known
 
     def _is_same_idea(self, idea: Idea, words: set[tuple[str, ...]], row: int, nearest: float) -> bool:
-        """A text that was copied has at least one viewpoint that is nearly the same; without that only the title is
-        compared, which takes a hundredth of the time."""
+        """Return whether a row of the graph is the evaluated idea. A copied text has at least one nearly
+        identical viewpoint; without one, only the title is compared, which takes a hundredth of the time."""
         known = self.contents.ideas[row]
         if known.id == idea.id:
             return True
@@ -226,7 +198,7 @@ class GraphJudge:
 
 
 def _nearest_ideas(found: NearestViewpoints, idea_of: NDArray[np.int32]) -> list[tuple[int, float]]:
-    """Ideas that have a viewpoint among the neighbours, each with its highest cosine."""
+    """Return the ideas that have a viewpoint among the neighbours, each with its highest cosine."""
     hit = found.rows >= 0
     nearest: dict[int, float] = {}
     for row, cosine in zip(idea_of[found.rows[hit]].tolist(), found.cosines[hit].tolist(), strict=True):

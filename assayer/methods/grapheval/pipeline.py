@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from assayer.backends import Backends
 from assayer.errors import ConfigurationError, InputError
+from assayer.evaluation_context import EvaluationContext
 from assayer.methods.grapheval.explanation import explain_verdict
 from assayer.methods.grapheval.graph.arrays import UNKNOWN
 from assayer.methods.grapheval.graph.growth import EdgeEnds, edges_by_cosine, edges_by_relations
@@ -22,13 +23,10 @@ from assayer.methods.grapheval.scoring.baselines import LENGTH
 from assayer.methods.grapheval.scoring.calibration import AbstentionReason, ProbabilityCalibration
 from assayer.methods.grapheval.viewpoints.extraction import extract_viewpoints, relate_viewpoints
 from assayer.methods.grapheval.viewpoints.splitter import SPLITTER, split_viewpoints
-from assayer.models import Absent, ClassProbability, Idea, Notice, ScorerChoice, Summary, Verdict
+from assayer.models import Absent, ClassProbability, Notice, ScorerChoice, Summary, Verdict
 from assayer.ports import Vectors
 from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
-from assayer.run.accounting import Started
 from assayer.run.run import Run
-
-__all__ = ["evaluate", "judge_idea", "verdict_notices"]
 
 _NO_CORPUS = Absent(reason="GraphEval compares with labelled ideas, not with a corpus of papers.")
 _WEAK_SIGNAL = (
@@ -44,29 +42,25 @@ _ABSTENTIONS: dict[AbstentionReason, str] = {
 }
 
 
-async def evaluate(
-    idea: Idea, backends: Backends, run: Run, options: GraphEvalOptions, judge: GraphJudge
-) -> EvaluationResult:
-    """Raises InputError, ConfigurationError, BudgetExhausted, LlmRejected or LlmUnavailable."""
-    started = Started.now(run.clock)
-    verdict = await judge_idea(idea, backends, run, options, judge)
+async def evaluate(context: EvaluationContext[GraphEvalOptions], judge: GraphJudge) -> EvaluationResult:
+    """Evaluate an idea by comparison with labelled ideas. Raises InputError, ConfigurationError, BudgetExhausted,
+    LlmRejected or LlmUnavailable."""
+    verdict = await judge_idea(context, judge)
     findings = Findings(
         summary=Summary(strengths=(), weaknesses=(), suggestions=()),
         parts=(),
-        depth=(),
         corpus_fit=_NO_CORPUS,
         verdict=verdict,
         notices=verdict_notices(verdict),
         corpus_version=f"viewpoint graph {verdict.graph.name}, {verdict.graph.version}",
     )
-    return await assemble_report(METHOD, idea, backends, run, started, findings, None)
+    return await assemble_report(METHOD, context, findings, reads_literature=False)
 
 
-async def judge_idea(idea: Idea, backends: Backends, run: Run, options: GraphEvalOptions, judge: GraphJudge) -> Verdict:
-    """The verdict alone, for a report of its own or of another method."""
-    text = idea.text[: options.idea_chars]
-    run.unread_characters = max(run.unread_characters, len(idea.text) - len(text))
-    extracted = await _extract_viewpoints(idea, text, backends, run, options, judge)
+async def judge_idea(context: EvaluationContext[GraphEvalOptions], judge: GraphJudge) -> Verdict:
+    """Return only the verdict, for GraphEval's own report or another method's."""
+    idea, text, backends, run, options = context.idea, context.text, context.backends, context.run, context.options
+    extracted = await _extract_viewpoints(context, judge)
     vectors = await _embed(extracted, backends, judge)
     inner_edges = await _edges_inside(text, extracted, vectors, backends, run, judge)
 
@@ -100,21 +94,21 @@ async def judge_idea(idea: Idea, backends: Backends, run: Run, options: GraphEva
     )
 
 
-async def _extract_viewpoints(
-    idea: Idea, text: str, backends: Backends, run: Run, options: GraphEvalOptions, judge: GraphJudge
-) -> Viewpoints:
-    """By the same extractor as the graph's ideas where possible: only like is compared with like."""
+async def _extract_viewpoints(context: EvaluationContext[GraphEvalOptions], judge: GraphJudge) -> Viewpoints:
+    """Extract viewpoints with the same extractor as the graph's ideas where possible, so that comparisons are like
+    for like."""
+    text, options, run = context.text, context.options, context.run
     by_splitter = judge.contents.plan.maker == SPLITTER
     splitter_limit = options.viewpoints * 10
     if by_splitter:
         extracted = Viewpoints(viewpoints=split_viewpoints(text, splitter_limit), maker=SPLITTER)
     else:
-        extracted = await extract_viewpoints(text, backends.llm, run, options.viewpoints)
+        extracted = await extract_viewpoints(text, context.llm, run, options.viewpoints)
     beyond = len(extracted.viewpoints) - options.viewpoints
     run.journal.record_dropped("viewpoint", f"beyond the first {options.viewpoints}", max(0, beyond))
     if not extracted.viewpoints:
         raise InputError(
-            f"{idea.source} holds no statement that could be compared.", "Write at least one whole sentence."
+            f"{context.idea.source} holds no statement that could be compared.", "Write at least one whole sentence."
         )
     return extracted.model_copy(update={"viewpoints": extracted.viewpoints[: options.viewpoints]})
 
@@ -141,7 +135,7 @@ async def _edges_inside(
 def _calibrated_decision(
     scores: NDArray[np.float64], calibration: ProbabilityCalibration | Absent, prior: tuple[float, ...] | None
 ) -> tuple[str | Absent, tuple[ClassProbability, ...]]:
-    """The outcome that is named, or why none is, and the probabilities of all."""
+    """Return the decided outcome, or why there is none, and the probabilities of all outcomes."""
     if isinstance(calibration, Absent):
         return Absent(reason=calibration.reason), ()
     (verdict,) = calibration.verdicts(scores[None, :], prior)
@@ -173,7 +167,7 @@ def _calibration_label(calibration: ProbabilityCalibration | Absent) -> str | Ab
 
 
 def verdict_notices(verdict: Verdict) -> tuple[Notice, ...]:
-    """What a reader must know before reading a verdict."""
+    """Return the notices to read before a verdict."""
     weak = Notice(kind="weak_signal", text=f"{_WEAK_SIGNAL} {_worth(verdict.choice)}".strip())
     if verdict.maker == verdict.graph.maker:
         return (weak, *repetition_notice(verdict.repeats))
@@ -185,10 +179,10 @@ def verdict_notices(verdict: Verdict) -> tuple[Notice, ...]:
 
 
 def _worth(choice: ScorerChoice | Absent) -> str:
-    """What the choice of a scorer was found to be worth, in two sentences."""
+    """Return the measured quality of the chosen scorer, in two sentences."""
     if isinstance(choice, Absent):
         return ""
-    figure, by_name = choice.held_out, {one.name: one for one in choice.compared}
+    figure, by_name = choice.held_out, {item.name: item for item in choice.compared}
     worth = (
         f"The probabilities are by {choice.chosen}, chosen among {len(by_name)} scorers; on {choice.ideas:,} ideas "
         f"that took no part ({choice.split}) such a choice tells outcomes apart with an AUROC of {figure.auroc:.2f} "
@@ -202,10 +196,11 @@ def _worth(choice: ScorerChoice | Absent) -> str:
 
 def _is_beaten_by_length(choice: ScorerChoice | Absent) -> bool:
     return isinstance(choice, ScorerChoice) and any(
-        one.name == LENGTH and one.auroc >= choice.held_out.auroc for one in choice.compared
+        item.name == LENGTH and item.auroc >= choice.held_out.auroc for item in choice.compared
     )
 
 
 def _day(date: dt.date | None) -> int:
-    """Days since 1970-01-01. An idea counts as written on the cutoff, the last day on which it can have been."""
+    """Return the date in days since 1970-01-01, or UNKNOWN without a date. An idea is assumed to be written on the
+    cutoff, the latest possible day."""
     return UNKNOWN if date is None else (date - dt.date(1970, 1, 1)).days

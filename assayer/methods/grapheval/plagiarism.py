@@ -20,27 +20,12 @@ from assayer.methods.grapheval.ports import NearestViewpoints, NeighbourIndex
 from assayer.models import Frozen, IdeaId
 from assayer.ports import Vectors
 
-__all__ = [
-    "LIMITS_BY_EMBEDDER",
-    "MINILM_LIMITS",
-    "NEAREST_VIEWPOINTS",
-    "IdeaViewpoints",
-    "NearbyViewpoint",
-    "PlagiarismLimits",
-    "Resemblance",
-    "ViewpointPair",
-    "resemblance_in_graph",
-    "resemblance_to_neighbours",
-    "resemblances_within_batch",
-]
-
-
 NEAREST_VIEWPOINTS = 10
-"""Neighbours of each viewpoint that are looked at, besides its own idea's."""
+"""Neighbours of each viewpoint that are examined, excluding those of the same idea."""
 
 
 class NearbyViewpoint(NamedTuple):
-    """A viewpoint of another idea."""
+    """Viewpoint of another idea near a viewpoint of the examined idea."""
 
     idea: IdeaId
     text: str
@@ -48,7 +33,7 @@ class NearbyViewpoint(NamedTuple):
 
 
 class IdeaViewpoints(NamedTuple):
-    """An idea's viewpoints and their vectors, row by row."""
+    """Viewpoints of an idea and their vectors, in the same order."""
 
     idea: IdeaId
     texts: Sequence[str]
@@ -56,30 +41,33 @@ class IdeaViewpoints(NamedTuple):
 
 
 class PlagiarismLimits(Frozen):
-    """From which similarity on a resemblance is reported. They hold for one embedding."""
+    """Similarity limits from which a resemblance is reported; valid for one embedding only."""
 
     cosine: float = Field(gt=0, le=1)
-    """A viewpoint is taken when one of another idea is this close."""
+    """Minimum cosine to a viewpoint of another idea at which a viewpoint counts as taken."""
     share: float = Field(gt=0, le=1)
-    """An idea resembles others when this share of its viewpoints is taken."""
+    """Minimum share of taken viewpoints at which an idea counts as resembling others."""
     paraphrase: float | None = Field(default=None, gt=0, le=1)
-    """An idea is a paraphrase when the nearer half of its viewpoints come this close to one other idea's, on average;
-    None: paraphrases are not looked for."""
+    """Minimum mean cosine for a paraphrase, taken over the nearer half of an idea's viewpoints and another idea's
+    viewpoints. None disables the search for paraphrases."""
 
 
 MINILM_LIMITS = PlagiarismLimits(cosine=0.85, share=0.5, paraphrase=0.76)
-"""For `all-MiniLM-L6-v2` and the splitter. `benchmarks/quality/grapheval` fitted 0.83–0.86 and 0.50–0.60 on three
-random parts of 89 submissions of ICLR 2017 and ideas plagiarised from them (November 2026,
-docs/quality/grapheval.md). Of the viewpoints of that conference 1 in 200 lies this close to one of another paper.
-The limit of paraphrases is fitted on abstracts that their authors rewrote; it flags 1 in 200 honest ones."""
+"""Limits for `all-MiniLM-L6-v2` and the splitter.
+
+`benchmarks/quality/grapheval/plagiarism_limits.py` of commit ec3f1495 fitted 0.83–0.86 and 0.50–0.60 on three random
+parts of 89 submissions of ICLR 2017 and ideas plagiarised from them (November 2026, docs/evidence/grapheval.md). Of
+that conference's viewpoints, 1 in 200 is this close to a viewpoint of another paper. The paraphrase limit is fitted on
+abstracts rewritten by their authors; it flags 1 in 200 honest ones."""
 LIMITS_BY_EMBEDDER = {"all-MiniLM-L6-v2": MINILM_LIMITS}
-"""Nobody knows any for another embedding."""
+"""Limits by embedder; none are known for other embedders."""
 _FEWEST_REWORDED = 4
-"""Viewpoints: of fewer, half is too little to tell a paraphrase from the same subject."""
+"""Minimum viewpoints for detecting a paraphrase; with fewer, half of them cannot distinguish a paraphrase from the same
+subject."""
 
 
 class ViewpointPair(Frozen):
-    """Two viewpoints side by side."""
+    """Pair of similar viewpoints."""
 
     text: str
     other_text: str
@@ -90,15 +78,17 @@ class ViewpointPair(Frozen):
 class Resemblance(Frozen):
     idea: IdeaId
     kind: Literal["copy", "recombination", "paraphrase"]
-    """A copy: one other idea alone holds enough of its viewpoints. A paraphrase: in other words."""
+    """Kind of resemblance. In a `copy`, one other idea alone contains enough of the viewpoints; a `paraphrase` uses
+    other words."""
     viewpoints: int
     share: float
-    """Of its viewpoints that are taken, from any idea; of a paraphrase those that were compared."""
+    """Share of the idea's viewpoints that are taken from any idea; for a paraphrase, the share of viewpoints
+    compared."""
     closest: IdeaId
-    """The idea that holds most of them."""
+    """Idea that contains most of the taken viewpoints."""
     closest_share: float
     pairs: tuple[ViewpointPair, ...]
-    """One for each taken viewpoint, in the idea's order; with a viewpoint of `closest` where that is close enough."""
+    """Pair for each taken viewpoint, in the idea's order, with a viewpoint of `closest` if that is close enough."""
 
 
 def resemblance_to_neighbours(
@@ -109,7 +99,10 @@ def resemblance_to_neighbours(
     None when the idea resembles nothing.
     """
     matches: list[list[NearbyViewpoint]] = [
-        sorted((one for one in nearby if one.idea != idea and one.cosine >= limits.cosine), key=lambda one: -one.cosine)
+        sorted(
+            (item for item in nearby if item.idea != idea and item.cosine >= limits.cosine),
+            key=lambda item: -item.cosine,
+        )
         for nearby in neighbours
     ]
     share = sum(map(bool, matches)) / len(texts) if texts else 0.0
@@ -117,14 +110,14 @@ def resemblance_to_neighbours(
         return _paraphrase(idea, texts, neighbours, limits)
     places_by_idea: dict[IdeaId, set[int]] = defaultdict(set)
     for place, nearby in enumerate(matches):
-        for one in nearby:
-            places_by_idea[one.idea].add(place)
+        for item in nearby:
+            places_by_idea[item.idea].add(place)
     closest = max(places_by_idea, key=lambda other: (len(places_by_idea[other]), _nearness(other, matches), other))
     closest_share = len(places_by_idea[closest]) / len(texts)
     pairs = []
     for text, nearby in zip(texts, matches, strict=True):
         if nearby:
-            best = next((one for one in nearby if one.idea == closest), nearby[0])
+            best = next((item for item in nearby if item.idea == closest), nearby[0])
             pairs.append(ViewpointPair(text=text, other_text=best.text, other=best.idea, cosine=min(best.cosine, 1.0)))
     return Resemblance(
         idea=idea,
@@ -144,24 +137,24 @@ def _paraphrase(
         return None
     nearest: dict[IdeaId, dict[int, NearbyViewpoint]] = defaultdict(dict)
     for place, nearby in enumerate(neighbours):
-        for one in nearby:
-            known = nearest[one.idea].get(place)
-            if one.idea != idea and (known is None or one.cosine > known.cosine):
-                nearest[one.idea][place] = one
+        for item in nearby:
+            known = nearest[item.idea].get(place)
+            if item.idea != idea and (known is None or item.cosine > known.cosine):
+                nearest[item.idea][place] = item
     half = len(texts) // 2
     halves = {
         other: sorted(places.items(), key=lambda entry: -entry[1].cosine)[:half]
         for other, places in nearest.items()
         if len(places) >= half
     }
-    likeness = {other: sum(one.cosine for _, one in some) / half for other, some in halves.items()}
+    likeness = {other: sum(item.cosine for _, item in some) / half for other, some in halves.items()}
     closest = max(likeness, key=lambda other: (likeness[other], other), default=None)
     if closest is None or likeness[closest] < limits.paraphrase:
         return None
     share = half / len(texts)
     pairs = (
-        ViewpointPair(text=texts[place], other_text=one.text, other=closest, cosine=min(one.cosine, 1.0))
-        for place, one in sorted(halves[closest], key=lambda entry: entry[0])
+        ViewpointPair(text=texts[place], other_text=item.text, other=closest, cosine=min(item.cosine, 1.0))
+        for place, item in sorted(halves[closest], key=lambda entry: entry[0])
     )
     return Resemblance(
         idea=idea,
@@ -175,7 +168,7 @@ def _paraphrase(
 
 
 def _nearness(other: IdeaId, matches: Sequence[Sequence[NearbyViewpoint]]) -> float:
-    return sum(one.cosine for nearby in matches for one in nearby if one.idea == other)
+    return sum(item.cosine for nearby in matches for item in nearby if item.idea == other)
 
 
 def resemblance_in_graph(
@@ -186,8 +179,8 @@ def resemblance_in_graph(
     limits: PlagiarismLimits,
     allowed: NDArray[np.bool_] | None = None,
 ) -> Resemblance | None:
-    """One idea against a graph. `owners` and `texts` tell what each row of the index is; `allowed` (rows,) leaves
-    only some rows to be found, such as those of earlier ideas."""
+    """Compare an idea with a graph. `owners` and `texts` describe each row of the index; `allowed`, shape (rows,),
+    restricts the search to some rows, such as those of earlier ideas."""
     found = index.nearest(idea_viewpoints.vectors, NEAREST_VIEWPOINTS + len(idea_viewpoints.texts), allowed)
     return resemblance_to_neighbours(
         idea_viewpoints.idea, idea_viewpoints.texts, _nearby_viewpoints(found, owners, texts), limits
@@ -197,13 +190,13 @@ def resemblance_in_graph(
 def resemblances_within_batch(
     batch: Sequence[IdeaViewpoints], index: NeighbourIndex, limits: PlagiarismLimits
 ) -> list[Resemblance]:
-    """What each idea of a batch has in common with the others of it; `index` is empty and is filled with the batch."""
-    owners = [one.idea for one in batch for _ in one.texts]
-    texts = [text for one in batch for text in one.texts]
-    for one in batch:
-        index.add(one.vectors)
-    found = (resemblance_in_graph(one, index, owners, texts, limits) for one in batch)
-    return [one for one in found if one is not None]
+    """Return the resemblances between the ideas of a batch. `index` must be empty; it is filled with the batch."""
+    owners = [item.idea for item in batch for _ in item.texts]
+    texts = [text for item in batch for text in item.texts]
+    for item in batch:
+        index.add(item.vectors)
+    found = (resemblance_in_graph(item, index, owners, texts, limits) for item in batch)
+    return [item for item in found if item is not None]
 
 
 def _nearby_viewpoints(

@@ -1,4 +1,4 @@
-"""Ports of GraphEval: the scorer, the index of neighbours and the store of the viewpoint graph."""
+"""Ports of GraphEval: the scorer, the neighbour index and the store of the viewpoint graph."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
@@ -10,32 +10,32 @@ from assayer.methods.grapheval.graph.arrays import GraphArrays
 from assayer.methods.grapheval.graph.records import AdditionSummary, GraphContents, GraphPlan, PreparedIdea
 from assayer.ports import Vectors
 
-__all__ = ["NearestViewpoints", "NeighbourIndex", "Scorer", "ViewpointGraph"]
-
 
 class Scorer(Protocol):
-    """Tells how probable each class is for some ideas of a graph: label propagation, a network, a baseline."""
+    """Estimator of class probabilities for ideas of a graph: label propagation, a network, or a baseline."""
 
     @property
     def name(self) -> str:
-        """With everything that changes its numbers."""
+        """Name of the scorer, including everything that changes its numbers."""
         ...
 
     def score(self, graph: GraphArrays, rows: NDArray[np.int32]) -> NDArray[np.float64]:
-        """(len(rows), classes), rows of probabilities. Labels of the asked ideas count as unknown, whether or not
-        the graph knows them. A row of NaN where nothing can be said."""
+        """Return probabilities, shape (len(rows), classes). Labels of the scored ideas are treated as unknown
+        even if the graph has them. A row is NaN if no score is possible."""
         ...
 
 
 class NearestViewpoints(NamedTuple):
-    """(queries, limit) each, best first; where fewer were found, rows are −1 and cosines −inf."""
+    """Nearest rows and their cosines, each of shape (queries, limit), best first. Missing results have row −1 and
+    cosine −inf."""
 
     rows: NDArray[np.int64]
     cosines: NDArray[np.float32]
 
 
 class NeighbourIndex(Protocol):
-    """Vectors by row, and the rows nearest to a vector. It can be rebuilt from the graph at any time."""
+    """Index of vectors by row, which finds the rows nearest to a vector. It can be rebuilt from the graph at any
+    time."""
 
     def __len__(self) -> int: ...
 
@@ -46,30 +46,31 @@ class NeighbourIndex(Protocol):
     def clear(self) -> None: ...
 
     def nearest(self, vectors: Vectors, limit: int, allowed: NDArray[np.bool_] | None = None) -> NearestViewpoints:
-        """`allowed` (rows,) leaves only some rows to be found."""
+        """Find the nearest rows. `allowed`, shape (rows,), restricts the search to some rows."""
         ...
 
 
 class ViewpointGraph(Protocol):
-    """One named graph that grows. Raises InputError for unusable ideas, StorageError."""
+    """Store of a named graph that grows. Raises InputError for unusable ideas, and StorageError."""
 
     async def plan(self) -> GraphPlan | None:
-        """None before it is created."""
+        """Return the plan, or None before the graph is created."""
         ...
 
     async def create(self, plan: GraphPlan) -> None:
-        """Does nothing where a graph of this plan is there; raises InputError where one of another plan is."""
+        """Create the graph. Does nothing if a graph with the same plan exists; raises InputError if a graph
+        with another plan exists."""
         ...
 
     async def add(self, ideas: Sequence[PreparedIdea]) -> AdditionSummary:
-        """All of them or none; ideas that are there with the same words are left alone. Time is linear in the new
-        viewpoints, each of which asks once for its neighbours."""
+        """Add all ideas or none; ideas that exist with the same words are left unchanged. Time is linear in the
+        new viewpoints, each with one neighbour query."""
         ...
 
     async def version(self) -> str:
-        """Names the exact contents. Raises InputError where there is no graph."""
+        """Return an identifier of the exact contents. Raises InputError if there is no graph."""
         ...
 
     async def load(self) -> GraphContents:
-        """Raises InputError where there is no graph."""
+        """Load the whole graph. Raises InputError if there is no graph."""
         ...

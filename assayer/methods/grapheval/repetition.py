@@ -1,4 +1,5 @@
-"""Whether an evaluated idea repeats one of the graph's: found from the neighbours that its verdict rests on."""
+"""Detection of an evaluated idea that repeats an idea of the graph, based on the neighbours that support its
+verdict."""
 
 from collections.abc import Sequence
 
@@ -6,8 +7,6 @@ from assayer.methods.grapheval.graph.records import Viewpoint
 from assayer.methods.grapheval.judge import GraphJudge, PlacedIdea
 from assayer.methods.grapheval.plagiarism import LIMITS_BY_EMBEDDER, NearbyViewpoint, resemblance_to_neighbours
 from assayer.models import Absent, IdeaId, Notice, RepeatedIdea, RepeatedViewpoint
-
-__all__ = ["repeated_idea", "repetition_notice"]
 
 _NO_LIMITS = Absent(reason="no limits of likeness are known for this embedding model.")
 _KINDS = {
@@ -21,7 +20,7 @@ _KINDS = {
 def repeated_idea(
     idea: IdeaId, viewpoints: Sequence[Viewpoint], placed: PlacedIdea, judge: GraphJudge
 ) -> RepeatedIdea | Absent | None:
-    """Among the ideas known at the cutoff. None where it repeats nothing."""
+    """Return the idea known at the cutoff that this idea repeats, or None if there is no repetition."""
     contents = judge.contents
     if placed.same_ideas:
         known = placed.same_ideas[0]
@@ -38,14 +37,14 @@ def repeated_idea(
         ]
         for rows, cosines in zip(placed.nearest.rows, placed.nearest.cosines, strict=True)
     ]
-    found = resemblance_to_neighbours(idea, [one.text for one in viewpoints], nearby, limits)
+    found = resemblance_to_neighbours(idea, [viewpoint.text for viewpoint in viewpoints], nearby, limits)
     if found is None:
         return None
-    source = next(one for one in contents.ideas if one.id == found.closest)
+    source = next(item for item in contents.ideas if item.id == found.closest)
     pairs = (
-        RepeatedViewpoint(text=one.text, other_text=one.other_text, similarity=round(one.cosine, 4))
-        for one in found.pairs
-        if one.other == found.closest
+        RepeatedViewpoint(text=pair.text, other_text=pair.other_text, similarity=round(pair.cosine, 4))
+        for pair in found.pairs
+        if pair.other == found.closest
     )
     return RepeatedIdea(
         kind=found.kind,

@@ -7,16 +7,6 @@ from pydantic import Field
 from assayer.citing.answer_texts import TextRole
 from assayer.models import Frozen
 
-__all__ = [
-    "ExtractedViewpoint",
-    "ExtractedViewpoints",
-    "LabelledViewpoint",
-    "Relation",
-    "Relations",
-    "RelationsQuestion",
-    "ViewpointsQuestion",
-]
-
 ViewpointLabel = Annotated[str, Field(pattern=r"^V\d+$", description="Label of one of the viewpoints given, e.g. V3.")]
 
 

@@ -1,4 +1,4 @@
-"""Synthetic plagiarism, made from a graph in the paper's three ways: to train against and to measure detection."""
+"""Synthetic plagiarism generated from a graph in the paper's three ways, for training and for measuring detection."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,8 +11,6 @@ from assayer.errors import InputError
 from assayer.methods.grapheval.graph.arrays import INTER, INTRA, UNKNOWN, GraphArrays
 from assayer.models import IdeaId
 
-__all__ = ["PLAGIARISM_KINDS", "PlagiarisedIdea", "PlagiarismKind", "plagiarise", "with_plagiarised_ideas"]
-
 PlagiarismKind = Literal["copy", "random swaps", "neighbour swaps"]
 PLAGIARISM_KINDS: tuple[PlagiarismKind, ...] = ("copy", "random swaps", "neighbour swaps")
 
@@ -22,9 +20,9 @@ _INTRA_NEAREST, _INTER_NEAREST = 5, 10
 class PlagiarisedIdea(NamedTuple):
     trick: PlagiarismKind
     source: int
-    """Row of the idea that was plagiarised."""
+    """Row of the plagiarised idea."""
     nodes: NDArray[np.int64]
-    """Rows of its viewpoints, in order, all of them taken from other ideas."""
+    """Rows of the viewpoints, in order, all taken from other ideas."""
 
 
 def plagiarise(
@@ -79,13 +77,15 @@ def with_plagiarised_ideas(graph: GraphArrays, count: int, seed: int) -> GraphAr
         for place in range(len(PLAGIARISM_KINDS))
     ]
     plagiarised = [
-        one for trick, many in zip(PLAGIARISM_KINDS, parts, strict=True) for one in plagiarise(graph, trick, many, seed)
+        item
+        for trick, many in zip(PLAGIARISM_KINDS, parts, strict=True)
+        for item in plagiarise(graph, trick, many, seed)
     ]
     if not plagiarised:
         return graph
     generator = np.random.default_rng([seed, len(PLAGIARISM_KINDS)])
-    nodes = np.concatenate([one.nodes for one in plagiarised])
-    owners = np.repeat(np.arange(len(plagiarised)), [len(one.nodes) for one in plagiarised])
+    nodes = np.concatenate([item.nodes for item in plagiarised])
+    owners = np.repeat(np.arange(len(plagiarised)), [len(item.nodes) for item in plagiarised])
     sources, targets, weights, kinds = _edges_into(graph, nodes, owners)
     return replace(
         graph,
@@ -104,15 +104,17 @@ def with_plagiarised_ideas(graph: GraphArrays, count: int, seed: int) -> GraphAr
 def _later_dates(
     graph: GraphArrays, plagiarised: Sequence[PlagiarisedIdea], generator: np.random.Generator
 ) -> NDArray[np.int32]:
-    """Within two years after the latest idea that each was taken from; UNKNOWN where none is dated."""
-    latest = np.array([graph.dates[graph.idea_of[one.nodes]].max() for one in plagiarised])
+    """Return dates within two years after the latest source idea of each plagiarised idea, or UNKNOWN if no source
+    is dated."""
+    latest = np.array([graph.dates[graph.idea_of[item.nodes]].max() for item in plagiarised])
     return np.where(latest == UNKNOWN, UNKNOWN, latest + generator.integers(1, 730, len(plagiarised))).astype(np.int32)
 
 
 def _edges_into(
     graph: GraphArrays, nodes: NDArray[np.int64], owners: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32], NDArray[np.int8]]:
-    """Into each new viewpoint from its nearest in the graph, and between those of one new idea."""
+    """Return the edges into each new viewpoint from its nearest viewpoints in the graph, and the edges within each
+    new idea."""
     first = len(graph.vectors)
     found: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32], int]] = []
     for owner in range(int(owners[-1]) + 1):
@@ -130,5 +132,5 @@ def _edges_into(
             kept = values > 0
             found.append((nearest[kept] + offset, targets[kept], values[kept], kind))
     sources, ends, weights = (np.concatenate(column) for column in list(zip(*found, strict=True))[:3])
-    kinds = np.concatenate([np.full(len(one[0]), one[3], np.int8) for one in found])
+    kinds = np.concatenate([np.full(len(item[0]), item[3], np.int8) for item in found])
     return sources.astype(np.int32), ends.astype(np.int32), weights.astype(np.float32), kinds

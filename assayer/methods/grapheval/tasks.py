@@ -1,34 +1,29 @@
-"""The two tasks of GraphEval: extracting viewpoints of an idea and, as an option, relating them."""
+"""LLM tasks of GraphEval: extracting the viewpoints of an idea and, optionally, relating them."""
 
 from assayer.llm import Task
 from assayer.methods.grapheval.graph.records import Viewpoint
 from assayer.methods.grapheval.schemas import (
-    ExtractedViewpoint,
     ExtractedViewpoints,
     Relations,
     RelationsQuestion,
     ViewpointsQuestion,
 )
 from assayer.methods.grapheval.viewpoints.faithfulness import IdeaWords, check_faithfulness
-from assayer.methods.grapheval.viewpoints.splitter import split_viewpoints
-from assayer.ports import Embedder
 from assayer.prompts import Prompts
-
-__all__ = ["ALL", "RELATIONS", "VIEWPOINTS"]
 
 _PROMPTS = Prompts("assayer.methods.grapheval")
 _MOST_UNFAITHFUL = 0.2
-"""Share of viewpoints that are refused one by one; beyond it the answer is asked for again."""
+"""Maximum share of viewpoints that are refused individually; above it, the answer is requested again."""
 
 
 def _check_viewpoints(question: ViewpointsQuestion, answer: ExtractedViewpoints) -> list[str]:
-    given = [Viewpoint(text=one.statement, words=one.words) for one in answer.viewpoints]
+    given = [Viewpoint(text=viewpoint.statement, words=viewpoint.words) for viewpoint in answer.viewpoints]
     complaints = []
     if len(given) > question.limit:
         complaints.append(f"There are {len(given)} viewpoints; at most {question.limit} are wanted.")
     _, refused = check_faithfulness(given, IdeaWords(question.idea))
     if len(refused) > _MOST_UNFAITHFUL * len(given):
-        complaints += [f"In {one.text[:80]!r}: {one.reason}." for one in refused]
+        complaints += [f"In {item.text[:80]!r}: {item.reason}." for item in refused]
     return complaints
 
 
@@ -49,19 +44,6 @@ def _check_relations(question: RelationsQuestion, answer: Relations) -> list[str
     return complaints
 
 
-async def _split(question: ViewpointsQuestion, embedder: Embedder) -> ExtractedViewpoints:
-    """What the splitter finds; an idea without a sentence is one viewpoint as a whole."""
-    found = split_viewpoints(question.idea, question.limit) or (Viewpoint(text=question.idea, words=question.idea),)
-    return ExtractedViewpoints(
-        viewpoints=[ExtractedViewpoint(words=viewpoint.words, statement=viewpoint.text) for viewpoint in found]
-    )
-
-
-async def _unrelated(question: RelationsQuestion, embedder: Embedder) -> Relations:
-    """Without a model no relation is known; edges inside the idea then come from cosines alone."""
-    return Relations(relations=[])
-
-
 VIEWPOINTS = Task[ViewpointsQuestion, ExtractedViewpoints](
     "grapheval.viewpoints",
     _PROMPTS,
@@ -69,7 +51,6 @@ VIEWPOINTS = Task[ViewpointsQuestion, ExtractedViewpoints](
     ExtractedViewpoints,
     max_tokens=6_000,
     check=_check_viewpoints,
-    fallback=_split,
 )
 RELATIONS = Task[RelationsQuestion, Relations](
     "grapheval.relations",
@@ -78,7 +59,6 @@ RELATIONS = Task[RelationsQuestion, Relations](
     Relations,
     max_tokens=3_000,
     check=_check_relations,
-    fallback=_unrelated,
 )
 
 ALL = (VIEWPOINTS, RELATIONS)

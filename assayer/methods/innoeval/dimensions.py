@@ -1,15 +1,10 @@
-"""What an idea is scored on: five built-in dimensions, and those that users and packages register in the same form.
+"""Dimensions that an idea is scored on: five built-in ones, and those that users supply in the same form.
 
-A dimension is a question, a scale with a band of words for each stretch of it, and the evidence that may answer. A
-file's own dimensions take the place of the built-in ones; it keeps of those, and takes of those that installed packages
-register, what it names. A package registers dimensions in Python under the entry point group `assayer.dimensions`: the
-entry's value is a `RubricDimension`, and the entry has its name.
-"""
+A dimension is a question, a scale with a description for each band, and the evidence that may answer it. A file's own
+dimensions replace the built-in ones; the file keeps the built-in dimensions that it names."""
 
 import hashlib
-from collections.abc import Sequence
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
 from importlib.resources import files
 from itertools import pairwise
 from math import ceil
@@ -20,29 +15,16 @@ from pydantic import Field, field_validator, model_validator
 
 from assayer.errors import InputError
 from assayer.methods.toml_files import parse_entries, parse_toml, read_text_file, require_distinct
-from assayer.models import Frozen
-
-__all__ = [
-    "BUILT_IN_DIMENSIONS",
-    "ENTRY_POINT_GROUP",
-    "Band",
-    "EvidenceKind",
-    "RubricDimension",
-    "Scale",
-    "built_in_dimensions",
-    "load_dimensions",
-    "registered_dimensions",
-    "resolve_dimensions",
-]
-
+from assayer.models import Absent, Frozen, Score
 
 EvidenceKind = Literal["literature", "web", "code", "data"]
 
 _RESERVED_NAMES = frozenset({"background", "board"})
 _WIDEST_GAP = 1.0
-"""Points of the scale between two bands; more is a band forgotten."""
+"""Maximum gap in points between two bands; a larger gap suggests a missing band."""
 _HALVES_UP_TO = 50
-"""Points that a scale is wide. Wider ones are divided into at most a hundred whole steps."""
+"""Maximum width in points of a scale with half-point steps. Wider scales are divided into at most a hundred integer
+steps."""
 
 
 class Scale(Frozen):
@@ -57,7 +39,7 @@ class Scale(Frozen):
 
 
 class Band(Frozen):
-    """What scores from `low` to `high` mean, both included."""
+    """Meaning of the scores from `low` to `high`, inclusive."""
 
     low: float
     high: float
@@ -70,21 +52,22 @@ class RubricDimension(Frozen):
     )
     title: str = Field(min_length=2, max_length=60)
     question: str = Field(min_length=20, max_length=400)
-    """What a score answers, as one question."""
+    """Question that a score answers."""
     guidance: str = Field(default="", max_length=2_000)
-    """What counts, and what does not because another dimension asks for it."""
+    """Guidance on what counts, and on what does not count because another dimension covers it."""
     evidence: tuple[EvidenceKind, ...] = ("literature", "web", "code", "data")
-    """Kinds of knowledge that reviewers see beside the idea; when empty, the author's text is all they see."""
+    """Kinds of evidence that reviewers see in addition to the idea; if empty, they see only the idea."""
     masked: bool = True
-    """Whether what reviewers are not familiar with is hidden from them. Not where the question is what is known
-    already: who reads less would find more that is new."""
+    """Whether evidence that reviewers are unfamiliar with is hidden from them. False if the question concerns what
+    is already known, because less reading would make more ideas seem new."""
     sections: tuple[Annotated[str, Field(min_length=3, max_length=40)], ...] = ()
-    """Words in the headings of the sections of a long proposal that are relevant to it; all sections when empty."""
+    """Words in the headings of a long proposal's sections that are relevant to the dimension; if empty, all
+    sections are."""
     weight: float = Field(default=1.0, gt=0, le=100)
-    """In the final score."""
+    """Weight in the final score."""
     scale: Scale = Scale()
     bands: tuple[Band, ...] = Field(min_length=2, max_length=12)
-    """From the best to the worst, over the whole scale."""
+    """Bands from best to worst, which cover the whole scale."""
 
     @field_validator("name")
     @classmethod
@@ -112,7 +95,8 @@ class RubricDimension(Frozen):
         return self
 
     def scores_in(self, band: Band) -> tuple[float, ...]:
-        """What can be given in a band: its ends and the steps between, halves on all but wide scales. Ascending."""
+        """Return the scores allowed in a band, ascending: its ends and the steps between; steps are halves
+        except on wide scales."""
         width = self.scale.max - self.scale.min
         step = 0.5 if width <= _HALVES_UP_TO else float(ceil(width / 100))
         count = ceil((band.high - band.low) / step)
@@ -120,32 +104,33 @@ class RubricDimension(Frozen):
 
     @property
     def scores(self) -> tuple[float, ...]:
-        """All that can be given, ascending; none lies between two bands."""
+        """All permitted scores, ascending; none lies between two bands."""
         return tuple(score for band in reversed(self.bands) for score in self.scores_in(band))
 
     @property
     def sha256(self) -> str:
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
 
+    def scored(self, value: float | None, basis: str) -> Score | Absent:
+        """Return a score on the dimension's scale, or an absent score with its reason."""
+        if value is None:
+            return Absent(reason=basis)
+        return Score(value=value, scale_min=self.scale.min, scale_max=self.scale.max, basis=basis)
+
     def share(self, score: float) -> float:
-        """Where a score lies on the scale, 0 to 1."""
+        """Return the position of a score on the scale, 0 to 1."""
         return (score - self.scale.min) / (self.scale.max - self.scale.min)
 
 
 BUILT_IN_DIMENSIONS = ("clarity", "novelty", "feasibility", "validity", "significance")
-ENTRY_POINT_GROUP = "assayer.dimensions"
 _FILE = "dimensions.toml"
 
 
 @cache
-def built_in_dimensions() -> tuple[RubricDimension, ...]:
-    text = (files("assayer.methods.innoeval") / _FILE).read_text(encoding="utf-8")
+def built_in_dimensions(package: str = "assayer.methods.innoeval") -> tuple[RubricDimension, ...]:
+    """Return the dimensions in the file of a package."""
+    text = (files(package) / _FILE).read_text(encoding="utf-8")
     return parse_entries(parse_toml(text, _FILE, ["dimension"]), "dimension", RubricDimension, _FILE)
-
-
-def registered_dimensions() -> dict[str, EntryPoint]:
-    """By name, not loaded yet: code of a package that nobody asked for does not run."""
-    return {one.name: one for one in entry_points(group=ENTRY_POINT_GROUP) if one.name not in BUILT_IN_DIMENSIONS}
 
 
 def load_dimensions(path: Path) -> tuple[RubricDimension, ...]:
@@ -157,48 +142,31 @@ def load_dimensions(path: Path) -> tuple[RubricDimension, ...]:
     table = parse_toml(read_text_file(path), file, ["keep", "dimension"])
     kept = _kept_dimensions(table.get("keep", []), file)
     own = parse_entries(table, "dimension", RubricDimension, file) if "dimension" in table or not kept else ()
-    require_distinct([one.name for one in (*kept, *own)], "dimension", file)
+    require_distinct([item.name for item in (*kept, *own)], "dimension", file)
     return (*kept, *own)
 
 
-def resolve_dimensions(given: Path | tuple[RubricDimension, ...] | None) -> tuple[RubricDimension, ...]:
-    """The built-in ones, those of a file, or those that a program hands over. Raises InputError."""
+def resolve_dimensions(
+    given: Path | tuple[RubricDimension, ...] | None, package: str = "assayer.methods.innoeval"
+) -> tuple[RubricDimension, ...]:
+    """Return the dimensions given, those of a file, or the built-in ones of a package. Raises InputError."""
     if given is None:
-        return built_in_dimensions()
+        return built_in_dimensions(package)
     if isinstance(given, Path):
         return load_dimensions(given)
     if not given:
-        raise InputError("No dimension is given to judge.", "Leave the option out for the five built-in ones.")
-    require_distinct([one.name for one in given], "dimension", "the dimensions given")
+        raise InputError("No dimension is given to judge.", "Leave the option out for the built-in ones.")
+    require_distinct([item.name for item in given], "dimension", "the dimensions given")
     return given
 
 
 def _kept_dimensions(names: Any, file: str) -> tuple[RubricDimension, ...]:
     if not isinstance(names, list):
         raise InputError(f"{file}: keep is not a list of dimensions.", f'Write keep = ["{BUILT_IN_DIMENSIONS[0]}"].')
-    others = registered_dimensions()
-    unknown: Sequence[Any] = [
-        one for one in names if not isinstance(one, str) or one not in {*BUILT_IN_DIMENSIONS, *others}
-    ]
+    unknown = [item for item in names if item not in BUILT_IN_DIMENSIONS]
     if unknown:
-        also = f"; registered by packages: {', '.join(sorted(others))}" if others else ""
         raise InputError(
-            f"{file}: keep names no built-in or registered dimension: {', '.join(map(repr, unknown))}.",
-            f"Built in are {', '.join(BUILT_IN_DIMENSIONS)}{also}.",
+            f"{file}: keep names no built-in dimension: {', '.join(map(repr, unknown))}.",
+            f"Built in are {', '.join(BUILT_IN_DIMENSIONS)}.",
         )
-    kept = tuple(one for one in built_in_dimensions() if one.name in names)
-    return (*kept, *(_load_entry_point(others[name]) for name in dict.fromkeys(names) if name in others))
-
-
-def _load_entry_point(entry: EntryPoint) -> RubricDimension:
-    place = f"the package {entry.dist.name}" if entry.dist else entry.value
-    try:
-        found = entry.load()
-    except Exception as error:  # a package's own code may raise anything; its name belongs into the message
-        raise InputError(f"The dimension {entry.name!r} of {place} cannot be loaded: {error}.") from error
-    if not isinstance(found, RubricDimension) or found.name != entry.name:
-        raise InputError(
-            f"{place} registers {entry.name!r}, and {entry.value} is no dimension of that name.",
-            "Its value must be an assayer.methods.innoeval.dimensions.Dimension.",
-        )
-    return found
+    return tuple(item for item in built_in_dimensions() if item.name in names)

@@ -1,6 +1,5 @@
-"""What the search hands to the board: the idea in parts, the sources read, what they say for and against it; and what
-a board hands back.
-"""
+"""Input and output of the board: the idea in parts, the sources read with their stance on the idea, and the board's
+result."""
 
 from typing import Literal, Protocol
 
@@ -9,72 +8,72 @@ from assayer.methods.innoeval.dimensions import EvidenceKind
 from assayer.methods.innoeval.extraction import SixTuple
 from assayer.models import BoardRecord, CorpusFit, Frozen, Idea, Notice, Paper, PaperId, Part, PlanFlaw, Summary
 
-__all__ = ["BoardResult", "EvidencePack", "Grounding", "ReadSource", "ReviewBoard"]
-
 
 class ReadSource(Frozen):
-    """A paper, page, repository or data set that was found, ranked and read."""
+    """Paper, page, repository or data set that was found, ranked and read."""
 
     paper: Paper
-    """Pages, repositories and data sets are records too: the source is `web`, `github`, `kaggle` or `datacite`, the
-    abstract says what they are."""
+    """Record of the source. Pages, repositories and data sets are records too: their source is `web`, `github`,
+    `kaggle` or `datacite`, and their abstract describes them."""
     kind: EvidenceKind
     text: str
-    """What was read of it, sanitised: the only place that quotes of it may come from."""
+    """Sanitised text read from the source; quotes may come only from it."""
     places: tuple[ShownPlace, ...] = ()
-    """What the stretches of the text are."""
+    """Origins of the spans of the text."""
     score: float
-    """α·semantic + (1−α)·judge, 0 to 10."""
+    """Combined score `α·semantic + (1−α)·judge`, 0 to 10."""
     full_text: bool = False
-    """More was read than the abstract or the snippet."""
+    """Whether more than the abstract or the snippet was read."""
 
 
 class Grounding(Frozen):
-    """A source that supports or contradicts one part of the idea."""
+    """Source that supports or contradicts a part of the idea."""
 
     part: str
     """Name of an `IdeaPart`."""
     paper_id: PaperId
     stance: Literal["supports", "contradicts"]
     analysis: str
-    """Cites by marker, not by a prompt's label."""
+    """Analysis that cites by marker and not by a prompt's label."""
     quote: Quoted | None
-    """None when the answer quoted nothing."""
+    """Quote of the source, or None if the answer quoted nothing."""
 
 
 class EvidencePack(Frozen):
-    """Everything that the board may know, and apart from it what only revision advice may use."""
+    """Evidence available to the board, with sources for revision advice kept separate."""
 
     idea: Idea
     text: str
-    """The idea as prompts show it: cut to the length that the options allow."""
+    """Text of the idea as prompts show it, cut to the length that the options allow."""
     six_tuple: SixTuple
     before_cutoff: tuple[ReadSource, ...]
-    """Published up to the cutoff, within each kind the best first."""
+    """Sources published up to the cutoff, best first within each kind."""
     after_cutoff: tuple[ReadSource, ...]
-    """Published after the cutoff: for revision advice only, no board sees it. Empty without a cutoff."""
+    """Sources published after the cutoff, used only for revision advice and never shown to a board. Empty without a
+    cutoff."""
     groundings: tuple[Grounding, ...]
-    """Of what is in `before_cutoff`, in the order of the parts."""
+    """Groundings of the sources in `before_cutoff`, in the order of the parts."""
     plan_flaws: tuple[PlanFlaw, ...] = ()
-    """What a reader of the plan alone doubts. For the meta-review: reviewers who all saw it would repeat it."""
+    """Flaws found by reading the plan alone. They go only to the meta-review, because reviewers who saw them would
+    all repeat them."""
     fit: CorpusFit
-    """Whether the local corpus covers the idea's field: silence of a corpus that does not says nothing."""
+    """Whether the local corpus covers the idea's field; if it does not, an empty search result proves nothing."""
 
 
 class BoardResult(Frozen):
-    """What a board made of the evidence. Papers stand in all texts and labels as markers; the pipeline numbers them."""
+    """Result of a board. Papers appear as markers in all texts and labels; the pipeline numbers them."""
 
     summary: Summary
     parts: tuple[Part, ...]
-    """One for each dimension, scores absent with a reason where nobody could judge."""
+    """Part for each dimension; a score is absent with a reason if no reviewer could judge the dimension."""
     notices: tuple[Notice, ...] = ()
     board: BoardRecord | None = None
-    """Who judged and what they saw; copied to the report."""
+    """Record of the reviewers and of what they saw; copied to the report."""
 
 
 class ReviewBoard(Protocol):
-    """The reviewers. Bound to one run: language model, personas and options are its own."""
+    """Port of the review board, bound to one run with its own language model, personas and options."""
 
     async def deliberate(self, pack: EvidencePack) -> BoardResult:
-        """Raises an AssayerError when no reviewer could judge."""
+        """Run the board. Raises an AssayerError if no reviewer could judge."""
         ...

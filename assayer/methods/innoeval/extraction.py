@@ -1,27 +1,26 @@
-"""The idea taken apart into six kinds of parts, and the digest of them that prompts show from then on."""
+"""Extraction of an idea into parts of six kinds, and the digest of these parts that later prompts show."""
 
 from collections.abc import Iterable
 
 from assayer.citing.labels import plain
-from assayer.llm import Llm, ask
+from assayer.evaluation_context import EvaluationContext
+from assayer.methods.innoeval.options import InnoEvalOptions
 from assayer.methods.innoeval.schemas import ExtractionQuestion
 from assayer.methods.innoeval.tasks import EXTRACTION
 from assayer.models import Frozen
-from assayer.run.run import Run
-
-__all__ = ["IdeaPart", "SixTuple", "digest", "extract"]
 
 
 class IdeaPart(Frozen):
-    """One part of the six-tuple, under the name by which groundings refer to it."""
+    """Part of the six-tuple, under the name that groundings use."""
 
     name: str
-    """`summary`, `motivation 1`, `research question 2`, `method 3`, `settings`, `results`."""
+    """Name of the part: `summary`, `motivation 1`, `research question 2`, `method 3`, `settings`, `results`."""
     text: str
 
 
 class SixTuple(Frozen):
-    """The idea taken apart. What an idea does not say is None or empty: nothing is made up for it."""
+    """Idea divided into six kinds of parts. A part that the idea does not contain is None or empty; nothing is
+    invented."""
 
     tldr: str | None = None
     motivations: tuple[str, ...] = ()
@@ -32,7 +31,7 @@ class SixTuple(Frozen):
 
     @property
     def parts(self) -> tuple[IdeaPart, ...]:
-        """In the order of an idea; those that it has."""
+        """Parts that the idea contains, in standard order."""
         several = {
             "motivation": self.motivations,
             "research question": self.research_questions,
@@ -44,9 +43,9 @@ class SixTuple(Frozen):
         return tuple(IdeaPart(name=name, text=text) for name, text in named if text)
 
 
-async def extract(llm: Llm, run: Run, text: str) -> SixTuple:
-    """Raises an LlmError or BudgetExhausted."""
-    answer = await ask(llm, EXTRACTION, ExtractionQuestion(idea=text), run)
+async def extract(context: EvaluationContext[InnoEvalOptions]) -> SixTuple:
+    """Extract the parts of the idea. Raises an LlmError or BudgetExhausted."""
+    answer = await context.ask(EXTRACTION, ExtractionQuestion(idea=context.text))
     return SixTuple(
         tldr=plain(answer.tldr or "") or None,
         motivations=_plain(answer.motivations),
@@ -58,9 +57,9 @@ async def extract(llm: Llm, run: Run, text: str) -> SixTuple:
 
 
 def _plain(texts: Iterable[str]) -> tuple[str, ...]:
-    return tuple(one for one in map(plain, texts) if one)
+    return tuple(text for text in map(plain, texts) if text)
 
 
 def digest(title: str, six_tuple: SixTuple) -> str:
-    """The idea in its parts, as every prompt after the extraction begins."""
+    """Return the title and parts of the idea, with which every prompt after the extraction begins."""
     return "\n\n".join([f"Title: {title}", *(f"{part.name.capitalize()}: {part.text}" for part in six_tuple.parts)])

@@ -1,12 +1,11 @@
-"""Grounding: which source supports or contradicts which part of the idea, with the words that show it; and the
-background part of the report.
-"""
+"""Grounding: which sources support or contradict which parts of the idea, with supporting quotes; and the background
+part of the report."""
 
 from collections.abc import Sequence
 
 from assayer.citing.evidence import check_quote, citation_of, evidence_batches
 from assayer.citing.labels import marker, plain
-from assayer.llm import Llm, ask
+from assayer.evaluation_context import EvaluationContext
 from assayer.methods.innoeval.evidence_pack import EvidencePack, Grounding, ReadSource
 from assayer.methods.innoeval.extraction import IdeaPart
 from assayer.methods.innoeval.options import InnoEvalOptions
@@ -14,28 +13,22 @@ from assayer.methods.innoeval.prompt_evidence import labelled_parts, source_item
 from assayer.methods.innoeval.schemas import EvidenceItem, GroundedPart, GroundingQuestion
 from assayer.methods.innoeval.tasks import GROUNDING
 from assayer.models import Absent, Assessment, Part, Reading
-from assayer.run.run import Run
-from assayer.run.structured_concurrency import each
-
-__all__ = ["BACKGROUND", "background_part", "ground"]
+from assayer.run.concurrency import gather_settled
 
 
 async def ground(
-    llm: Llm,
-    run: Run,
-    options: InnoEvalOptions,
-    digest: str,
-    parts: Sequence[IdeaPart],
-    sources: Sequence[ReadSource],
+    context: EvaluationContext[InnoEvalOptions], digest: str, parts: Sequence[IdeaPart], sources: Sequence[ReadSource]
 ) -> tuple[Grounding, ...]:
-    """In the order of the parts, then of the sources. What a failed call would have grounded is counted as lost."""
-    items = [source_item(one) for one in sources]
+    """Ground the parts in the sources, ordered by part and then by source. Groundings of a failed call are counted
+    as lost."""
+    run, options = context.run, context.options
+    items = [source_item(source) for source in sources]
     batched = evidence_batches(items, options.grounded_per_call, options.grounded_chars)
     shown = labelled_parts(parts)
     names = {part.label: part.name for part in shown}
 
     async def one(batch: tuple[EvidenceItem, ...]) -> list[Grounding]:
-        answer = await ask(llm, GROUNDING, GroundingQuestion(digest=digest, parts=shown, evidence=batch), run)
+        answer = await context.ask(GROUNDING, GroundingQuestion(digest=digest, parts=shown, evidence=batch))
         given = {item.label: item for item in batch}
         return [
             _grounding(names[grounded.part], grounded, given[item.label])
@@ -43,17 +36,17 @@ async def ground(
             for grounded in item.groundings
         ]
 
-    outcomes = await each(batched, one)
+    outcomes = await gather_settled(batched, one)
     found = [
         grounding
         for some in run.keep_successes(outcomes, "found source to be matched to the idea", [len(b) for b in batched])
         for grounding in some
     ]
     place = {part.name: number for number, part in enumerate(parts)}
-    distinct = {(one.part, one.paper_id, one.stance): one for one in reversed(found)}
+    distinct = {(entry.part, entry.paper_id, entry.stance): entry for entry in reversed(found)}
     run.journal.record_dropped("grounding", "the source was already matched to this part", len(found) - len(distinct))
-    order = {one.paper.id: number for number, one in enumerate(sources)}
-    return tuple(sorted(distinct.values(), key=lambda one: (place[one.part], order[one.paper_id])))
+    order = {source.paper.id: number for number, source in enumerate(sources)}
+    return tuple(sorted(distinct.values(), key=lambda entry: (place[entry.part], order[entry.paper_id])))
 
 
 def _grounding(part: str, grounded: GroundedPart, item: EvidenceItem) -> Grounding:
@@ -70,7 +63,7 @@ BACKGROUND = "background"
 
 
 def background_part(pack: EvidencePack, search: str) -> Part:
-    """Papers stand in it as markers; `search` says how they were found."""
+    """Return the background part, with papers as markers. `search` describes how they were found."""
     unscored = Absent(
         reason=f"The background is the evidence that the board judges by; it has no score of its own. {search}"
     )
@@ -84,8 +77,8 @@ def background_part(pack: EvidencePack, search: str) -> Part:
 
 
 def _part_assessment(pack: EvidencePack, part: IdeaPart) -> Assessment:
-    found = [one for one in pack.groundings if one.part == part.name]
-    sides = [sum(one.stance == stance for one in found) for stance in ("supports", "contradicts")]
+    found = [grounding for grounding in pack.groundings if grounding.part == part.name]
+    sides = [sum(item.stance == stance for item in found) for stance in ("supports", "contradicts")]
     return Assessment(
         name=part.name.capitalize(),
         statement=part.text,

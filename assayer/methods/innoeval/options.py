@@ -1,19 +1,17 @@
-"""How far InnoEval looks and who sits on its board. The defaults follow the paper where it gives a number."""
+"""Options of InnoEval: extent of the search and composition of the board. The defaults follow the paper where it
+specifies a number."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.models import Frozen
 
-__all__ = ["METHOD", "BoardModel", "BoardOptions", "BoardSize", "InnoEvalOptions"]
-
-
 METHOD = "innoeval"
 BoardModel = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
-"""A model of the endpoint, by its name there."""
+"""Name of a model at the endpoint."""
 BoardSize = Annotated[int, Field(ge=0, le=100)]
 """Reviewers drawn for each idea; 0 runs the control: one reviewer without persona or masking."""
 
@@ -21,49 +19,45 @@ BoardSize = Annotated[int, Field(ge=0, le=100)]
 class BoardOptions(Frozen):
     board: BoardSize = 5
     seed: int = 0
-    """Of the draw and of the masking, together with the idea."""
-    draw: Literal["near", "uniform"] = "near"
-    """`near` keeps the larger half of the seats for reviewers whose topics the idea names, as far as there are any."""
+    """Seed of the draw and of the masking; it is combined with the idea."""
     elsewhere: int = Field(default=4, ge=1, le=10)
-    """Most familiarity, 1 to 10, of a reviewer with an idea that names none of the topics of their field; 10 leaves
-    everybody as familiar everywhere as at home."""
+    """Maximum familiarity, 1 to 10, of a reviewer with an idea that names none of the reviewer's topics; 10
+    disables the reduction."""
     models: tuple[BoardModel, ...] = ()
-    """Among which the seats are dealt in turn, so that the board does not share one model's habits; all served by the
-    endpoint of the settings. Without any, every seat is answered by the strong model."""
+    """Models that are assigned to the seats in rotation, so that the board does not share a single model's habits.
+    All must be served by the configured endpoint; if empty, the strong model answers for every seat."""
     personas: Path | None = None
-    """A pool in TOML in place of the shipped one."""
+    """TOML file of a persona pool that replaces the built-in pool."""
     dimensions: Path | tuple[RubricDimension, ...] | None = None
-    """A file of dimensions, or dimensions themselves, in place of the built-in five."""
+    """File of dimensions, or dimensions themselves, that replace the built-in five."""
     calibration: Path | None = None
-    """Fitted thresholds, a file or the name of one that `assayer calibrate` keeps; without them the report gives scores
-    and no decision."""
-    section_wise: Literal["auto", "on", "off"] = "auto"
-    """Whether a dimension is judged on the sections relevant to it; `auto`: only if the idea is long."""
+    """Fitted thresholds: a file, or the name of a calibration stored by `assayer calibrate`. Without them the
+    report has scores but no decision."""
     long_idea_chars: int = Field(default=15_000, ge=1)
-    """From here on `auto` judges by section."""
+    """Length in characters from which each dimension is judged only on the sections relevant to it."""
     section_chars: int = Field(default=20_000, ge=1_000)
-    """Of the sections shown for one dimension."""
+    """Maximum characters of the sections shown for one dimension."""
     excerpt_chars: int = Field(default=700, ge=100)
-    """Of one source, as a reviewer sees it beside its grounding."""
+    """Maximum characters of a source as shown to a reviewer beside its grounding."""
     advice_chars: int = Field(default=1_500, ge=100)
-    """Of one source from after the cutoff."""
+    """Maximum characters of a source published after the cutoff."""
 
 
 class InnoEvalOptions(Frozen):
     rounds: int = Field(default=3, ge=0, le=5)
-    """Of refined queries, at most; the search ends earlier when nothing new is found."""
+    """Maximum rounds of refined queries; the search ends earlier if nothing new is found."""
     parts_per_call: int = Field(default=4, ge=1)
-    """Parts of the idea for which one call writes queries."""
+    """Number of the idea's parts for which a single call writes queries."""
     web_queries: int = Field(default=24, ge=0)
-    """First queries of the web, at most; its searches are paid for one by one."""
+    """Maximum initial web queries; each search is billed."""
     code_queries: int = Field(default=10, ge=0)
-    """First queries of code, at most; its host allows few in a minute."""
+    """Maximum initial code queries; the code host allows only a few per minute."""
     data_queries: int = Field(default=6, ge=0)
-    """First queries of data sets, at most."""
+    """Maximum initial data set queries."""
     refined: int = Field(default=12, ge=1)
-    """Refined queries of one round, at most."""
+    """Maximum refined queries per round."""
     tried_per_call: int = Field(default=24, ge=1)
-    """Queries that one call looks back on."""
+    """Number of earlier queries reviewed in a single call."""
     hits: int = Field(default=10, ge=1)
     """Papers per query."""
     pages: int = Field(default=10, ge=1)
@@ -71,28 +65,25 @@ class InnoEvalOptions(Frozen):
     repositories: int = Field(default=5, ge=1)
     """Per query."""
     datasets: int = Field(default=5, ge=1)
-    """Per query and source of data sets."""
+    """Data sets per query and data set source."""
     alpha: float = Field(default=0.2, ge=0, le=1)
-    """Weight of semantic closeness; the rest is the judge's."""
+    """Weight of semantic similarity; the remaining weight goes to the judge's score."""
     quality_weight: float = Field(default=0.3, ge=0, le=1)
-    """Of quality in the judge's score; the rest is relevance."""
+    """Weight of quality in the judge's score; the remaining weight goes to relevance."""
     least_relevance: int = Field(default=4, ge=0, le=10)
-    """What the judge finds less relevant than this is not read, however few remain."""
+    """Minimum relevance for reading a source. Less relevant sources are not read, even if few remain."""
     top: int = Field(default=10, ge=1)
-    """Papers, pages, repositories and data sets that are read: so many of each."""
+    """Maximum number of sources read of each kind: papers, pages, repositories and data sets."""
     later: int = Field(default=5, ge=0)
-    """Of each kind that were published after the cutoff, for advice on revision."""
+    """Maximum sources of each kind published after the cutoff, for revision advice."""
     judged_per_call: int = Field(default=10, ge=1)
     judged_chars: int = Field(default=1_200, ge=100)
-    """Of one source, as the judge of relevance and quality sees it."""
-    grounding: bool = True
-    """Whether what was read is matched to the parts of the idea, with quotes, before the board sees it; left out to
-    measure what that is worth."""
+    """Maximum characters of a source as shown to the judge of relevance and quality."""
     evidence_chars: int = Field(default=5_000, ge=100)
-    """Of one source that was read."""
+    """Maximum characters of a source that was read."""
     grounded_per_call: int = Field(default=5, ge=1)
     grounded_chars: int = Field(default=20_000, ge=1)
-    """Of all sources in one call."""
+    """Maximum characters of all sources in one call."""
     board: BoardOptions = BoardOptions()
     idea_chars: int = Field(default=30_000, ge=1_000)
-    """Longer ideas are cut, and the cut is reported."""
+    """Maximum characters of an idea; longer ideas are cut, and the cut is reported."""

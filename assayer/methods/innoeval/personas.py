@@ -15,8 +15,6 @@ from pydantic import Field
 from assayer.methods.toml_files import parse_entries, parse_toml, read_text_file, require_distinct
 from assayer.models import Familiarity, Frozen
 
-__all__ = ["Persona", "PersonaPool", "built_in_persona_pool", "load_persona_pool"]
-
 
 class Persona(Frozen):
     name: str = Field(
@@ -25,12 +23,12 @@ class Persona(Frozen):
     field: str = Field(min_length=3, max_length=40)
     role: str = Field(min_length=3, max_length=40)
     topics: tuple[Annotated[str, Field(min_length=3, max_length=40)], ...] = Field(min_length=3, max_length=12)
-    """Words and phrases, lower-case, that show in a text that it touches this reviewer's own ground."""
+    """Lower-case words and phrases that indicate that a text concerns this reviewer's field."""
     background: str = Field(min_length=60, max_length=900)
     goal: str = Field(min_length=40, max_length=500)
-    """What this reviewer wants a review to bring about."""
+    """Aim of this reviewer for a review."""
     constraints: str = Field(min_length=40, max_length=500)
-    """Habits and limits: what is always checked, what is not this reviewer's to judge."""
+    """Habits and limits: what the reviewer always checks, and what the reviewer does not judge."""
     familiarity: Familiarity
 
 
@@ -39,15 +37,15 @@ _FILE = "personas.toml"
 
 class PersonaPool(Frozen):
     name: str
-    """File name; `assayer` for the shipped one."""
+    """File name of the pool; `assayer` for the built-in pool."""
     sha256: str
-    """Of the file's text: two runs with the same one had the same reviewers to draw from."""
+    """SHA-256 of the file's text. Runs with the same hash had the same pool of reviewers."""
     personas: tuple[Persona, ...]
-    """By name: the order in the file decides nothing."""
+    """Personas sorted by name, so that the order in the file has no effect."""
 
 
 def load_persona_pool(path: Path) -> PersonaPool:
-    """A file of `[[persona]]` entries. Raises InputError."""
+    """Load a file of `[[persona]]` entries. Raises InputError."""
     return _parse_pool(path.name, path.name, read_text_file(path))
 
 
@@ -58,9 +56,9 @@ def built_in_persona_pool() -> PersonaPool:
 
 def _parse_pool(name: str, file: str, text: str) -> PersonaPool:
     personas = parse_entries(parse_toml(text, file, ["persona"]), "persona", Persona, file)
-    require_distinct([one.name for one in personas], "persona", file)
+    require_distinct([persona.name for persona in personas], "persona", file)
     return PersonaPool(
         name=name,
         sha256=hashlib.sha256(text.encode()).hexdigest(),
-        personas=tuple(sorted(personas, key=lambda one: one.name.casefold())),
+        personas=tuple(sorted(personas, key=lambda persona: persona.name.casefold())),
     )

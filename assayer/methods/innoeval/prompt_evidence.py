@@ -1,4 +1,4 @@
-"""What a prompt shows of sources and of the idea's parts, under the labels of that prompt."""
+"""Sources and parts of the idea as prompts show them, with the labels of the prompt."""
 
 from collections.abc import Sequence
 
@@ -11,17 +11,6 @@ from assayer.run.run import Run
 from assayer.text.cutting import first_words, last_words
 from assayer.text.sanitise import sanitise
 
-__all__ = [
-    "clean_text",
-    "evidence_item",
-    "labelled_evidence",
-    "labelled_parts",
-    "on_one_line",
-    "shortened",
-    "source_item",
-]
-
-
 _LONGEST_TITLE = 300
 """Characters."""
 _LEFT_OUT = " […] "
@@ -32,15 +21,16 @@ def on_one_line(text: str) -> str:
 
 
 def clean_text(text: str, paper: Paper, run: Run, limit: int) -> str:
-    """At most so many sanitised characters, the middle left out; texts that give orders are journalled."""
+    """Return at most `limit` sanitised characters, with the middle left out. Texts that contain instructions are
+    recorded in the journal."""
     text, flags = sanitise(text[: limit * 4])
     run.journal.check_for_suspicion(paper, flags)
     return shortened(text.strip(), limit)
 
 
 def shortened(text: str, most: int) -> str:
-    """At most so many characters: whole words of the beginning and of the end, where abstracts have their results, with
-    a sign where the middle is left out."""
+    """Shorten a text to at most `most` characters. Whole words of the beginning and of the end, where abstracts
+    have their results, are kept, with a mark in place of the middle."""
     if len(text) <= most:
         return text
     kept = (most - len(_LEFT_OUT)) // 2
@@ -50,7 +40,7 @@ def shortened(text: str, most: int) -> str:
 def evidence_item(
     paper: Paper, kind: EvidenceKind, text: str, standing: str = "", full_text: bool = False
 ) -> EvidenceItem:
-    """Without its label, which `evidence_batches` gives."""
+    """Return an evidence item without its final label, which `evidence_batches` assigns."""
     return EvidenceItem(
         label="P0",
         paper_id=paper.id,
@@ -64,19 +54,19 @@ def evidence_item(
 
 
 def source_item(source: ReadSource) -> EvidenceItem:
-    """All that was read of a source. Without its label."""
+    """Return the full text read from a source as an evidence item, without its final label."""
     item = evidence_item(source.paper, source.kind, source.text, full_text=source.full_text)
     return item.model_copy(update={"places": source.places})
 
 
 def labelled_parts(parts: Sequence[IdeaPart]) -> tuple[LabelledPart, ...]:
-    """Parts under labels of one prompt, from S1."""
+    """Return the parts with the labels of one prompt, starting at S1."""
     return tuple(LabelledPart(label=f"S{n}", name=part.name, text=part.text) for n, part in enumerate(parts, start=1))
 
 
 def labelled_evidence(sources: Sequence[ReadSource], chars: int) -> tuple[EvidenceItem, ...]:
-    """Labelled in order, each cut to so many characters."""
-    return tuple(_cut(one, chars).model_copy(update={"label": f"P{n}"}) for n, one in enumerate(sources, start=1))
+    """Return the sources labelled in order, each cut to `chars` characters."""
+    return tuple(_cut(source, chars).model_copy(update={"label": f"P{n}"}) for n, source in enumerate(sources, start=1))
 
 
 def _cut(source: ReadSource, chars: int) -> EvidenceItem:

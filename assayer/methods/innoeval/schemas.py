@@ -7,7 +7,7 @@ one prompt: `P3` a source, `S2` a part of the idea, `Q5` a query that was tried,
 
 import datetime as dt
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field, create_model
 from pydantic.json_schema import SkipJsonSchema
@@ -16,24 +16,6 @@ from assayer.citing.answer_texts import TextRole
 from assayer.citing.evidence import Evidence
 from assayer.methods.innoeval.dimensions import EvidenceKind, RubricDimension
 from assayer.models import Certainty, FitLevel, Frozen, Reviewer, Section
-
-__all__ = [
-    "Advice",
-    "AdviceQuestion",
-    "DimensionReviews",
-    "GroundingNote",
-    "Judgement",
-    "JudgingQuestion",
-    "LaterStep",
-    "MetaQuestion",
-    "ReviewClaim",
-    "ReviewTexts",
-    "Synthesis",
-    "Weakness",
-    "WeighedDispute",
-    "judgement_with_scores",
-]
-
 
 EvidenceLabel = Annotated[str, Field(pattern=r"^P\d+$", description="Label of one of the finds given, e.g. P3.")]
 PartLabel = Annotated[str, Field(pattern=r"^S\d+$", description="Label of one of the parts given, e.g. S1.")]
@@ -140,6 +122,12 @@ class EvidenceRelevances(Frozen):
     judgements: list[EvidenceRelevance] = Field(description="One for each find given, in order.")
 
 
+class SourceQuery(NamedTuple):
+    part: str
+    kind: EvidenceKind
+    text: str
+
+
 class TriedQueryResult(Frozen):
     title: str
     worth_reading: bool
@@ -158,18 +146,10 @@ class TriedQuery(Frozen):
     """The most relevant of them."""
 
 
-class EarlierQuery(Frozen):
-    """A query of an earlier round."""
-
-    kind: EvidenceKind
-    part: str
-    query: str
-
-
 class RefinementQuestion(Frozen):
     digest: str
     tried: tuple[TriedQuery, ...]
-    earlier: tuple[EarlierQuery, ...] = ()
+    earlier: tuple[SourceQuery, ...] = ()
     limit: int
 
 
@@ -233,10 +213,10 @@ class ReviewClaim(Frozen):
 
 
 class GroundingNote(Frozen):
-    """How one source bears on one part of the idea, noted when all sources were grounded."""
+    """Note on how one source bears on one part of the idea, written when all sources were grounded."""
 
     label: str
-    """Of the source."""
+    """Label of the source."""
     part: str
     stance: Literal["supports", "contradicts"]
     analysis: str
@@ -256,7 +236,7 @@ class JudgingQuestion(Frozen):
     notes: tuple[GroundingNote, ...]
     fit: FitLevel
     day: dt.date | None
-    """By which all of it was public; None when nobody set one."""
+    """Day by which all evidence was public; None if no cutoff was set."""
     reviewer: Reviewer
     dimension: RubricDimension
 
@@ -282,11 +262,11 @@ def judgement_with_scores(scores: tuple[float, ...]) -> type[Judgement]:
     def listed(score: float) -> float:
         if score not in scores:
             raise ValueError(
-                f"{score:g} is no score of this rubric; there are {', '.join(f'{one:g}' for one in scores)}"
+                f"{score:g} is no score of this rubric; there are {', '.join(f'{item:g}' for item in scores)}"
             )
         return score
 
-    values = [int(one) if one.is_integer() else one for one in map(float, scores)]
+    values = [int(item) if item.is_integer() else item for item in map(float, scores)]
     rating = Annotated[float, AfterValidator(listed), Field(json_schema_extra={"enum": values})] | None
     description = "One of the rubric's scores; null only if nothing given lets anyone judge."
     return create_model("Judgement", __base__=Judgement, score=(rating, Field(description=description)))
@@ -313,7 +293,7 @@ class DimensionReviews(Frozen):
 
 
 class PlanDoubt(Frozen):
-    """What a reader of the plan alone doubts, as the meta-review sees it."""
+    """Doubt from reading the plan alone, as the meta-review sees it."""
 
     text: str
     certainty: Certainty
@@ -324,7 +304,7 @@ class PlanDoubt(Frozen):
 class MetaQuestion(Frozen):
     digest: str
     evidence: tuple[EvidenceItem, ...]
-    """What reviewers cited, with one statement of what it shows as its text."""
+    """Sources that reviewers cited, each with one statement of what it shows as its text."""
     reviewers: tuple[Reviewer, ...]
     dimensions: tuple[DimensionReviews, ...]
     unmasked: tuple[str, ...] = ()
@@ -363,7 +343,7 @@ class AdviceQuestion(Frozen):
     digest: str
     idea: str
     day: dt.date
-    """By which the idea is judged."""
+    """Day by which the idea is judged."""
     weaknesses: tuple[Weakness, ...]
     evidence: tuple[EvidenceItem, ...]
 

@@ -1,4 +1,4 @@
-"""The tasks of InnoEval: prompt file, answer schema, check. None has a fallback: no rule of ours is a reviewer."""
+"""LLM tasks of InnoEval: prompt file, answer schema, check."""
 
 from collections import Counter
 from dataclasses import replace
@@ -30,22 +30,6 @@ from assayer.methods.innoeval.schemas import (
 )
 from assayer.prompts import Prompts
 
-__all__ = [
-    "ADVICE",
-    "BOARD_TASKS",
-    "EXTRACTION",
-    "GROUNDING",
-    "JUDGING",
-    "QUERIES",
-    "RELEVANCE",
-    "SEARCH_TASKS",
-    "SYNTHESIS",
-    "judging_task",
-    "queries_task",
-    "refinement_task",
-]
-
-
 _PROMPTS = Prompts("assayer.methods.innoeval")
 
 
@@ -56,25 +40,27 @@ def _check_extraction(question: ExtractionQuestion, answer: Extraction) -> list[
 
 
 def _check_queries(question: SearchQueriesQuestion, answer: SearchQueries) -> list[str]:
-    return each_once([part.label for part in question.parts], (one.part for one in answer.queries), "part")
+    return each_once([part.label for part in question.parts], (query.part for query in answer.queries), "part")
 
 
 def _check_relevance(question: EvidenceRelevanceQuestion, answer: EvidenceRelevances) -> list[str]:
-    return each_once([item.label for item in question.evidence], (one.label for one in answer.judgements), "find")
+    return each_once(
+        [item.label for item in question.evidence], (judgement.label for judgement in answer.judgements), "find"
+    )
 
 
 def _check_refinement(question: RefinementQuestion, answer: Refinement) -> list[str]:
-    known = {one.label for one in question.tried}
-    used = Counter(one.tried for one in answer.queries)
+    known = {item.label for item in question.tried}
+    used = Counter(query.tried for query in answer.queries)
     complaints = [f"{label} is not a query given here." for label in sorted(used.keys() - known)]
     return complaints + [f"More than two queries come from {label}." for label, n in used.items() if n > 2]
 
 
 def _check_grounding(question: GroundingQuestion, answer: Groundings) -> list[str]:
-    complaints = each_once([item.label for item in question.evidence], (one.label for one in answer.finds), "find")
+    complaints = each_once([item.label for item in question.evidence], (find.label for find in answer.finds), "find")
     parts = {part.label for part in question.parts}
     for item in answer.finds:
-        unknown = sorted({one.part for one in item.groundings} - parts)
+        unknown = sorted({grounding.part for grounding in item.groundings} - parts)
         complaints += [f"Find {item.label}: {label} is not a part given here." for label in unknown]
     return complaints
 
@@ -89,7 +75,7 @@ QUERIES = Task[SearchQueriesQuestion, SearchQueries](
 
 @cache
 def queries_task(kinds: tuple[EvidenceKind, ...]) -> Task[SearchQueriesQuestion, SearchQueries]:
-    """One task under one name, its answer with room for queries of these kinds alone."""
+    """Return the query task under its common name, with an answer schema restricted to queries of these kinds."""
     return replace(QUERIES, output=queries_for(kinds))
 
 
@@ -108,7 +94,8 @@ GROUNDING = Task[GroundingQuestion, Groundings](
 
 
 def refinement_task(limit: int) -> Task[RefinementQuestion, Refinement]:
-    """At most so many queries; one task under one name, its answer held to the limit."""
+    """Return the refinement task for at most `limit` queries. All limits share a task name; the answer schema
+    enforces the limit."""
     return Task(
         "innoeval.refinement",
         _PROMPTS,
@@ -129,15 +116,19 @@ def _check_judging(question: JudgingQuestion, answer: Judgement) -> list[str]:
 
 
 def _check_synthesis(question: MetaQuestion, answer: Synthesis) -> list[str]:
-    known = [one.label for one in question.dimensions]
-    return [f"{one.dimension} is not a dimension given here." for one in answer.disputes if one.dimension not in known]
+    known = [dimension.label for dimension in question.dimensions]
+    return [
+        f"{dispute.dimension} is not a dimension given here."
+        for dispute in answer.disputes
+        if dispute.dimension not in known
+    ]
 
 
 def _check_advice(question: AdviceQuestion, answer: Advice) -> list[str]:
     finds = {item.label for item in question.evidence}
-    weaknesses = {one.label for one in question.weaknesses}
-    complaints = [f"{one.label} is not a find given here." for one in answer.steps if one.label not in finds]
-    answered = {one.weakness for one in answer.steps if one.weakness is not None}
+    weaknesses = {weakness.label for weakness in question.weaknesses}
+    complaints = [f"{step.label} is not a find given here." for step in answer.steps if step.label not in finds]
+    answered = {step.weakness for step in answer.steps if step.weakness is not None}
     unknown = answered - weaknesses if weaknesses else ()  # where none was named, a label for it does no harm
     return complaints + [f"{label} is not a weakness given here." for label in sorted(unknown)]
 
@@ -155,7 +146,8 @@ JUDGING = Task[JudgingQuestion, Judgement](
 
 @cache
 def judging_task(dimension: RubricDimension, model: str | None = None) -> Task[JudgingQuestion, Judgement]:
-    """One task under one name, its score held to the dimension's rubric; `model` as the task's."""
+    """Return the judging task under its common name, with a score restricted to the dimension's rubric. `model` is
+    the task's model."""
     return replace(JUDGING, output=judgement_with_scores(dimension.scores), model=model)
 
 

@@ -1,18 +1,18 @@
-"""In which order found papers are worth a look: rankings fused, taken in turn, and by a reranker where there is one."""
+"""Order in which papers are considered: fused rankings, round robin, and a reranker if there is one."""
 
 from collections.abc import Sequence
 
 from assayer.models import Paper, PaperId
 from assayer.ports import Reranker
-
-__all__ = ["fused", "in_turn", "reranked"]
+from assayer.run.concurrency import Failed, as_result
+from assayer.run.journal import Journal
 
 _RANK_CONSTANT = 60
-"""Of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009)."""
+"""Constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009)."""
 
 
-def fused(rankings: Sequence[Sequence[PaperId]]) -> list[PaperId]:
-    """One order of several, by reciprocal ranks; ties by id."""
+def reciprocal_rank_fusion(rankings: Sequence[Sequence[PaperId]]) -> list[PaperId]:
+    """Merge rankings by reciprocal rank fusion; ties are broken by id."""
     weights: dict[PaperId, float] = {}
     for ranking in rankings:
         for rank, paper in enumerate(dict.fromkeys(ranking), start=1):
@@ -20,17 +20,25 @@ def fused(rankings: Sequence[Sequence[PaperId]]) -> list[PaperId]:
     return sorted(weights, key=lambda paper: (-weights[paper], paper))
 
 
-def in_turn(rankings: Sequence[Sequence[PaperId]], most: int) -> list[PaperId]:
-    """The first of each ranking, then the second of each …: at most so many different ones."""
+def round_robin(rankings: Sequence[Sequence[PaperId]], most: int) -> list[PaperId]:
+    """Merge rankings by taking the first paper of each, then the second, and so on, up to `most` distinct papers."""
     longest = max(map(len, rankings), default=0)
     order = (ranking[rank] for rank in range(longest) for ranking in rankings if rank < len(ranking))
     return list(dict.fromkeys(order))[:most]
 
 
-async def reranked(reranker: Reranker | None, query: str, papers: Sequence[Paper]) -> list[PaperId]:
-    """By how well title and abstract answer the query; without a reranker as given."""
+async def rerank(reranker: Reranker | None, query: str, papers: Sequence[Paper], journal: Journal) -> list[PaperId]:
+    """Order papers by how well title and abstract answer the query.
+
+    Keeps the order it is given where there is no reranker, and where it fails: the journal then counts one lost
+    reranking. Raises what every other query would meet as well.
+    """
+    order = [paper.id for paper in papers]
     if reranker is None or not papers:
-        return [paper.id for paper in papers]
-    scores = await reranker.score(query, [f"{paper.title}. {paper.abstract}" for paper in papers])
-    order = sorted(range(len(papers)), key=lambda place: (-scores[place], place))
-    return [papers[place].id for place in order]
+        return order
+    scores = await as_result(reranker.score(query, [f"{paper.title}. {paper.abstract}" for paper in papers]))
+    if isinstance(scores, Failed):
+        journal.record_failure("reranking of papers", scores.error)
+        return order
+    places = sorted(range(len(papers)), key=lambda place: (-scores[place], place))
+    return [order[place] for place in places]

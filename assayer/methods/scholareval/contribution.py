@@ -1,24 +1,23 @@
-"""Contribution: dimensions and queries → look → comparison → augmentation, look → comparison → synthesis (6 levels)."""
+"""Contribution module, in six levels. These are dimensions and queries → title screening → comparison → augmentation
+with title screening → comparison → synthesis."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from assayer.citing.claim_numbers import KnownNumbers, numbers_in
-from assayer.citing.claim_quotes import GivenQuote, Side, quoted_point
+from assayer.citing.claim_numbers import numbers_in
 from assayer.citing.evidence import Evidence, evidence_batches
 from assayer.citing.labels import labelled, marker, plain
 from assayer.errors import AssayerError
-from assayer.literature.library import Library, field_coverage, near_beyond_corpus
-from assayer.llm import Llm, ask
+from assayer.evaluation_context import EvaluationContext
+from assayer.literature.library import field_coverage, near_beyond_corpus
+from assayer.methods.points import PointWriter
 from assayer.methods.scholareval import tasks
 from assayer.methods.scholareval.aggregation import leading_points, mean_score, score_or_absent, unreviewed_assessment
-from assayer.methods.scholareval.candidate_order import fused, in_turn, reranked
-from assayer.methods.scholareval.first_look import FirstLooker
-from assayer.methods.scholareval.method_reading import RelevantPaper
+from assayer.methods.scholareval.candidate_order import reciprocal_rank_fusion, rerank, round_robin
+from assayer.methods.scholareval.first_look import shortlist_by_title
 from assayer.methods.scholareval.options import ScholarEvalOptions
 from assayer.methods.scholareval.paper_comparison import PaperComparison
 from assayer.methods.scholareval.paper_evidence import evidence_from_papers
-from assayer.methods.scholareval.read_for_methods import ReadForMethods
 from assayer.methods.scholareval.schemas import (
     ComparisonQuestion,
     ContributionDimension,
@@ -27,13 +26,9 @@ from assayer.methods.scholareval.schemas import (
     LabelledText,
     SynthesisQuestion,
 )
-from assayer.methods.scholareval.soundness import paper_note
+from assayer.methods.scholareval.soundness_readings import SoundnessReadings
 from assayer.models import Absent, Assessment, FitLevel, Hit, Paper, PaperId, Part, Point, Reading
-from assayer.ports import Reranker
-from assayer.run.run import Run
-from assayer.run.structured_concurrency import Failed, attempt, each, together
-
-__all__ = ["ContributionModule"]
+from assayer.run.concurrency import Failed, gather_all, gather_settled
 
 Out = TypeVar("Out")
 
@@ -51,45 +46,37 @@ _NOT_COVERED_NOR_FOUND = Absent(
 
 class _Compared(NamedTuple):
     touching: Mapping[str, list[PaperComparison]]
-    """By the dimensions' labels, papers in order."""
+    """Comparisons by dimension label, in the order of the papers."""
     papers: list[PaperId]
-    """All that were compared, whether they touch anything or not."""
+    """All compared papers, whether or not they touch a dimension."""
 
     @property
     def seeds(self) -> list[PaperId]:
-        return list(dict.fromkeys(one.paper for found in self.touching.values() for one in found))
+        return list(dict.fromkeys(item.paper for found in self.touching.values() for item in found))
 
 
 class ContributionModule:
-    """The contribution module of one evaluation. Texts and labels leave it as markers."""
+    """Contribution module of one evaluation. Its texts cite papers by markers."""
 
     def __init__(
-        self,
-        llm: Llm,
-        library: Library,
-        run: Run,
-        options: ScholarEvalOptions,
-        idea: str,
-        fit: FitLevel,
-        reranker: Reranker | None = None,
-        shared: ReadForMethods | None = None,
+        self, context: EvaluationContext[ScholarEvalOptions], fit: FitLevel, readings: SoundnessReadings
     ) -> None:
-        """`shared` brings what is read for the methods; None where nothing will be."""
-        self._llm, self._library, self._run, self._options = llm, library, run, options
-        self._shared = shared
-        self._idea, self._corpus_fit, self._reranker = idea, fit, reranker
-        self._fit = fit
-        """How well the field is covered by the corpus and this module's own searches, once they are done."""
+        """Create the module. `readings` supplies the papers read for the methods."""
+        self._context, self._readings_for_methods = context, readings
+        self._library, self._run, self._options = context.library, context.run, context.options
+        self._idea, self._numbers = context.text, numbers_in(context.text)
+        self._corpus_fit = self._fit = fit
+        """Coverage of the field by the corpus, updated by this module's own searches once they finish."""
         self.papers: dict[PaperId, Paper] = {}
         self._similarity: dict[PaperId, float] = {}
-        """Cosine with the idea of every paper met so far."""
+        """Cosine between the idea and every paper encountered so far."""
         self._search_errors: list[AssayerError] = []
-        """What went wrong on the way to the comparisons: papers may be missing from them."""
+        """Errors that occurred before the comparisons, which may therefore lack papers."""
 
     async def evaluate(self) -> Part:
         self._report_progress(0)
         question = DimensionsQuestion(idea=self._idea, limit=self._options.dimensions)
-        dimensions = (await ask(self._llm, tasks.DIMENSIONS, question, self._run)).dimensions
+        dimensions = (await self._context.ask(tasks.DIMENSIONS, question)).dimensions
         self._run.journal.record_dropped(
             "dimension",
             "less central than those compared",
@@ -97,8 +84,8 @@ class ContributionModule:
         )
         dimensions = dimensions[: self._options.dimensions]
         parts = tuple(
-            LabelledText(label=f"D{number}", text=f"{one.name}: {' '.join(one.statements)}")
-            for number, one in enumerate(dimensions, start=1)
+            LabelledText(label=f"D{number}", text=f"{dimension.name}: {' '.join(dimension.statements)}")
+            for number, dimension in enumerate(dimensions, start=1)
         )
         self._report_progress(1)
         candidates = await self._find_candidates(dimensions)
@@ -106,7 +93,9 @@ class ContributionModule:
         compared = await self._compare(parts, await self._opened(parts, candidates, self._options.looked_at))
         self._report_progress(3)
         added = await self._augment(compared.seeds, candidates)
-        more = await self._compare(parts, await self._opened(parts, added, self._options.augmented))
+        opened = await self._opened(parts, added, self._options.augmented)
+        for_methods = await self._read_for_methods([*compared.papers, *(paper.id for paper in opened)])
+        more = await self._compare(parts, [*opened, *for_methods])
         self._report_progress(4)
         assessments = await self._review_dimensions(dimensions, parts, _joined(compared, more))
         self._report_progress(5)
@@ -118,43 +107,55 @@ class ContributionModule:
             assessments=tuple(assessments),
         )
 
+    async def _read_for_methods(self, compared: Sequence[PaperId]) -> list[Paper]:
+        """Return the nearest papers that were read for the methods and are not compared yet: what is near to a method
+        may also be near to what is claimed as new."""
+        nearest = await self._readings_for_methods.excluding([self.papers[paper] for paper in compared])
+        papers = await self._admitted(nearest)
+        self.papers |= {paper.id: paper for paper in papers}
+        return papers
+
     def _report_progress(self, stage: int) -> None:
         self._run.report_progress("contribution", stage, _STAGES)
 
     async def _find_candidates(self, dimensions: Sequence[ContributionDimension]) -> list[Paper]:
-        """Of each dimension the best in turn: by its queries' ranks, and by the reranker where there is one."""
-        outcomes = await each(dimensions, self._search)
+        """Return the best papers of each dimension in turn, ranked by its queries and by the reranker if there
+        is one."""
+        outcomes = await gather_settled(dimensions, self._search)
         found = self._keep_answers(outcomes, "search for a dimension")
-        hits = [hit for one in found for ranked in one for hit in ranked]
+        hits = [hit for item in found for ranked in item for hit in ranked]
         self._fit = field_coverage(self._corpus_fit, near_beyond_corpus(hits))
         papers = {hit.paper.id: hit.paper for hit in hits}
-        searched = [one for one, outcome in zip(dimensions, outcomes, strict=True) if not isinstance(outcome, Failed)]
-        orders = []
-        for dimension, ranked in zip(searched, found, strict=True):
-            order = [papers[one] for one in fused([[hit.paper.id for hit in some] for some in ranked])]
-            orders.append(await reranked(self._reranker, " ".join(dimension.statements), order))
-        return await self._admitted([papers[one] for one in in_turn(orders, len(papers))])
+        searched = [item for item, outcome in zip(dimensions, outcomes, strict=True) if not isinstance(outcome, Failed)]
+        reranker, journal = self._context.backends.reranker, self._run.journal
+
+        async def order(dimension: ContributionDimension, ranked: list[list[Hit]]) -> list[PaperId]:
+            fused = reciprocal_rank_fusion([[hit.paper.id for hit in item] for item in ranked])
+            return await rerank(reranker, " ".join(dimension.statements), [papers[item] for item in fused], journal)
+
+        orders = await gather_all(order(*pair) for pair in zip(searched, found, strict=True))
+        return await self._admitted([papers[item] for item in round_robin(orders, len(papers))])
 
     async def _search(self, dimension: ContributionDimension) -> list[list[Hit]]:
         queries = [query for query in dimension.queries if query.strip()]
         return await self._library.search(queries, self._options.hits) if queries else []
 
     async def _opened(self, parts: tuple[LabelledText, ...], papers: Sequence[Paper], looked_at: int) -> list[Paper]:
-        """What a first look at the titles lets pass."""
+        """Return the papers that pass the title screening."""
         chosen = list(papers[:looked_at]) if self._options.looked_at else list(papers)
         self._run.journal.record_dropped(
             "candidate paper", "ranked below the titles looked at", len(papers) - len(chosen)
         )
         if self._options.looked_at:
-            looker = FirstLooker(self._llm, self._run, self._idea, "contribution", "candidate paper")
-            chosen = await looker.worth_opening(parts, chosen, self._similarity, self._options.opened)
+            chosen = await shortlist_by_title(self._context, "contribution", parts, chosen, self._similarity)
         compared = chosen[: self._options.compared]
         self._run.journal.record_dropped("candidate paper", "ranked below those compared", len(chosen) - len(compared))
         self.papers |= {paper.id: paper for paper in compared}
         return compared
 
     async def _admitted(self, papers: Sequence[Paper]) -> list[Paper]:
-        """At most `candidates`; in a corpus that does not cover the field only those near in absolute terms."""
+        """Return at most `candidates` papers. In a corpus that does not cover the field, only papers above a
+        minimum similarity are admitted."""
         least = getattr(self._options.admission, self._fit)
         await self._measure_similarity(papers)
         near = [paper for paper in papers if self._similarity.get(paper.id, 0.0) >= least]
@@ -174,11 +175,11 @@ class ContributionModule:
         return self._run.keep_successes(outcomes, what, sizes)
 
     async def _augment(self, ids: Sequence[PaperId], known: Sequence[Paper]) -> list[Paper]:
-        """Neighbours and references of the papers that touch the contribution, as far as they are not yet known, the
-        nearest to the idea first."""
+        """Return unknown neighbours and references of the papers that touch the contribution, nearest to the
+        idea first."""
         if not ids or not self._options.augmented:
             return []
-        neighbours, references = await together(
+        neighbours, references = await gather_all(
             [
                 self._library.neighbours(ids, self._options.neighbours),
                 self._library.references(ids, self._options.references),
@@ -187,8 +188,8 @@ class ContributionModule:
         seen = {paper.id for paper in known}
         found = {
             paper.id: paper
-            for one in ids
-            for paper in [*neighbours.get(one, []), *references.get(one, [])]
+            for item in ids
+            for paper in [*neighbours.get(item, []), *references.get(item, [])]
             if paper.id not in seen
         }
         await self._measure_similarity(list(found.values()))
@@ -203,14 +204,11 @@ class ContributionModule:
 
     async def _compare(self, parts: tuple[LabelledText, ...], papers: Sequence[Paper]) -> _Compared:
         evidence = evidence_from_papers(papers, self._run, self._options.evidence_chars, self._similarity)
-        if "comparison" in self._options.without:
-            bare = [PaperComparison.of(item, None) for item in evidence]
-            return _Compared({part.label: bare for part in parts}, [one.paper for one in bare])
         batched = evidence_batches(evidence, self._options.comparison_batch, self._options.reading_batch_chars)
 
         async def compare(batch: tuple[Evidence, ...]) -> list[tuple[str, PaperComparison]]:
             question = ComparisonQuestion(idea=self._idea, parts=parts, evidence=batch)
-            answer = await ask(self._llm, tasks.COMPARISON, question, self._run)
+            answer = await self._context.ask(tasks.COMPARISON, question)
             shown = {item.label: item for item in batch}
             return [
                 (verdict.dimension, PaperComparison.of(shown[paper.label], verdict))
@@ -218,7 +216,7 @@ class ContributionModule:
                 for verdict in paper.verdicts
             ]
 
-        outcomes = await each(batched, compare)
+        outcomes = await gather_settled(batched, compare)
         touching: dict[str, list[PaperComparison]] = {part.label: [] for part in parts}
         for found in self._keep_answers(outcomes, "candidate paper", [len(batch) for batch in batched]):
             for label, compared in found:
@@ -237,8 +235,8 @@ class ContributionModule:
         self._run.journal.record_dropped(
             "candidate paper", "compared, but relevant to no dimension", len(compared.papers) - len(compared.seeds)
         )
-        pairs = [(one, compared.touching[part.label]) for one, part in zip(dimensions, parts, strict=True)]
-        outcomes = await each(pairs, lambda pair: self._review_dimension(*pair, compared=compared))
+        pairs = [(item, compared.touching[part.label]) for item, part in zip(dimensions, parts, strict=True)]
+        outcomes = await gather_settled(pairs, lambda pair: self._review_dimension(*pair, compared=compared))
         self._run.keep_successes(outcomes, "dimension")
         return [
             unreviewed_assessment(dimension.name, " ".join(dimension.statements), outcome.error)
@@ -255,62 +253,45 @@ class ContributionModule:
         reason = self._reason_not_to_judge(touching)
         if reason is not None:
             return Assessment(name=name, statement=statement, score=reason, points=(), readings=readings)
-        read = await self._shared.beside({one.paper for one in touching}) if self._shared else ()
         question = SynthesisQuestion(
             idea=self._idea,
             dimension=dimension,
-            compared=tuple(one.for_synthesis(f"P{number}") for number, one in enumerate(touching, start=1)),
+            compared=tuple(item.for_synthesis(f"P{number}") for number, item in enumerate(touching, start=1)),
             untouching=len(compared.papers) - len(touching),
-            read=tuple(paper_note(f"P{number}", one) for number, one in enumerate(read, start=len(touching) + 1)),
             fit=self._fit,
             day=self._run.cutoff,
         )
-        review = await attempt(ask(self._llm, tasks.SYNTHESIS, question, self._run))
+        review = await self._context.try_to_ask(tasks.SYNTHESIS, question, "review of a dimension")
         if isinstance(review, Failed):
-            self._run.keep_successes([review], "review of a dimension")
-            absent = Absent(reason=f"Not reviewed: {review.error.reason}.")
-            return Assessment(name=name, statement=statement, score=absent, points=(), readings=readings)
+            return unreviewed_assessment(name, statement, review.error, readings)
         return Assessment(
             name=name,
             statement=statement,
             score=_NOT_COVERED
             if self._fit == "poor"
             else score_or_absent(review.score, review.rationale, review.certainty),
-            points=self._points(review, touching, read),
+            points=self._points(review, touching),
             readings=readings,
         )
 
     def _readings(self, touching: Sequence[PaperComparison], shown: Sequence[PaperId]) -> tuple[Reading, ...]:
-        """Of every paper that touches any dimension; those that do not touch this one say so."""
-        by_paper = {one.paper: one for one in touching}
-        idea = numbers_in(self._idea)
+        """Return a reading of every paper that touches any dimension; readings of papers that do not touch this
+        one say so."""
+        by_paper = {item.paper: item for item in touching}
         return tuple(
-            by_paper[paper].reading(idea)
+            by_paper[paper].reading(self._numbers)
             if paper in by_paper
             else Reading(label=marker(paper), stance=None, text=_UNTOUCHED)
             for paper in shown
         )
 
-    def _points(
-        self, review: DimensionReview, compared: Sequence[PaperComparison], read: Sequence[RelevantPaper]
-    ) -> tuple[Point, ...]:
-        papers = labelled([*(one.paper for one in compared), *(one.paper for one in read)])
-        given = [
-            *(one.given_quote() for one in compared),
-            *(quote for one in read for quote in _quotes_on_both_sides(one)),
-        ]
-        known = {one.paper: one.numbers for one in read} | {one.paper: one.numbers for one in compared}
-        numbers = KnownNumbers(numbers_in(self._idea), known)
-        shown = {one.paper: one.shown for one in read} | {one.paper: one.shown for one in compared}
-        return (
-            *(quoted_point("strength", one.text, papers, given, numbers, shown) for one in review.strengths),
-            *(quoted_point("weakness", one.text, papers, given, numbers, shown) for one in review.weaknesses),
-            *(quoted_point("suggestion", one.text, papers, given, numbers, shown) for one in review.suggestions),
-        )
+    def _points(self, review: DimensionReview, compared: Sequence[PaperComparison]) -> tuple[Point, ...]:
+        papers, shown = labelled(item.paper for item in compared), {item.paper: item.shown for item in compared}
+        return PointWriter(papers, [item.given_quote() for item in compared], self._numbers, shown).all_points(review)
 
     def _reason_not_to_judge(self, touching: Sequence[PaperComparison]) -> Absent | None:
-        """Why a dimension that no paper touches cannot be judged: silence is no sign of novelty when the corpus
-        does not cover the field, or when part of the search was lost."""
+        """Return why a dimension that no paper touches cannot be judged, or None. An empty result does not show
+        novelty if the corpus does not cover the field or part of the search was lost."""
         if touching:
             return None
         if self._search_errors:
@@ -322,15 +303,6 @@ class ContributionModule:
         return _NOT_COVERED if self._fit == self._corpus_fit else _NOT_COVERED_NOR_FOUND
 
 
-def _joined(one: _Compared, other: _Compared) -> _Compared:
-    touching = {label: [*found, *other.touching[label]] for label, found in one.touching.items()}
-    return _Compared(touching, [*one.papers, *other.papers])
-
-
-def _quotes_on_both_sides(source: RelevantPaper) -> list[GivenQuote]:
-    """It was quoted for a method: what that says of the contribution is the reviewer's to tell."""
-    if source.note is None:
-        return []
-    said = f"{source.note.did} {source.note.results}"
-    sides: tuple[Side, ...] = ("for", "against")
-    return [GivenQuote(paper=source.paper, side=side, statement=said, quoted=source.quoted) for side in sides]
+def _joined(compared: _Compared, other: _Compared) -> _Compared:
+    touching = {label: [*found, *other.touching[label]] for label, found in compared.touching.items()}
+    return _Compared(touching, [*compared.papers, *other.papers])

@@ -1,62 +1,57 @@
-"""A first look at many papers by their titles, so that only those that bear on the idea are opened and read."""
+"""Title screening of many papers, so that only those relevant to the idea are opened and read."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
-from assayer.llm import Llm, ask
+from assayer.evaluation_context import EvaluationContext
+from assayer.literature.work_versions import one_paper_per_work
 from assayer.methods.scholareval import tasks
+from assayer.methods.scholareval.options import ScholarEvalOptions
 from assayer.methods.scholareval.paper_evidence import title_line
 from assayer.methods.scholareval.schemas import FirstLookQuestion, LabelledText, Purpose, TitleShown
 from assayer.models import Paper, PaperId
-from assayer.run.run import Run
-from assayer.run.structured_concurrency import Failed, attempt
+from assayer.run.concurrency import Failed
 
-__all__ = ["FirstLooker"]
-
-
-@dataclass(frozen=True)
-class FirstLooker:
-    """Asks one question a look. What it does not let pass is dropped, with the reason."""
-
-    llm: Llm
-    run: Run
-    idea: str
-    purpose: Purpose
-    what: str
-    """As the journal calls a paper that is dropped."""
-
-    async def worth_opening(
-        self,
-        parts: tuple[LabelledText, ...],
-        papers: Sequence[Paper],
-        similarity: Mapping[PaperId, float],
-        most: int,
-    ) -> list[Paper]:
-        """At most so many, the most telling first. Where the answer was lost, the first of those given: nothing speaks
-        against them."""
-        if not papers:
-            return []
-        for paper in papers:
-            self.run.journal.check_for_suspicion(paper)
-        question = FirstLookQuestion(
-            idea=self.idea,
-            purpose=self.purpose,
-            parts=parts,
-            shown=tuple(
-                _shown(f"P{number}", one, similarity.get(one.id)) for number, one in enumerate(papers, start=1)
-            ),
-            most=most,
-        )
-        answer = await attempt(ask(self.llm, tasks.FIRST_LOOK, question, self.run))
-        if isinstance(answer, Failed):
-            self.run.keep_successes([answer], "first look at titles")
-            return list(papers[:most])
-        by_label = {shown.label: paper for shown, paper in zip(question.shown, papers, strict=True)}
-        chosen = [by_label[label] for label in dict.fromkeys(answer.labels)][:most]
-        self.run.journal.record_dropped(self.what, "its title bears on no part of the idea", len(papers) - len(chosen))
-        return chosen
+_NOUNS: dict[Purpose, str] = {"soundness": "paper for the methods", "contribution": "candidate paper"}
+"""Names for the papers that the journal counts as dropped, by purpose."""
 
 
-def _shown(label: str, paper: Paper, similarity: float | None) -> TitleShown:
+async def shortlist_by_title(
+    context: EvaluationContext[ScholarEvalOptions],
+    purpose: Purpose,
+    parts: tuple[LabelledText, ...],
+    papers: Sequence[Paper],
+    similarity: Mapping[PaperId, float],
+) -> list[Paper]:
+    """Return at most `options.opened` papers, the most relevant first. Asks one question.
+
+    Where the answer is lost, returns the first papers: nothing speaks against them.
+    """
+    journal, most = context.run.journal, context.options.opened
+    if not papers:
+        return []
+    works = one_paper_per_work(papers)
+    journal.record_dropped(_NOUNS[purpose], "another record of the same work", len(papers) - len(works))
+    papers = works
+    for paper in papers:
+        journal.check_for_suspicion(paper)
+    question = FirstLookQuestion(
+        idea=context.text,
+        purpose=purpose,
+        parts=parts,
+        shown=tuple(
+            title_shown(f"P{number}", item, similarity.get(item.id)) for number, item in enumerate(papers, start=1)
+        ),
+        most=most,
+    )
+    answer = await context.try_to_ask(tasks.FIRST_LOOK, question, "first look at titles")
+    if isinstance(answer, Failed):
+        return list(papers[:most])
+    by_label = {shown.label: paper for shown, paper in zip(question.shown, papers, strict=True)}
+    chosen = [by_label[label] for label in dict.fromkeys(answer.labels)][:most]
+    journal.record_dropped(_NOUNS[purpose], "its title bears on no part of the idea", len(papers) - len(chosen))
+    return chosen
+
+
+def title_shown(label: str, paper: Paper, similarity: float | None = None) -> TitleShown:
     year = paper.publication_date.year if paper.publication_date else None
     return TitleShown(label=label, title=title_line(paper), year=year, similarity=similarity)

@@ -1,93 +1,74 @@
-"""Papers for the methods of an idea: searched method by method, looked at by title, each read once for all methods."""
+"""Papers for the methods of an idea: searched per method, screened by title, and each read once for all methods."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import NamedTuple
 
 from assayer.citing.evidence import Evidence, Quoted, check_quote, evidence_batches
 from assayer.errors import AssayerError
-from assayer.literature.library import Library, field_coverage, near_beyond_corpus
-from assayer.llm import Llm, ask
+from assayer.evaluation_context import EvaluationContext
+from assayer.literature.library import field_coverage, near_beyond_corpus
 from assayer.methods.scholareval import tasks
-from assayer.methods.scholareval.candidate_order import fused, in_turn, reranked
-from assayer.methods.scholareval.first_look import FirstLooker
+from assayer.methods.scholareval.candidate_order import reciprocal_rank_fusion, rerank, round_robin
+from assayer.methods.scholareval.first_look import shortlist_by_title
 from assayer.methods.scholareval.options import ScholarEvalOptions
-from assayer.methods.scholareval.paper_evidence import ABSTRACT_CHARS, evidence_from_papers
+from assayer.methods.scholareval.paper_evidence import evidence_from_papers
 from assayer.methods.scholareval.schemas import LabelledText, MethodNote, ProposedMethod, ReadingQuestion
 from assayer.models import FitLevel, Paper, PaperId, Passage
-from assayer.ports import Reranker
-from assayer.run.run import Run
-from assayer.run.structured_concurrency import Failed, each
-
-__all__ = ["MethodCandidates", "MethodNotes", "MethodReader", "RelevantPaper", "method_parts"]
+from assayer.run.concurrency import Failed, gather_settled
 
 
 @dataclass(frozen=True)
 class RelevantPaper:
-    """What one paper says of one method, and whether the quote was found in the text that was shown."""
+    """Note of a paper on one method, and whether its quote was found in the text shown."""
 
-    paper: PaperId
-    title: str
-    year: int | None
-    similarity: float | None
-    note: MethodNote | None
-    """None where it was not read for the method."""
-    abstract: str
-    """Its beginning."""
-    quoted: Quoted | None
-    numbers: frozenset[Decimal]
-    """Of what was shown of the paper."""
     shown: Evidence
+    """The paper as it was shown."""
+    note: MethodNote
+    quoted: Quoted | None
+
+    @property
+    def paper(self) -> PaperId:
+        return self.shown.paper_id
 
 
 class MethodCandidates(NamedTuple):
-    """What the search for one method found."""
+    """Results of the search for one method."""
 
     order: list[PaperId]
     """The likeliest first."""
     passages: Sequence[Passage]
     nearness: Mapping[PaperId, float]
-    """Cosine with the method's description."""
+    """Cosine between each paper and the method's description."""
     fit: FitLevel
-    """How well the field is covered, by this search alone: what others have found by now depends on which was first."""
+    """Coverage of the field, according to this search alone, because the results of concurrent searches depend on
+    which finishes first."""
 
 
 class MethodNotes(NamedTuple):
-    """What came of reading: notes by the methods' labels, and what went wrong on the way."""
+    """Outcome of reading: notes by the methods' labels, and the errors."""
 
     notes: Mapping[str, list[RelevantPaper]]
     errors: list[AssayerError]
 
 
 class MethodReader:
-    """Of one evaluation."""
+    """Reader that finds and reads the papers for the methods of one evaluation."""
 
-    def __init__(
-        self,
-        llm: Llm,
-        library: Library,
-        run: Run,
-        options: ScholarEvalOptions,
-        idea: str,
-        fit: FitLevel,
-        reranker: Reranker | None,
-    ) -> None:
-        self._llm, self._library, self._run, self._options = llm, library, run, options
-        self._idea, self._corpus_fit, self._reranker = idea, fit, reranker
+    def __init__(self, context: EvaluationContext[ScholarEvalOptions], fit: FitLevel) -> None:
+        self._context, self._corpus_fit = context, fit
+        self._library, self._run, self._options = context.library, context.run, context.options
         self.papers: dict[PaperId, Paper] = {}
-        self.numbers: dict[PaperId, frozenset[Decimal]] = {}
-        """Of what was shown of each paper."""
         self.shown: dict[PaperId, Evidence] = {}
 
     async def search(self, method: ProposedMethod) -> MethodCandidates:
-        """The papers of the best passages for each query, and the papers those passages cite."""
+        """Return the papers of the best passages for each query, and the papers that those passages cite."""
         queries = [query for query in method.queries if query.strip()]
         by_query = await self._library.snippets(queries, self._options.snippets) if queries else []
         passages = [passage for found in by_query for passage in found]
         fit = field_coverage(self._corpus_fit, near_beyond_corpus(passages))
         found = {passage.paper.id: passage.paper for passage in passages}
-        cited = dict.fromkeys(one for passage in passages for one in passage.cites if one not in found)
+        cited = dict.fromkeys(cite for passage in passages for cite in passage.cites if cite not in found)
         found |= {paper.id: paper for paper in await self._library.papers(list(cited))}
         nearness = await self._library.similarity(f"{method.name}. {method.description}", list(found))
         least = getattr(self._options.admission, fit)
@@ -99,9 +80,10 @@ class MethodReader:
         )
         by_nearness = sorted(near, key=lambda paper: (-nearness.get(paper, 0.0), paper))
         admitted = set(near)
-        rankings = [[one.paper.id for one in ranked if one.paper.id in admitted] for ranked in by_query]
-        likely = [found[one] for one in fused([by_nearness, *rankings])]
-        ranked = await reranked(self._reranker, f"{method.name}. {method.description}", likely)
+        rankings = [[item.paper.id for item in ranked if item.paper.id in admitted] for ranked in by_query]
+        likely = [found[item] for item in reciprocal_rank_fusion([by_nearness, *rankings])]
+        query = f"{method.name}. {method.description}"
+        ranked = await rerank(self._context.backends.reranker, query, likely, self._run.journal)
         order = ranked[: self._options.papers_per_method]
         self._run.journal.record_dropped(
             "paper for a method", "ranked below the candidates of a method", len(near) - len(order)
@@ -110,93 +92,61 @@ class MethodReader:
         return MethodCandidates(order, passages, nearness, fit)
 
     async def read(self, parts: tuple[LabelledText, ...], found: Mapping[str, MethodCandidates]) -> MethodNotes:
-        """Each paper that a first look lets pass is read once, for all methods."""
+        """Read each paper that passes the title screening once, for all methods."""
         nearness: dict[PaperId, float] = {}
         passages: dict[PaperId, list[Passage]] = {}
-        for one in found.values():
-            for paper in one.order:
-                nearness[paper] = max(nearness.get(paper, -1.0), one.nearness.get(paper, 0.0))
-            for passage in one.passages:
+        for item in found.values():
+            for paper in item.order:
+                nearness[paper] = max(nearness.get(paper, -1.0), item.nearness.get(paper, 0.0))
+            for passage in item.passages:
                 if passage not in (known := passages.setdefault(passage.paper.id, [])):
                     known.append(passage)
-        papers = await self._opened(parts, [one.order for one in found.values()], nearness)
+        papers = await self._opened(parts, [item.order for item in found.values()], nearness)
         texts = await self._library.full_texts(papers) if papers else {}
         evidence = evidence_from_papers(papers, self._run, self._options.evidence_chars, nearness, passages, texts)
-        if "reading" in self._options.without:
-            return self._unread(found, evidence)
         batched = evidence_batches(evidence, self._options.reading_batch, self._options.reading_batch_chars)
-        outcomes = await each(batched, lambda batch: self._read_papers(parts, batch))
+        outcomes = await gather_settled(batched, lambda batch: self._read_papers(parts, batch))
         sizes = [len(batch) for batch in batched]
         notes: dict[str, list[RelevantPaper]] = {part.label: [] for part in parts}
         for batch in self._run.keep_successes(outcomes, "paper read for the methods", sizes):
             for label, note in batch:
                 notes[label].append(note)
-        return MethodNotes(notes, [one.error for one in outcomes if isinstance(one, Failed)])
-
-    def _unread(self, found: Mapping[str, MethodCandidates], evidence: Sequence[Evidence]) -> MethodNotes:
-        """What was opened, for each method whose own search had found it."""
-        for item in evidence:
-            self._keep(item)
-        notes = {
-            label: [_relevant(item, None) for item in evidence if item.paper_id in set(one.order)]
-            for label, one in found.items()
-        }
-        return MethodNotes(notes, [])
+        return MethodNotes(notes, [outcome.error for outcome in outcomes if isinstance(outcome, Failed)])
 
     async def _opened(
         self, parts: tuple[LabelledText, ...], orders: Sequence[Sequence[PaperId]], nearness: Mapping[PaperId, float]
     ) -> list[Paper]:
         options = self._options
         everything = {paper for order in orders for paper in order}
-        candidates = in_turn(orders, options.looked_at or len(everything))
+        candidates = round_robin(orders, options.looked_at or len(everything))
         self._run.journal.record_dropped(
             "paper for the methods", "ranked below the titles looked at", len(everything) - len(candidates)
         )
-        papers = [self.papers[one] for one in candidates]
+        papers = [self.papers[candidate] for candidate in candidates]
         if not options.looked_at:
             return papers
-        looker = FirstLooker(self._llm, self._run, self._idea, "soundness", "paper for the methods")
-        return await looker.worth_opening(parts, papers, nearness, options.opened)
+        return await shortlist_by_title(self._context, "soundness", parts, papers, nearness)
 
     async def _read_papers(
         self, parts: tuple[LabelledText, ...], batch: tuple[Evidence, ...]
     ) -> list[tuple[str, RelevantPaper]]:
-        question = ReadingQuestion(idea=self._idea, parts=parts, evidence=batch)
-        answer = await ask(self._llm, tasks.READING, question, self._run)
+        question = ReadingQuestion(idea=self._context.text, parts=parts, evidence=batch)
+        answer = await self._context.ask(tasks.READING, question)
         shown = {item.label: item for item in batch}
         self._run.journal.record_dropped(
             "paper reading", "the paper bears on no method", sum(not reading.notes for reading in answer.readings)
         )
-        for item in batch:
-            self._keep(item)
+        self.shown |= {item.paper_id: item for item in batch}
         return [
-            (note.method, _relevant(shown[reading.label], note))
+            (note.method, RelevantPaper(shown[reading.label], note, check_quote(note.quote, shown[reading.label])))
             for reading in answer.readings
             for note in reading.notes
         ]
 
-    def _keep(self, item: Evidence) -> None:
-        self.numbers[item.paper_id] = item.numbers
-        self.shown[item.paper_id] = item
-
 
 def method_parts(methods: Sequence[ProposedMethod]) -> tuple[LabelledText, ...]:
-    """As prompts show them, under `M1` …"""
+    """Return the methods as prompts show them, with labels starting at `M1`."""
     return tuple(
-        LabelledText(label=f"M{number}", text=f"{one.name} ({one.kind})\n{one.description}")
-        for number, one in enumerate(methods, start=1)
-    )
-
-
-def _relevant(item: Evidence, note: MethodNote | None) -> RelevantPaper:
-    return RelevantPaper(
-        paper=item.paper_id,
-        title=item.title,
-        year=item.year,
-        similarity=item.similarity,
-        note=note,
-        abstract=item.text[:ABSTRACT_CHARS],
-        quoted=check_quote(note.quote, item) if note else None,
-        numbers=item.numbers,
-        shown=item,
+        LabelledText(label=f"M{number}", text=f"{method.name} ({method.kind})\n{method.description}")
+        for number, method in enumerate(methods, start=1)
     )

@@ -1,15 +1,10 @@
-"""How far ScholarEval looks. The defaults follow the paper where it gives a number."""
-
-from typing import Literal
+"""Options of ScholarEval: extent of the search. The defaults follow the paper where it specifies a number."""
 
 from pydantic import Field
 
 from assayer.models import Frozen
 
-__all__ = ["METHOD", "AdmissionThresholds", "ScholarEvalOptions", "ScholarEvalStep"]
-
 METHOD = "scholareval"
-ScholarEvalStep = Literal["reading", "comparison"]
 
 
 class AdmissionThresholds(Frozen):
@@ -25,39 +20,36 @@ class AdmissionThresholds(Frozen):
 
 
 class ScholarEvalOptions(Frozen):
-    without: tuple[ScholarEvalStep, ...] = ()
-    """Steps that are left out, to measure what they are worth. Without the reading a method is reviewed by the bare
-    abstracts of the papers that its search found; without the comparison, a dimension by those of all that were opened.
-    Nothing is quoted then. Around the papers that touch the contribution (`neighbours`, `references`) is left out by a
-    0 of its own."""
     methods: int = Field(default=8, ge=1)
-    """Methods reviewed for soundness, the most important first."""
+    """Maximum methods reviewed for soundness, most important first."""
     snippets: int = Field(default=20, ge=1)
-    """Passages per query of a method."""
+    """Number of passages per query of a method."""
     papers_per_method: int = Field(default=30, ge=1)
     """Candidates per method."""
     looked_at: int = Field(default=100, ge=0)
-    """Candidates of all methods, and again of all dimensions, of which a first look is taken at the titles. 0: there is
-    none, and whatever the search found is read."""
+    """Maximum candidates screened by title, for all methods together and again for all dimensions. 0 disables the
+    screening, and all search results are read."""
     opened: int = Field(default=24, ge=1)
-    """Papers that a first look may let pass: read for soundness, compared for contribution."""
+    """Maximum papers that pass the title screening; they are read for soundness and compared for contribution."""
     evidence_chars: int = Field(default=5_000, ge=1)
-    """Of one paper in a prompt: abstract, matching passages, then methods and results sections."""
+    """Maximum characters of a paper in a prompt: abstract, matching passages, then methods and results sections."""
     reading_batch: int = Field(default=8, ge=1)
-    """Papers read in one call, for all methods."""
+    """Number of papers read in one call, for all methods."""
     reading_batch_chars: int = Field(default=16_000, ge=1)
     dimensions: int = Field(default=6, ge=1)
     hits: int = Field(default=20, ge=1)
     """Papers per query."""
     candidates: int = Field(default=100, ge=1)
-    """Papers kept of all queries, and again of those around the ones that touch the contribution."""
+    """Maximum papers kept from all queries, and again from the augmentation around papers that touch the
+    contribution."""
     neighbours: int = Field(default=8, ge=0)
     references: int = Field(default=10, ge=0)
     compared: int = Field(default=24, ge=1)
-    """Papers, before and again after augmentation; no more than were opened."""
+    """Maximum papers compared, before and again after augmentation; never more than were opened."""
     augmented: int = Field(default=60, ge=0)
-    """Titles looked at of those around the papers that touch the contribution, the nearest first; 0: none."""
+    """Maximum titles screened during augmentation around papers that touch the contribution, nearest first; 0
+    disables it."""
     comparison_batch: int = Field(default=8, ge=1)
     idea_chars: int = Field(default=30_000, ge=1_000)
-    """Longer ideas are cut in prompts, and the cut is reported."""
+    """Maximum characters of an idea in prompts; longer ideas are cut, and the cut is reported."""
     admission: AdmissionThresholds = AdmissionThresholds()

@@ -1,19 +1,17 @@
-"""One paper compared with an idea along one dimension: what it takes from the idea's novelty, and how that is shown."""
+"""Comparison of a paper with an idea along one dimension: how it reduces the idea's novelty, and the evidence for
+that."""
 
 from collections.abc import Set
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-from assayer.citing.claim_numbers import KnownNumbers
 from assayer.citing.claim_quotes import GivenQuote, Side
-from assayer.citing.evidence import Evidence, Quoted, check_quote, citation_of
-from assayer.citing.labels import marker, plain
-from assayer.methods.scholareval.paper_evidence import ABSTRACT_CHARS
+from assayer.citing.evidence import Evidence, Quoted, check_quote
+from assayer.citing.labels import plain
+from assayer.methods.points import reading_of, verified_words
 from assayer.methods.scholareval.schemas import ComparedPaper, NoveltyStanding, NoveltyVerdict
 from assayer.models import PaperId, Reading
-
-__all__ = ["PaperComparison"]
 
 _STANCE: dict[NoveltyStanding, Literal[-1, 0, 1]] = {"paper_has_it": -1, "paper_has_part": 0, "idea_goes_further": 1}
 _SIDE: dict[NoveltyStanding, Side] = {
@@ -21,69 +19,42 @@ _SIDE: dict[NoveltyStanding, Side] = {
     "paper_has_part": "against",
     "idea_goes_further": "for",
 }
-_UNCOMPARED = "It was not compared along this dimension: the settings leave the comparison out."
 
 
 @dataclass(frozen=True)
 class PaperComparison:
-    """One paper along one dimension that it touches."""
+    """Comparison of a paper with the idea along a dimension that it touches."""
 
-    paper: PaperId
-    title: str
-    year: int | None
-    standing: NoveltyStanding | None
-    """None where it was not compared."""
-    reason: str
-    """Of the standing; without one the beginning of its abstract."""
-    quoted: Quoted | None
-    numbers: frozenset[Decimal]
-    """Of what was shown of the paper."""
     shown: Evidence
+    """The paper as it was shown."""
+    standing: NoveltyStanding
+    """Standing of the idea's novelty relative to the paper."""
+    reason: str
+    quoted: Quoted | None
 
     @classmethod
-    def of(cls, evidence: Evidence, verdict: NoveltyVerdict | None) -> "PaperComparison":
-        """Without a verdict it was not compared."""
-        return cls(
-            paper=evidence.paper_id,
-            title=evidence.title,
-            year=evidence.year,
-            standing=verdict.verdict if verdict else None,
-            reason=verdict.reason if verdict else evidence.text[:ABSTRACT_CHARS],
-            quoted=check_quote(verdict.quote, evidence) if verdict else None,
-            numbers=evidence.numbers,
-            shown=evidence,
-        )
+    def of(cls, evidence: Evidence, verdict: NoveltyVerdict) -> "PaperComparison":
+        return cls(evidence, verdict.verdict, verdict.reason, check_quote(verdict.quote, evidence))
+
+    @property
+    def paper(self) -> PaperId:
+        return self.shown.paper_id
 
     def reading(self, idea: Set[Decimal]) -> Reading:
-        """For the report; `idea` are the numbers that the idea itself names."""
-        if self.standing is None:
-            return Reading(label=marker(self.paper), stance=None, text=_UNCOMPARED)
-        text = plain(self.reason)
-        return Reading(
-            label=marker(self.paper),
-            stance=_STANCE[self.standing],
-            text=text,
-            quote=citation_of(self.paper, self.quoted) if self.quoted else None,
-            numbers_not_found=KnownNumbers(idea, {self.paper: self.numbers}).missing_from(text, [self.paper]),
-        )
+        """Return the reading for the report. `idea` holds the numbers in the idea itself."""
+        return reading_of(self.shown, _STANCE[self.standing], plain(self.reason), self.quoted, idea)
 
     def for_synthesis(self, label: str) -> ComparedPaper:
-        """As the reviewer of the dimension is shown it."""
-        verified = self.quoted is not None and self.quoted.state == "verified"
+        """Return the comparison as the reviewer of the dimension sees it."""
         return ComparedPaper(
             label=label,
-            title=self.title,
-            year=self.year,
+            title=self.shown.title,
+            year=self.shown.year,
             verdict=self.standing,
             reason=plain(self.reason),
-            quote=self.quoted.words if self.quoted and verified else "",
+            quote=verified_words(self.quoted),
         )
 
     def given_quote(self) -> GivenQuote:
-        """What the reviewer may quote it for."""
-        return GivenQuote(
-            paper=self.paper,
-            side=_SIDE[self.standing] if self.standing else "neither",
-            statement=self.reason if self.standing else "",
-            quoted=self.quoted,
-        )
+        """Return the quote that the reviewer may use, with the statement that it supports."""
+        return GivenQuote(paper=self.paper, side=_SIDE[self.standing], statement=self.reason, quoted=self.quoted)

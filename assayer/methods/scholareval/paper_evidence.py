@@ -1,4 +1,4 @@
-"""What a prompt shows of a paper: abstract, matching passages, sections on methods and results."""
+"""Evidence of a paper as prompts show it: abstract, matching passages, and sections on methods and results."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -9,15 +9,10 @@ from assayer.run.run import Run
 from assayer.text.sanitise import sanitise
 from assayer.text.section_titles import tells_methods_or_results
 
-__all__ = ["ABSTRACT_CHARS", "evidence_from_papers", "methods_and_results", "title_line"]
-
-
-ABSTRACT_CHARS = 900
-"""Of a paper that nobody read, where its own words have to do."""
 _LONGEST_TITLE = 300
 """Characters."""
 _SHORTEST_EXCERPT = 80
-"""Characters beyond the abstract: less is no more than a heading."""
+"""Minimum characters of an excerpt beyond the abstract; a shorter one is usually only a heading."""
 
 
 def evidence_from_papers(
@@ -28,7 +23,8 @@ def evidence_from_papers(
     passages: Mapping[PaperId, Sequence[Passage]] | None = None,
     full_texts: Mapping[PaperId, FullText] | None = None,
 ) -> list[Evidence]:
-    """One item a paper, labelled in order: abstract first, then what matched, then methods and results."""
+    """Return an evidence item per paper, labelled in order. The text holds the abstract, then matching passages,
+    then methods and results."""
     items = []
     for number, paper in enumerate(papers, start=1):
         full_text = (full_texts or {}).get(paper.id)
@@ -37,7 +33,7 @@ def evidence_from_papers(
         text = _shortened(text, limit_chars)
         run.journal.check_for_suspicion(paper, (*flags, *(full_text.flags if full_text else ())))
         run.journal.read.add(paper.id)
-        has_passages = any(one.section not in ("title", "abstract") for one in matched)
+        has_passages = any(item.section not in ("title", "abstract") for item in matched)
         has_more = full_text is not None or has_passages
         # Of what there is beyond the abstract, the cut may have left nothing.
         beyond_abstract = has_more and len(places) > 1 and len(text) > places[1].start + _SHORTEST_EXCERPT
@@ -62,26 +58,26 @@ def evidence_from_papers(
 
 
 def _shortened(text: str, most: int) -> str:
-    """At most so many characters, ending with a whole word."""
+    """Shorten a text to at most `most` characters, ending with a whole word."""
     return text if len(text) <= most else text[:most].rsplit(maxsplit=1)[0]
 
 
 def title_line(paper: Paper) -> str:
-    """Sanitised and on one line."""
+    """Return the sanitised title of a paper on one line."""
     return " ".join(sanitise(paper.title)[0].split())[:_LONGEST_TITLE]
 
 
 class _Block(NamedTuple):
-    """A stretch of a paper as the prompt shows it."""
+    """Span of a paper's text as the prompt shows it."""
 
     place: str
     text: str
     headed: bool = False
-    """The place is its heading, and shown."""
+    """Whether the place is the block's heading and is shown."""
 
 
 def _sanitised(blocks: Iterable[_Block], most: int) -> tuple[str, tuple[ShownPlace, ...], list[TextFlag]]:
-    """About `most` characters, in paragraphs, and where each block begins."""
+    """Return about `most` characters of sanitised text in paragraphs, the start of each block, and the flags."""
     text, places, flags = "", list[ShownPlace](), list[TextFlag]()
     for block in blocks:
         if len(text) >= most:
@@ -114,7 +110,8 @@ def _text_blocks(paper: Paper, passages: Iterable[Passage], full_text: FullText 
 
 
 def methods_and_results(sections: Iterable[Section]) -> list[Section]:
-    """Sections on methods or results, in reading order; numbered or not. All of them when none matches."""
+    """Return the sections on methods or results in reading order, whether or not they are numbered. If no section
+    matches, all are returned."""
     everything = [section for section in sections if section.text.strip()]
     wanted = [section for section in everything if tells_methods_or_results(section.title)]
     return wanted or everything

@@ -13,10 +13,11 @@ from assayer.citing.answer_texts import TextRole
 from assayer.citing.evidence import Evidence
 from assayer.models import FitLevel, Frozen, ScoreCertainty
 
-Stance = Literal["supports", "neutral", "contradicts"]
+Stance = Literal["supports", "neutral", "contradicts", "background"]
+"""Stance of a note. `background`: it tells of the setting or a shared component, and no outcome."""
 NoveltyStanding = Literal["paper_has_it", "paper_has_part", "idea_goes_further"]
-"""Of the idea beside one paper, along one dimension that the paper touches. Silence is no standing: where a paper does
-not touch a dimension there is no verdict."""
+"""Standing of the idea beside one paper, along one dimension that the paper touches. A paper that does not touch the
+dimension gets no verdict."""
 Purpose = Literal["soundness", "contribution"]
 Restated = Annotated[str, TextRole.RESTATES]
 
@@ -59,7 +60,7 @@ Rationale = Annotated[
 ]
 Rating = Annotated[
     Annotated[float, Field(ge=0, le=10)] | None,
-    Field(description="0 to 10 by the rubric; null only if nothing given here lets anyone judge."),
+    Field(description="0 to 10 by the rubric; null if it is underspecified, or nothing given here lets anyone judge."),
 ]
 
 
@@ -93,13 +94,13 @@ class LabelledText(Frozen):
 
 
 class TitleShown(Frozen):
-    """A paper of which a first look sees no more than this."""
+    """A paper of which a prompt shows no more than this."""
 
     label: str
     title: str
-    """On one line."""
+    """Title on one line."""
     year: int | None
-    similarity: float | None
+    similarity: float | None = None
     """Cosine with what it was found for, the highest where it was found for several; never shown to a model."""
 
 
@@ -128,7 +129,7 @@ class ReadingQuestion(Frozen):
 
 
 class MethodNote(Frozen):
-    """What a paper says of one method."""
+    """Findings of a paper on one method."""
 
     method: str = Field(pattern=r"^M\d+$", description="Label of one of the methods given, e.g. M1.")
     did: Restated = Field(
@@ -162,8 +163,7 @@ class PaperNote(Frozen):
     label: str
     title: str
     year: int | None
-    stance: Stance | None
-    """None where nobody read it for the method; `did` is then the beginning of its abstract."""
+    stance: Stance
     did: str
     results: str
     context: str
@@ -178,7 +178,7 @@ class ReviewQuestion(Frozen):
     notes: tuple[PaperNote, ...]
     fit: FitLevel
     day: dt.date | None = None
-    """By which the idea is judged; None: today."""
+    """Day by which the idea is judged; None means today."""
 
 
 class MethodReview(Frozen):
@@ -201,18 +201,10 @@ class ReviewDigest(Frozen):
     suggestions: tuple[str, ...]
 
 
-class CitedTitle(Frozen):
-    """A paper that reviews cite, as the summary sees it."""
-
-    label: str
-    title: str
-    year: int | None
-
-
 class SummaryQuestion(Frozen):
     idea: str
     reviews: tuple[ReviewDigest, ...]
-    papers: tuple[CitedTitle, ...]
+    papers: tuple[TitleShown, ...]
     labels: tuple[str, ...]
     unreviewed: tuple[str, ...]
     """Names of methods."""
@@ -279,8 +271,7 @@ class ComparedPaper(Frozen):
     label: str
     title: str
     year: int | None
-    verdict: NoveltyStanding | None
-    """None where nobody compared it; `reason` is then the beginning of its abstract."""
+    verdict: NoveltyStanding
     reason: str
     quote: str
 
@@ -291,12 +282,10 @@ class SynthesisQuestion(Frozen):
     compared: tuple[ComparedPaper, ...]
     """Papers that touch the dimension."""
     untouching: int
-    """How many relevant papers were compared and do not."""
-    read: tuple[PaperNote, ...] = ()
-    """Papers that were read for the methods, with labels of their own."""
+    """Number of relevant papers that were compared and do not touch the dimension."""
     fit: FitLevel
     day: dt.date | None = None
-    """As in the review of a method."""
+    """Day by which the idea is judged, as in the review of a method."""
 
 
 class DimensionReview(Frozen):

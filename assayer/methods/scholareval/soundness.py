@@ -1,25 +1,22 @@
-"""Soundness: methods and queries → first look at titles → reading → per-method review → summary (5 levels)."""
+"""Soundness module, with five levels: methods and queries → title screening → reading → per-method review → summary."""
 
 from collections.abc import Mapping, Sequence, Set
 from decimal import Decimal
 from typing import Literal
 
-from assayer.citing.claim_numbers import KnownNumbers, numbers_in
-from assayer.citing.claim_quotes import GivenQuote, PointKind, Side, given_by_points, quoted_point
-from assayer.citing.evidence import citation_of
-from assayer.citing.labels import labelled, marker, paper_of, plain, relabel
+from assayer.citing.claim_numbers import numbers_in
+from assayer.citing.claim_quotes import GivenQuote, Side, given_by_points
+from assayer.citing.labels import labelled, paper_of, plain, relabel
 from assayer.errors import AssayerError
-from assayer.literature.library import Library
-from assayer.llm import Llm, ask
+from assayer.evaluation_context import EvaluationContext
+from assayer.methods.points import PointWriter, reading_of, verified_words
 from assayer.methods.scholareval import tasks
 from assayer.methods.scholareval.aggregation import mean_score, score_or_absent, unreviewed_assessment
+from assayer.methods.scholareval.first_look import title_shown
 from assayer.methods.scholareval.method_reading import MethodReader, RelevantPaper, method_parts
 from assayer.methods.scholareval.options import ScholarEvalOptions
-from assayer.methods.scholareval.paper_evidence import title_line
-from assayer.methods.scholareval.read_for_methods import ReadForMethods
 from assayer.methods.scholareval.schemas import (
-    CitedTitle,
-    Claim,
+    MethodNote,
     MethodReview,
     MethodsQuestion,
     PaperNote,
@@ -29,6 +26,7 @@ from assayer.methods.scholareval.schemas import (
     Stance,
     SummaryQuestion,
 )
+from assayer.methods.scholareval.soundness_readings import SoundnessReadings
 from assayer.models import (
     Absent,
     Assessment,
@@ -41,61 +39,54 @@ from assayer.models import (
     Score,
     Summary,
 )
-from assayer.ports import Reranker
-from assayer.run.run import Run
-from assayer.run.structured_concurrency import Failed, attempt, each, together
+from assayer.run.concurrency import Failed, gather_all, gather_settled
 
-__all__ = ["SoundnessModule", "paper_note"]
-
-_STANCE: dict[Stance, Literal[-1, 0, 1]] = {"contradicts": -1, "neutral": 0, "supports": 1}
-_UNREAD = "It was not read for this method: the settings leave the reading out."
-_SIDE: dict[Stance, Side] = {"contradicts": "against", "neutral": "neither", "supports": "for"}
+_STANCE: dict[Stance, Literal[-1, 0, 1]] = {"contradicts": -1, "neutral": 0, "background": 0, "supports": 1}
+_SIDE: dict[Stance, Side] = {
+    "contradicts": "against",
+    "neutral": "neither",
+    "background": "neither",
+    "supports": "for",
+}
 
 
 class SoundnessModule:
-    """The soundness module of one evaluation. Texts and labels leave it as markers."""
+    """Soundness module of one evaluation. Its texts cite papers by markers."""
 
     def __init__(
-        self,
-        llm: Llm,
-        library: Library,
-        run: Run,
-        options: ScholarEvalOptions,
-        idea: str,
-        fit: FitLevel,
-        reranker: Reranker | None = None,
-        shared: ReadForMethods | None = None,
+        self, context: EvaluationContext[ScholarEvalOptions], fit: FitLevel, readings: SoundnessReadings
     ) -> None:
-        """What it reads is given to `shared`."""
-        self._llm, self._library, self._run, self._options = llm, library, run, options
-        self._idea, self._shared = idea, shared or ReadForMethods()
-        self._reader = MethodReader(llm, library, run, options, idea, fit, reranker)
+        """Create the module. Papers read for the methods are published to `readings`, even if the module fails."""
+        self._context, self._readings = context, readings
+        self._run, self._options = context.run, context.options
+        self._numbers = numbers_in(context.text)
+        self._reader = MethodReader(context, fit)
 
     @property
     def papers(self) -> Mapping[PaperId, Paper]:
-        """Found for the methods."""
+        """Papers found for the methods."""
         return self._reader.papers
 
     async def evaluate(self) -> Part:
         try:
             return await self._evaluate()
         finally:
-            self._shared.give()
+            self._readings.publish()
 
     async def _evaluate(self) -> Part:
         self._run.report_progress("soundness", 0, 1)  # how many methods there are is not known yet
-        question = MethodsQuestion(idea=self._idea, limit=self._options.methods)
-        methods = (await ask(self._llm, tasks.METHODS, question, self._run)).methods
+        question = MethodsQuestion(idea=self._context.text, limit=self._options.methods)
+        methods = (await self._context.ask(tasks.METHODS, question)).methods
         self._run.journal.record_dropped(
             "method", "less important than the methods reviewed", max(0, len(methods) - self._options.methods)
         )
         methods = methods[: self._options.methods]
         parts = method_parts(methods)
-        searched = await each(methods, self._reader.search)
+        searched = await gather_settled(methods, self._reader.search)
         self._run.keep_successes(searched, "method")
-        found = {part.label: one for part, one in zip(parts, searched, strict=True) if not isinstance(one, Failed)}
+        found = {part.label: item for part, item in zip(parts, searched, strict=True) if not isinstance(item, Failed)}
         read = await self._reader.read(parts, found)
-        self._shared.give(one for part in parts for one in read.notes.get(part.label, ()))
+        self._readings.publish(self._bearing_on_methods(read.notes))
         done = 0
 
         async def assess(place: int) -> Assessment:
@@ -110,7 +101,7 @@ class SoundnessModule:
             self._run.report_progress("soundness", done, len(methods) + 1)
             return assessment
 
-        assessments = await together(assess(place) for place in range(len(methods)))
+        assessments = await gather_all(assess(place) for place in range(len(methods)))
         summary = await self._summarise(assessments)
         self._run.report_progress("soundness", len(methods) + 1, len(methods) + 1)
         return Part(
@@ -121,6 +112,16 @@ class SoundnessModule:
             assessments=tuple(assessments),
         )
 
+    def _bearing_on_methods(self, notes: Mapping[str, Sequence[RelevantPaper]]) -> list[Paper]:
+        """Return the papers with a note that is not background, nearest first."""
+        bearing = {
+            item.paper: item.shown.similarity or 0.0
+            for found in notes.values()
+            for item in found
+            if item.note.stance != "background"
+        }
+        return [self.papers[paper] for paper in sorted(bearing, key=lambda paper: (-bearing[paper], paper))]
+
     async def _assess_method(
         self,
         method: ProposedMethod,
@@ -128,21 +129,21 @@ class SoundnessModule:
         fit: FitLevel,
         errors: Sequence[AssayerError],
     ) -> Assessment:
-        readings = tuple(_reading(source, numbers_in(self._idea)) for source in relevant)
+        readings = tuple(_reading(source, self._numbers) for source in relevant)
         name, statement = plain(method.name), plain(method.description)
         if not relevant:
             absent = self._no_relevant_paper(errors, fit)
             return Assessment(name=name, statement=statement, score=absent, points=(), readings=())
-        review = await attempt(self._review_method(method, relevant, fit))
+        question = ReviewQuestion(
+            idea=self._context.text,
+            method=method,
+            notes=tuple(_paper_note(f"P{number}", source) for number, source in enumerate(relevant, start=1)),
+            fit=fit,
+            day=self._run.cutoff,
+        )
+        review = await self._context.try_to_ask(tasks.REVIEW, question, "review of a method")
         if isinstance(review, Failed):
-            self._run.keep_successes([review], "review of a method")
-            return Assessment(
-                name=name,
-                statement=statement,
-                score=Absent(reason=f"Not reviewed: {review.error.reason}."),
-                points=(),
-                readings=readings,
-            )
+            return unreviewed_assessment(name, statement, review.error, readings)
         return Assessment(
             name=name,
             statement=statement,
@@ -157,110 +158,70 @@ class SoundnessModule:
         elsewhere = "" if fit == "good" else "; the corpus does not cover this field well"
         return Absent(reason=f"No paper relevant to this method was found{elsewhere}.")
 
-    async def _review_method(
-        self, method: ProposedMethod, relevant: Sequence[RelevantPaper], fit: FitLevel
-    ) -> MethodReview:
-        question = ReviewQuestion(
-            idea=self._idea,
-            method=method,
-            notes=tuple(paper_note(f"P{number}", source) for number, source in enumerate(relevant, start=1)),
-            fit=fit,
-            day=self._run.cutoff,
-        )
-        return await ask(self._llm, tasks.REVIEW, question, self._run)
-
     async def _summarise(self, assessments: Sequence[Assessment]) -> Summary | Absent:
-        reviewed = [(one, one.score) for one in assessments if isinstance(one.score, Score)]
+        reviewed = [(assessment, assessment.score) for assessment in assessments if isinstance(assessment.score, Score)]
         if not reviewed:
             return Absent(reason="No method could be reviewed.")
-        cited = dict.fromkeys(
-            citation.label for one, _ in reviewed for given in one.points for citation in given.citations
-        )
-        given = given_by_points(point for one, _ in reviewed for point in one.points)
-        numbers, shown = KnownNumbers(numbers_in(self._idea), self._reader.numbers), self._reader.shown
+        points = [point for item, _ in reviewed for point in item.points]
+        cited = dict.fromkeys(citation.label for point in points for citation in point.citations)
         papers = labelled(map(paper_of, cited))
         labels = {paper: label for label, paper in papers.items()}
         question = SummaryQuestion(
-            idea=self._idea,
-            reviews=tuple(_review_digest(one, score, labels) for one, score in reviewed),
-            papers=tuple(_cited_title(label, self.papers[paper]) for label, paper in papers.items()),
+            idea=self._context.text,
+            reviews=tuple(_review_digest(item, score, labels) for item, score in reviewed),
+            papers=tuple(title_shown(label, self.papers[paper]) for label, paper in papers.items()),
             labels=tuple(papers),
-            unreviewed=tuple(one.name for one in assessments if not isinstance(one.score, Score)),
+            unreviewed=tuple(assessment.name for assessment in assessments if not isinstance(assessment.score, Score)),
         )
-        outcome = await attempt(ask(self._llm, tasks.SUMMARY, question, self._run))
+        outcome = await self._context.try_to_ask(tasks.SUMMARY, question, "summary of soundness")
         if isinstance(outcome, Failed):
-            self._run.keep_successes([outcome], "summary of soundness")
             return Absent(reason=f"Not written: {outcome.error.reason}.")
-
-        def said(kind: PointKind, texts: Sequence[Claim]) -> tuple[Point, ...]:
-            return tuple(quoted_point(kind, one.text, papers, given, numbers, shown) for one in texts)
-
-        return Summary(
-            strengths=said("strength", outcome.strengths),
-            weaknesses=said("weakness", outcome.weaknesses),
-            suggestions=said("suggestion", outcome.suggestions),
-        )
+        writer = PointWriter(papers, given_by_points(points), self._numbers, self._reader.shown)
+        return writer.summary(outcome)
 
     def _points(self, review: MethodReview, relevant: Sequence[RelevantPaper]) -> tuple[Point, ...]:
-        papers = labelled(source.paper for source in relevant)
-        given = [_given_quote(source) for source in relevant]
-        numbers = KnownNumbers(numbers_in(self._idea), {source.paper: source.numbers for source in relevant})
-        shown = {source.paper: source.shown for source in relevant}
+        papers, shown = labelled(item.paper for item in relevant), {item.paper: item.shown for item in relevant}
+        writer = PointWriter(papers, [_given_quote(item) for item in relevant], self._numbers, shown)
         return (
-            *(quoted_point("support", one.text, papers, given, numbers, shown) for one in review.support),
-            *(quoted_point("contradiction", one.text, papers, given, numbers, shown) for one in review.contradictions),
-            *(quoted_point("suggestion", one.text, papers, given, numbers, shown) for one in review.suggestions),
+            *writer.points("support", review.support),
+            *writer.points("contradiction", review.contradictions),
+            *writer.points("suggestion", review.suggestions),
         )
+
+
+def _stated(note: MethodNote) -> str:
+    return f"{note.did} {note.results} {note.context}"
 
 
 def _reading(source: RelevantPaper, idea: Set[Decimal]) -> Reading:
-    if source.note is None:
-        return Reading(label=marker(source.paper), stance=None, text=_UNREAD)
-    text = plain(f"{source.note.did} {source.note.results} {source.note.context}")
-    return Reading(
-        label=marker(source.paper),
-        stance=_STANCE[source.note.stance],
-        text=text,
-        quote=citation_of(source.paper, source.quoted) if source.quoted else None,
-        numbers_not_found=KnownNumbers(idea, {source.paper: source.numbers}).missing_from(text, [source.paper]),
-    )
-
-
-def paper_note(label: str, source: RelevantPaper) -> PaperNote:
-    """As reviews are shown it."""
-    verified = source.quoted is not None and source.quoted.state == "verified"
     note = source.note
+    return reading_of(source.shown, _STANCE[note.stance], plain(_stated(note)), source.quoted, idea)
+
+
+def _paper_note(label: str, source: RelevantPaper) -> PaperNote:
+    """Return the note as reviews see it."""
+    shown, note = source.shown, source.note
     return PaperNote(
         label=label,
-        title=source.title,
-        year=source.year,
-        stance=note.stance if note else None,
-        did=plain(note.did) if note else plain(source.abstract),
-        results=plain(note.results) if note else "",
-        context=plain(note.context) if note else "",
-        quote=source.quoted.words if source.quoted and verified else "",
-        similarity=source.similarity,
+        title=shown.title,
+        year=shown.year,
+        stance=note.stance,
+        did=plain(note.did),
+        results=plain(note.results),
+        context=plain(note.context),
+        quote=verified_words(source.quoted),
+        similarity=shown.similarity,
     )
 
 
 def _given_quote(source: RelevantPaper) -> GivenQuote:
     note = source.note
-    return GivenQuote(
-        paper=source.paper,
-        side=_SIDE[note.stance] if note else "neither",
-        statement=f"{note.did} {note.results} {note.context}" if note else "",
-        quoted=source.quoted,
-    )
-
-
-def _cited_title(label: str, paper: Paper) -> CitedTitle:
-    year = paper.publication_date.year if paper.publication_date else None
-    return CitedTitle(label=label, title=title_line(paper), year=year)
+    return GivenQuote(paper=source.paper, side=_SIDE[note.stance], statement=_stated(note), quoted=source.quoted)
 
 
 def _review_digest(assessment: Assessment, score: Score, labels: Mapping[PaperId, str]) -> ReviewDigest:
     def texts(kind: str) -> tuple[str, ...]:
-        return tuple(relabel(one.text, labels) for one in assessment.points if one.kind == kind)
+        return tuple(relabel(point.text, labels) for point in assessment.points if point.kind == kind)
 
     return ReviewDigest(
         name=assessment.name,

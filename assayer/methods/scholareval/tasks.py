@@ -1,11 +1,10 @@
-"""The eight tasks of ScholarEval: prompt file, answer schema, check, fallback."""
+"""LLM tasks of ScholarEval, eight in all: prompt file, answer schema, check."""
 
 from collections.abc import Iterable, Sequence
 
 from assayer.citing.evidence import Evidence
 from assayer.citing.labels import each_once, uncited_complaints
-from assayer.llm import Task
-from assayer.methods.scholareval import fallbacks
+from assayer.llm import Cut, Task
 from assayer.methods.scholareval.schemas import (
     Claim,
     ComparisonQuestion,
@@ -28,18 +27,6 @@ from assayer.methods.scholareval.schemas import (
 )
 from assayer.prompts import Prompts
 
-__all__ = [
-    "ALL",
-    "COMPARISON",
-    "DIMENSIONS",
-    "FIRST_LOOK",
-    "METHODS",
-    "READING",
-    "REVIEW",
-    "SUMMARY",
-    "SYNTHESIS",
-]
-
 _PROMPTS = Prompts("assayer.methods.scholareval")
 
 
@@ -52,14 +39,14 @@ def _labels(evidence: Iterable[Evidence]) -> list[str]:
 
 
 def _check_first_look(question: FirstLookQuestion, answer: FirstLook) -> list[str]:
-    shown = {one.label for one in question.shown}
+    shown = {item.label for item in question.shown}
     return [f"{label} is not a paper given here." for label in sorted(set(answer.labels) - shown)]
 
 
 def _check_reading(question: ReadingQuestion, answer: Readings) -> list[str]:
-    complaints = each_once(_labels(question.evidence), (one.label for one in answer.readings), "paper")
+    complaints = each_once(_labels(question.evidence), (reading.label for reading in answer.readings), "paper")
     for paper in answer.readings:
-        found = _once_at_most(question.parts, [one.method for one in paper.notes], "method")
+        found = _once_at_most(question.parts, [note.method for note in paper.notes], "method")
         complaints += [f"Paper {paper.label}: {complaint}" for complaint in found]
     return complaints
 
@@ -70,15 +57,15 @@ def _check_review(question: ReviewQuestion, answer: MethodReview) -> list[str]:
 
 
 def _check_comparison(question: ComparisonQuestion, answer: Comparisons) -> list[str]:
-    complaints = each_once(_labels(question.evidence), (one.label for one in answer.comparisons), "paper")
+    complaints = each_once(_labels(question.evidence), (comparison.label for comparison in answer.comparisons), "paper")
     for paper in answer.comparisons:
-        found = _once_at_most(question.parts, [one.dimension for one in paper.verdicts], "dimension")
+        found = _once_at_most(question.parts, [verdict.dimension for verdict in paper.verdicts], "dimension")
         complaints += [f"Paper {paper.label}: {complaint}" for complaint in found]
     return complaints
 
 
 def _once_at_most(parts: Iterable[LabelledText], got: Sequence[str], noun: str) -> list[str]:
-    """Complaints about labels that were not given, or given twice."""
+    """Return complaints about labels that are unknown or were used twice."""
     return each_once([part.label for part in parts if part.label in set(got)], got, noun)
 
 
@@ -88,7 +75,10 @@ def _check_synthesis(question: SynthesisQuestion, answer: DimensionReview) -> li
 
 
 METHODS = Task[MethodsQuestion, Methods](
-    "scholareval.methods", _PROMPTS, "methods.v3.md", Methods, fallback=fallbacks.methods
+    "scholareval.methods",
+    _PROMPTS,
+    "methods.v3.md",
+    Methods,
 )
 FIRST_LOOK = Task[FirstLookQuestion, FirstLook](
     "scholareval.first_look",
@@ -97,25 +87,25 @@ FIRST_LOOK = Task[FirstLookQuestion, FirstLook](
     FirstLook,
     max_tokens=500,
     check=_check_first_look,
-    fallback=fallbacks.first_look,
+    cuts=(Cut("shown", "title shown for a first look"),),
 )
 READING = Task[ReadingQuestion, Readings](
     "scholareval.reading",
     _PROMPTS,
-    "reading.v4.md",
+    "reading.v6.md",
     Readings,
     max_tokens=6_000,
     check=_check_reading,
-    fallback=fallbacks.reading,
+    cuts=(Cut("evidence", "paper shown for the methods"), Cut("parts", "method shown with the papers")),
 )
 REVIEW = Task[ReviewQuestion, MethodReview](
     "scholareval.review",
     _PROMPTS,
-    "review.v4.md",
+    "review.v6.md",
     MethodReview,
     tier="strong",
     check=_check_review,
-    fallback=fallbacks.review,
+    cuts=(Cut("notes", "note shown for the review of a method"),),
 )
 SUMMARY = Task[SummaryQuestion, SoundnessSummary](
     "scholareval.summary",
@@ -123,10 +113,13 @@ SUMMARY = Task[SummaryQuestion, SoundnessSummary](
     "summary.v3.md",
     SoundnessSummary,
     tier="strong",
-    fallback=fallbacks.summary,
+    cuts=(Cut("reviews", "review shown for the summary"),),
 )
 DIMENSIONS = Task[DimensionsQuestion, Dimensions](
-    "scholareval.dimensions", _PROMPTS, "dimensions.v3.md", Dimensions, fallback=fallbacks.dimensions
+    "scholareval.dimensions",
+    _PROMPTS,
+    "dimensions.v3.md",
+    Dimensions,
 )
 COMPARISON = Task[ComparisonQuestion, Comparisons](
     "scholareval.comparison",
@@ -135,16 +128,16 @@ COMPARISON = Task[ComparisonQuestion, Comparisons](
     Comparisons,
     max_tokens=6_000,
     check=_check_comparison,
-    fallback=fallbacks.comparison,
+    cuts=(Cut("evidence", "paper shown for the dimensions"), Cut("parts", "dimension shown with the papers")),
 )
 SYNTHESIS = Task[SynthesisQuestion, DimensionReview](
     "scholareval.synthesis",
     _PROMPTS,
-    "synthesis.v4.md",
+    "synthesis.v6.md",
     DimensionReview,
     tier="strong",
     check=_check_synthesis,
-    fallback=fallbacks.synthesis,
+    cuts=(Cut("compared", "compared paper shown for a dimension"),),
 )
 
 ALL = (METHODS, FIRST_LOOK, READING, REVIEW, SUMMARY, DIMENSIONS, COMPARISON, SYNTHESIS)

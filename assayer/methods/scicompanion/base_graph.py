@@ -1,5 +1,7 @@
-"""What the corpus's own graph knows of the papers of a state graph: methods and concepts that they share, what builds
-on what, and claims, each in the paper's own words. No model is asked."""
+"""Knowledge of the corpus graph about the papers of a state graph.
+
+It adds shared methods and concepts, what builds on what, and claims, each in the paper's own words. No model is asked.
+"""
 
 from collections.abc import Iterator, Mapping, Set
 from typing import NamedTuple
@@ -9,31 +11,29 @@ from assayer.models import EdgeKind, NamedContent, NodeKey, PaperContents, Paper
 from assayer.text.names import normalised_name
 from assayer.text.sanitise import sanitise
 
-__all__ = ["BY_CORPUS", "ContentLimits", "with_contents"]
-
 _NAME_CHARS = 240
 BY_CORPUS = "By the corpus's own graph."
-"""Statement of every edge that comes from there."""
+"""Statement of every edge that comes from the corpus's own graph."""
 _KINDS: Mapping[str, EdgeKind] = {"method": "uses", "concept": "concerns"}
 
 
 class ContentLimits(NamedTuple):
-    """Of one step."""
+    """Limits on the additions of one step."""
 
     names: int = 8
     claims: int = 4
 
 
 class _NameOfPapers(NamedTuple):
-    """A name, and the papers of the graph that have it."""
+    """Name, with the papers of the graph that contain it."""
 
     first: NamedContent
     papers: Mapping[PaperId, NamedContent]
 
     def weight(self) -> tuple[int, int]:
-        """How much it joins: a name that one paper introduces and another builds on first."""
-        introduced = any(one.introduced for one in self.papers.values())
-        built_on = any(one.built_on for one in self.papers.values())
+        """Sort key for how much a name connects: names that one paper introduces and another builds on come first."""
+        introduced = any(paper.introduced for paper in self.papers.values())
+        built_on = any(paper.built_on for paper in self.papers.values())
         return -(introduced and built_on), -len(self.papers)
 
 
@@ -44,13 +44,13 @@ def with_contents(
     limits: ContentLimits,
     step: int,
 ) -> StateGraph:
-    """`contents` of the papers in the graph; `new` are those that came in this step. Only names come in that several
-    papers have; names and claims that were deleted before do not come back by themselves."""
-    known = {one: contents[one] for one in graph.papers if one in contents}
-    shared = [one for one in _names(known) if len(one.papers) > 1 and new & one.papers.keys()]
+    """Add names and claims from `contents` of the graph's papers; `new` holds the papers added in this step. Only
+    names shared by several papers are added. Names and claims that were deleted are not added again."""
+    known = {item: contents[item] for item in graph.papers if item in contents}
+    shared = [item for item in _names(known) if len(item.papers) > 1 and new & item.papers.keys()]
     for name in sorted(shared, key=_NameOfPapers.weight)[: limits.names]:
         graph = _with_name(graph, name, step)
-    stating = [one for one in known if one in new and known[one].claims]
+    stating = [item for item in known if item in new and known[item].claims]
     for paper in stating[: limits.claims]:
         graph = _with_claim(graph, paper, known[paper].claims[0], step)
     for edge in _derivations(graph, known):
@@ -59,10 +59,10 @@ def with_contents(
 
 
 def _names(contents: Mapping[PaperId, PaperContents]) -> list[_NameOfPapers]:
-    """In order of appearance."""
+    """Return the names in order of appearance."""
     found: dict[tuple[str, str], dict[PaperId, NamedContent]] = {}
-    for paper, one in contents.items():
-        for named in one.named:
+    for paper, content in contents.items():
+        for named in content.named:
             found.setdefault((named.kind, normalised_name(named.name)), {})[paper] = named
     return [_NameOfPapers(next(iter(papers.values())), papers) for papers in found.values()]
 
@@ -86,8 +86,8 @@ def _with_claim(graph: StateGraph, paper: PaperId, claim: str, step: int) -> Sta
 
 
 def _derivations(graph: StateGraph, contents: Mapping[PaperId, PaperContents]) -> Iterator[NewEdge]:
-    """Where a paper cites another, and says that it builds on what the other introduces."""
-    cites = {(one.source, one.target) for one in graph.edges.values() if one.kind == "cites"}
+    """Yield an edge where a paper cites another and states that it builds on what the other introduces."""
+    cites = {(edge.source, edge.target) for edge in graph.edges.values() if edge.kind == "cites"}
     for name in _names(contents):
         for paper, named in name.papers.items():
             for other, theirs in name.papers.items():
@@ -97,13 +97,14 @@ def _derivations(graph: StateGraph, contents: Mapping[PaperId, PaperContents]) -
 
 
 def _quoted(graph: StateGraph, paper: PaperId, kind: EdgeKind, target: NodeKey, sentence: str) -> NewEdge:
-    """In the paper's words, unless they hold what prompts must not."""
+    """Return an edge with the paper's own words as its quote, or a stated edge if the words are not allowed in
+    prompts."""
     if not _is_plain(sentence):
         return NewEdge(graph.papers[paper], target, kind, "stated", BY_CORPUS)
     return NewEdge(graph.papers[paper], target, kind, "quoted", BY_CORPUS, sentence, paper)
 
 
 def _is_plain(text: str) -> bool:
-    """Neither hidden signs nor orders to whoever reads it."""
+    """Return whether the text contains neither hidden characters nor instructions to its reader."""
     clean, flags = sanitise(text)
     return clean == text and not flags

@@ -1,4 +1,4 @@
-"""From an answer to the graph: what it proposes is applied edit by edit, and every edit told with what became of it."""
+"""Application of an answer to the graph, edit by edit, with the outcome recorded for each edit."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
@@ -11,11 +11,9 @@ from assayer.models import EdgeKey, EdgeKind, GraphEdit, NodeKey
 from assayer.ports import Embedder
 from assayer.text.cutting import first_words
 
-__all__ = ["Edited", "apply_edits"]
-
 _SUBJECT_CHARS = 200
 _NAME_CHARS = 80
-"""Of each end of an edge."""
+"""Maximum characters of each end of an edge."""
 
 
 class Edited(NamedTuple):
@@ -32,11 +30,11 @@ async def apply_edits(
     most: int,
     step: int,
 ) -> Edited:
-    """Additions, revisions, deletions; what is added or revised after the first `most` is refused. An edge that is
-    deleted and added anew, with another quote say, is deleted first. `papers` are those that the answer was shown:
-    quotes are held against their texts."""
+    """Apply additions, revisions and deletions; additions and revisions beyond the first `most` are refused. An
+    edge that is deleted and re-added, for example with another quote, is deleted first. `papers` are those shown
+    for the answer, against which quotes are checked."""
     same = await _same_nodes(graph, answer.nodes, embedder, same_meaning)
-    editing = _Editing(graph, {one.label: one for one in papers}, most, step)
+    editing = _Editing(graph, {paper.label: paper for paper in papers}, most, step)
     for number, node in enumerate(answer.nodes):
         editing.add_node(node, same.get(number))
     for edge in answer.edges:
@@ -52,16 +50,17 @@ async def apply_edits(
 async def _same_nodes(
     graph: StateGraph, added: Sequence[AddedNode], embedder: Embedder, least: float
 ) -> Mapping[int, NodeKey]:
-    """The node of the same kind whose name is nearest in meaning to that of an added one, where it is near enough."""
-    known = [one for one in graph.nodes.values() if one.kind in ("concept", "method", "claim")]
+    """Return, for each added node, the existing node of the same kind with the nearest name in meaning, if it is
+    near enough."""
+    known = [item for item in graph.nodes.values() if item.kind in ("concept", "method", "claim")]
     if not known or not added:
         return {}
-    names = [*(one.name for one in known), *(one.name for one in added)]
+    names = [*(item.name for item in known), *(item.name for item in added)]
     vectors = await embedder.embed(names, "passage")
     cosines = vectors[len(known) :] @ vectors[: len(known)].T
     same: dict[int, NodeKey] = {}
     for row, node in enumerate(added):
-        near = [(float(cosines[row, place]), -place) for place, one in enumerate(known) if one.kind == node.kind]
+        near = [(float(cosines[row, place]), -place) for place, item in enumerate(known) if item.kind == node.kind]
         best = max(near, default=(-1.0, 0))
         if best[0] >= least:
             same[row] = known[-best[1]].key
@@ -69,13 +68,13 @@ async def _same_nodes(
 
 
 class _Editing:
-    """One answer being applied. Labels of what it adds (`A1`) hold until it is done."""
+    """Application of one answer. Labels of added nodes (`A1`) are valid until it is complete."""
 
     def __init__(self, graph: StateGraph, papers: Mapping[str, GraphPaper], most: int, step: int) -> None:
         self.graph = graph
         self.edits: list[GraphEdit] = []
         self.replaced: list[Removal] = []
-        """Deletions that were carried out already, as what they delete came again."""
+        """Deletions already carried out because the deleted item was added again."""
         self._added: dict[str, NodeKey] = {}
         self._papers, self._most, self._step = papers, most, step
         self._too_many = f"too many: a step may add and revise {most} times"
@@ -108,23 +107,23 @@ class _Editing:
                 self.delete(removal)
                 self.replaced.append(removal)
 
-    def revise(self, one: Revision) -> None:
-        refused, subject = self._refused_unseen, self._subject(one.label)
-        name = None if one.name is None else plain(one.name)
-        text = None if one.text is None else plain(one.text)
-        if refused is None and one.label.startswith("E"):
-            self.graph, refused, _ = self.graph.with_revised_edge(EdgeKey(one.label), one.kind, text)
+    def revise(self, revision: Revision) -> None:
+        refused, subject = self._refused_unseen, self._subject(revision.label)
+        name = None if revision.name is None else plain(revision.name)
+        text = None if revision.text is None else plain(revision.text)
+        if refused is None and revision.label.startswith("E"):
+            self.graph, refused, _ = self.graph.with_revised_edge(EdgeKey(revision.label), revision.kind, text)
         elif refused is None:
-            self.graph, refused, _ = self.graph.with_revised_node(NodeKey(one.label), name, text)
-        self._tell("revise", subject, plain(one.reason), refused)
+            self.graph, refused, _ = self.graph.with_revised_node(NodeKey(revision.label), name, text)
+        self._tell("revise", subject, plain(revision.reason), refused)
 
-    def delete(self, one: Removal) -> None:
-        subject = self._subject(one.label)
-        if one.label.startswith("E"):
-            self.graph, refused, _ = self.graph.without_edge(EdgeKey(one.label))
+    def delete(self, removal: Removal) -> None:
+        subject = self._subject(removal.label)
+        if removal.label.startswith("E"):
+            self.graph, refused, _ = self.graph.without_edge(EdgeKey(removal.label))
         else:
-            self.graph, refused, _ = self.graph.without_node(NodeKey(one.label))
-        self._tell("delete", subject, plain(one.reason), refused)
+            self.graph, refused, _ = self.graph.without_node(NodeKey(removal.label))
+        self._tell("delete", subject, plain(removal.reason), refused)
 
     @property
     def _refused_unseen(self) -> str | None:
@@ -166,5 +165,5 @@ class _Editing:
 
 
 def _cut(text: str, chars: int) -> str:
-    """At a whole word, with a sign."""
+    """Cut a text at a whole word and mark the cut."""
     return text if len(text) <= chars else f"{first_words(text, chars)} …"

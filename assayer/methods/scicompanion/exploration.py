@@ -1,14 +1,13 @@
-"""The loop: queries, search, merge, edits, trace, next queries. T steps of it, one call a step or three."""
+"""Exploration loop of T steps: queries, search, merge, edits, trace, next queries, with one or three LLM calls per
+step."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from assayer.backends import Backends
 from assayer.citing.labels import canonical
 from assayer.errors import AssayerError
-from assayer.literature.library import Library
-from assayer.llm import ask
+from assayer.evaluation_context import EvaluationContext
 from assayer.methods.scicompanion.base_graph import ContentLimits, with_contents
 from assayer.methods.scicompanion.editing import apply_edits
 from assayer.methods.scicompanion.graph import StateGraph
@@ -18,10 +17,7 @@ from assayer.methods.scicompanion.retrieval import Retrieved, retrieve
 from assayer.methods.scicompanion.schemas import GraphCompletion, NextQueries, StateQuestion
 from assayer.methods.scicompanion.tasks import COMPLETION, QUERIES, STEP, TRACE
 from assayer.models import GraphEdit, GraphStep, Idea, PaperId
-from assayer.run.run import Run
-from assayer.run.structured_concurrency import Failed, attempt
-
-__all__ = ["Exploration", "idea_queries"]
+from assayer.run.concurrency import Failed, as_result
 
 _QUERY_CHARS = 400
 _LEAST_WORDS = 8
@@ -29,7 +25,7 @@ WITHOUT_LLM = "there is no language model to edit the graph and write into the n
 
 
 class _Thought(NamedTuple):
-    """What came of the calls of one step."""
+    """Result of the calls of one step."""
 
     state: CompanionState
     edits: tuple[GraphEdit, ...]
@@ -37,14 +33,14 @@ class _Thought(NamedTuple):
 
 
 class Exploration:
-    """Of one run."""
+    """Exploration of one run."""
 
-    def __init__(self, backends: Backends, library: Library, run: Run, options: SciCompanionOptions) -> None:
-        self._backends, self._library, self._run, self._options = backends, library, run, options
+    def __init__(self, context: EvaluationContext[SciCompanionOptions]) -> None:
+        self._context, self._library, self._run, self._options = context, context.library, context.run, context.options
 
     async def explore(self, state: CompanionState) -> CompanionState:
-        """Without a language model one search by the idea's own words. A step whose calls fail is the last one. Raises
-        LiteratureError and what makes going on pointless."""
+        """Run the exploration. Without a language model, run a single search with the idea's own words. A step
+        whose calls fail is the last. Raises LiteratureError and errors that make continuing pointless."""
         queries = await self._first_queries(state)
         for step in range(1, self._options.steps + 1):
             queries = _new_queries(queries, state.asked, self._options.queries)
@@ -55,11 +51,10 @@ class Exploration:
         return state
 
     async def _first_queries(self, state: CompanionState) -> tuple[str, ...]:
-        if not self._backends.llm.models:
+        if not self._context.has_model:
             return idea_queries(state.idea, self._options.queries)
         question = state_question(state, self._run, self._options, step=0)
-        answer = await attempt(ask(self._backends.llm, QUERIES, question, self._run))
-        self._run.keep_successes([answer], "queries")
+        answer = await self._context.try_to_ask(QUERIES, question, "queries")
         return idea_queries(state.idea, self._options.queries) if isinstance(answer, Failed) else tuple(answer.queries)
 
     async def _step(
@@ -69,45 +64,39 @@ class Exploration:
         graph = await self._with_contents(retrieved, step)
         state = replace(state, graph=graph, found=retrieved.found, asked=(*state.asked, *queries))
         state = replace(state, history=state.history.with_graph(state.graph))
-        if not self._backends.llm.models:
+        if not self._context.has_model:
             return _after(state, queries, step, retrieved, (), WITHOUT_LLM), ()
-        thought = await attempt(self._think(state, step, retrieved.new))
-        self._run.keep_successes([thought], "step of thinking")
+        thought = await as_result(self._think(state, step, retrieved.new))
         if isinstance(thought, Failed):
+            self._run.journal.record_failure("step of thinking", thought.error)
             return _after(state, queries, step, retrieved, (), _reason(thought.error)), ()
         return _after(thought.state, queries, step, retrieved, thought.edits, None), thought.queries
 
     async def _with_contents(self, retrieved: Retrieved, step: int) -> StateGraph:
-        """And what the corpus's own graph knows of the papers."""
-        if not self._options.has("graph"):
-            return retrieved.graph
+        """Return the graph with the contents that the corpus's own graph has for the papers."""
         limits = ContentLimits(self._options.names, self._options.claims)
         contents = await self._library.contents(list(retrieved.graph.papers))
         return with_contents(retrieved.graph, contents, retrieved.new, limits, step)
 
     async def _think(self, state: CompanionState, step: int, new: frozenset[PaperId]) -> _Thought:
-        """Raises an LlmError or BudgetExhausted."""
+        """Run the LLM calls of one step. Raises an LlmError or BudgetExhausted."""
         question = state_question(state, self._run, self._options, step, new)
-        if self._options.asked == "apart" or self._options.without:
+        if self._options.asked == "apart":
             return await self._think_apart(state, step, question, new)
-        answer = await ask(self._backends.llm, STEP, question, self._run)
+        answer = await self._context.ask(STEP, question)
         edited, edits = await self._edited(state, answer, question, step)
         return _Thought(_with_trace(edited, answer.trace, question, step), edits, tuple(answer.queries))
 
     async def _think_apart(
         self, state: CompanionState, step: int, question: StateQuestion, new: frozenset[PaperId]
     ) -> _Thought:
-        llm, run, options = self._backends.llm, self._run, self._options
-        edits: tuple[GraphEdit, ...] = ()
-        if options.has("completion"):
-            completion = await ask(llm, COMPLETION, question, run)
-            state, edits = await self._edited(state, completion, question, step)
-        if options.has("notebook"):
-            asked_next = state_question(state, run, options, step, new)
-            state = _with_trace(state, (await ask(llm, TRACE, asked_next, run)).trace, asked_next, step)
+        context, run, options = self._context, self._run, self._options
+        state, edits = await self._edited(state, await context.ask(COMPLETION, question), question, step)
+        asked_next = state_question(state, run, options, step, new)
+        state = _with_trace(state, (await context.ask(TRACE, asked_next)).trace, asked_next, step)
         if step == options.steps:
             return _Thought(state, edits, ())
-        answer: NextQueries = await ask(llm, QUERIES, state_question(state, run, options, step, new), run)
+        answer: NextQueries = await context.ask(QUERIES, state_question(state, run, options, step, new))
         return _Thought(state, edits, tuple(answer.queries))
 
     async def _edited(
@@ -115,26 +104,32 @@ class Exploration:
     ) -> tuple[CompanionState, tuple[GraphEdit, ...]]:
         options = self._options
         graph, edits = await apply_edits(
-            state.graph, answer, question.papers, self._backends.embedder, options.same_meaning, options.edits, step
+            state.graph,
+            answer,
+            question.papers,
+            self._context.backends.embedder,
+            options.same_meaning,
+            options.edits,
+            step,
         )
         return replace(state, graph=graph, history=state.history.with_graph(graph)), edits
 
 
 def idea_queries(idea: Idea, limit: int) -> tuple[str, ...]:
-    """The idea's title and the beginnings of its paragraphs."""
-    paragraphs = (" ".join(one.split()) for section in idea.sections for one in section.text.split("\n\n"))
-    long_enough = (one[:_QUERY_CHARS] for one in paragraphs if len(one.split()) >= _LEAST_WORDS)
+    """Return the idea's title and the beginnings of its paragraphs as queries."""
+    paragraphs = (" ".join(part.split()) for section in idea.sections for part in section.text.split("\n\n"))
+    long_enough = (paragraph[:_QUERY_CHARS] for paragraph in paragraphs if len(paragraph.split()) >= _LEAST_WORDS)
     return tuple(dict.fromkeys((idea.title, *long_enough)))[:limit]
 
 
 def _new_queries(queries: Sequence[str], asked: Sequence[str], limit: int) -> tuple[str, ...]:
-    known = {one.casefold() for one in asked}
-    distinct = dict.fromkeys(" ".join(one.split()) for one in queries)
-    return tuple(one for one in distinct if one and one.casefold() not in known)[:limit]
+    known = {item.casefold() for item in asked}
+    distinct = dict.fromkeys(" ".join(query.split()) for query in queries)
+    return tuple(item for item in distinct if item and item.casefold() not in known)[:limit]
 
 
 def _with_trace(state: CompanionState, trace: str, question: StateQuestion, step: int) -> CompanionState:
-    text = canonical(" ".join(trace.split()), {one.label: one.paper_id for one in question.papers})
+    text = canonical(" ".join(trace.split()), {paper.label: paper.paper_id for paper in question.papers})
     return replace(state, notebook=state.notebook.with_entry(step, text))
 
 

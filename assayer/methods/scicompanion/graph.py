@@ -12,20 +12,9 @@ from typing import NamedTuple
 from assayer.models import EdgeBasis, EdgeKey, EdgeKind, EvidenceEdge, EvidenceNode, NodeKey, NodeKind, PaperId
 from assayer.text.names import normalised_name
 
-__all__ = [
-    "IDEA_NODE",
-    "KINDS_JOINED",
-    "RECORDED_KINDS",
-    "Changed",
-    "GraphLimits",
-    "NewEdge",
-    "StateGraph",
-    "empty_graph",
-]
-
 IDEA_NODE = NodeKey("N0")
 RECORDED_KINDS: frozenset[EdgeKind] = frozenset(("cites", "co_cited", "near"))
-"""What only records and searches can say."""
+"""Edge kinds that only records and searches can establish."""
 _UNDIRECTED: frozenset[EdgeKind] = frozenset(("co_cited", "near", "shares_method"))
 _WORKS: frozenset[NodeKind] = frozenset(("idea", "paper"))
 _CONTENTS: frozenset[NodeKind] = frozenset(("concept", "method", "claim"))
@@ -41,7 +30,7 @@ KINDS_JOINED: Mapping[EdgeKind, tuple[frozenset[NodeKind], frozenset[NodeKind]]]
     "supports": (_WORKS | {"claim"}, frozenset(("claim",))),
     "contradicts": (_WORKS | {"claim"}, frozenset(("claim",))),
 }
-"""Kinds of nodes at the source and at the target of each kind of edge."""
+"""Permitted kinds of nodes at the source and at the target of each kind of edge."""
 
 
 @dataclass(frozen=True)
@@ -61,16 +50,16 @@ class NewEdge:
     statement: str = ""
     quote: str = ""
     evidence: PaperId | None = None
-    """The paper that the words are from."""
+    """Paper that the quoted words come from."""
 
 
 class Changed(NamedTuple):
-    """The graph after one change; the same one where the change was refused."""
+    """Graph after one change, or the unchanged graph if the change was refused."""
 
     graph: "StateGraph"
     refused: str | None = None
     node: NodeKey | None = None
-    """The node that was added, merged into or revised."""
+    """Node that was added, merged into or revised."""
 
 
 @dataclass(frozen=True)
@@ -78,13 +67,13 @@ class StateGraph:
     nodes: Mapping[NodeKey, EvidenceNode]
     edges: Mapping[EdgeKey, EvidenceEdge]
     papers: dict[PaperId, NodeKey]
-    """The node of each paper in it."""
+    """Node of each paper in the graph."""
     evidence: Mapping[EdgeKey, PaperId]
-    """The paper that the words of an edge are from."""
+    """Paper that the words of each edge come from."""
     pruned: frozenset[PaperId] = frozenset()
-    """Papers that were deleted: they do not come back."""
+    """Deleted papers, which are not added again."""
     deleted_names: frozenset[tuple[NodeKind, str]] = frozenset()
-    """Kinds and normalised names of other nodes that were deleted: only a proposal brings them back."""
+    """Kinds and normalised names of other deleted nodes, which only a proposal can restore."""
     limits: GraphLimits = GraphLimits()
     given_nodes: int = 0
     given_edges: int = 0
@@ -98,15 +87,15 @@ class StateGraph:
 
     @cached_property
     def _joined(self) -> Mapping[tuple[NodeKey, NodeKey, EdgeKind], EdgeKey]:
-        return {_ends(one): one.key for one in self.edges.values()}
+        return {_ends(edge): edge.key for edge in self.edges.values()}
 
     @cached_property
     def paper_of_node(self) -> Mapping[NodeKey, PaperId]:
-        """The first record of each."""
+        """First paper record of each node."""
         return {node: paper for paper, node in reversed(self.papers.items())}
 
     def edges_of(self, node: NodeKey) -> tuple[EvidenceEdge, ...]:
-        return tuple(one for one in self.edges.values() if node in (one.source, one.target))
+        return tuple(edge for edge in self.edges.values() if node in (edge.source, edge.target))
 
     def was_deleted(self, kind: NodeKind, name: str) -> bool:
         return (kind, normalised_name(name)) in self.deleted_names
@@ -114,7 +103,7 @@ class StateGraph:
     # What searches bring
 
     def with_paper(self, paper: PaperId, title: str, step: int) -> Changed:
-        """Merges by the paper's id, and two records of one title into one node."""
+        """Add a paper. A paper with a known id, or a record with a known title, is merged into the existing node."""
         if paper in self.pruned:
             return Changed(self, "it was deleted before, and does not come back")
         known = self.papers.get(paper) or self._names.get(("paper", normalised_name(title)))
@@ -128,8 +117,8 @@ class StateGraph:
     # What is proposed
 
     def with_node(self, kind: NodeKind, name: str, note: str, step: int, same: NodeKey | None = None) -> Changed:
-        """Merges into the node of that kind with the same normalised name, or into `same`, which somebody found to mean
-        the same."""
+        """Add a node, or merge it into the node of the same kind and normalised name, or into `same`, a node
+        judged to have the same meaning."""
         if kind not in _CONTENTS:
             return Changed(self, "papers come from searches only" if kind == "paper" else "there is one idea only")
         if not normalised_name(name):
@@ -162,17 +151,17 @@ class StateGraph:
         return Changed(graph)
 
     def without_node(self, key: NodeKey) -> Changed:
-        """With its edges. A deleted paper does not come back."""
+        """Delete a node with its edges. A deleted paper is not added again."""
         if key == IDEA_NODE:
             return Changed(self, "the idea itself cannot be deleted")
         if key not in self.nodes:
             return Changed(self, f"there is no node {key}")
         gone = frozenset(paper for paper, node in self.papers.items() if node == key)
-        edges = {one.key: one for one in self.edges.values() if key not in (one.source, one.target)}
+        edges = {item.key: item for item in self.edges.values() if key not in (item.source, item.target)}
         return Changed(
             replace(
                 self,
-                nodes={one: node for one, node in self.nodes.items() if one != key},
+                nodes={item: node for item, node in self.nodes.items() if item != key},
                 edges=edges,
                 papers={paper: node for paper, node in self.papers.items() if paper not in gone},
                 evidence={edge: paper for edge, paper in self.evidence.items() if edge in edges},
@@ -186,12 +175,12 @@ class StateGraph:
             return Changed(self, f"there is no edge {key}")
         if self.edges[key].kind in RECORDED_KINDS:
             return Changed(self, "it is on record, and goes only with its papers")
-        edges = {one: edge for one, edge in self.edges.items() if one != key}
-        evidence = {one: paper for one, paper in self.evidence.items() if one != key}
+        edges = {item: edge for item, edge in self.edges.items() if item != key}
+        evidence = {item: paper for item, paper in self.evidence.items() if item != key}
         return Changed(replace(self, edges=edges, evidence=evidence))
 
     def with_revised_node(self, key: NodeKey, name: str | None, note: str | None) -> Changed:
-        """A paper's title and the idea's are records and stay; notes on them do not."""
+        """Revise a node. The titles of papers and of the idea are fixed records; only notes on them can be revised."""
         node = self.nodes.get(key)
         if node is None:
             return Changed(self, f"there is no node {key}")
@@ -210,7 +199,7 @@ class StateGraph:
         return Changed(self._put(revised), None, key)
 
     def with_revised_edge(self, key: EdgeKey, kind: EdgeKind | None, statement: str | None) -> Changed:
-        """What records say stays as it is, but can be deleted where it does not matter."""
+        """Revise an edge. A recorded edge cannot be changed, but can be deleted if it is irrelevant."""
         edge = self.edges.get(key)
         if edge is None:
             return Changed(self, f"there is no edge {key}")
@@ -224,7 +213,7 @@ class StateGraph:
         )
         if revised == edge:
             return Changed(self, "nothing would change")
-        others = replace(self, edges={one: each for one, each in self.edges.items() if one != key})
+        others = replace(self, edges={item: each for item, each in self.edges.items() if item != key})
         fault = others._fault_of(NewEdge(revised.source, revised.target, revised.kind, revised.basis))
         if fault is not None:
             return Changed(self, fault)
@@ -266,7 +255,7 @@ def empty_graph(title: str, limits: GraphLimits) -> StateGraph:
 
 
 def _ends(edge: EvidenceEdge | NewEdge) -> tuple[NodeKey, NodeKey, EdgeKind]:
-    """What makes two edges one; some kinds have no direction."""
+    """Return the key by which two edges are equal; some kinds have no direction."""
     if edge.kind in _UNDIRECTED and edge.target < edge.source:
         return edge.target, edge.source, edge.kind
     return edge.source, edge.target, edge.kind

@@ -1,4 +1,4 @@
-"""All that was ever in the graph of one run, and the record of it that a report holds."""
+"""History of everything that was in the graph of one run, and its record for the report."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -16,11 +16,9 @@ from assayer.models import (
     RecommendedReference,
 )
 
-__all__ = ["GraphHistory"]
-
 
 class GraphHistory(NamedTuple):
-    """A value: every graph that is added gives a new one."""
+    """Immutable history; adding a graph returns a new history."""
 
     nodes: Mapping[NodeKey, EvidenceNode] = {}
     edges: Mapping[EdgeKey, EvidenceEdge] = {}
@@ -28,7 +26,7 @@ class GraphHistory(NamedTuple):
     evidence: Mapping[EdgeKey, PaperId] = {}
 
     def with_graph(self, graph: StateGraph) -> "GraphHistory":
-        """What it has now replaces what was known of the same nodes and edges."""
+        """Return the history with this graph's nodes and edges replacing earlier versions of the same ones."""
         return GraphHistory(
             {**self.nodes, **graph.nodes},
             {**self.edges, **graph.edges},
@@ -37,7 +35,8 @@ class GraphHistory(NamedTuple):
         )
 
     def record(self, steps: Sequence[GraphStep], recommended: Sequence[RecommendedReference]) -> GraphRecord:
-        """Papers stand in it as markers. What was added and deleted within one step is in its edits only."""
+        """Return the record for the report, with papers as markers. Items added and deleted within a single
+        step appear only in its edits."""
         kept_nodes = {key for step in steps for key in step.nodes}
         kept_edges = {key for step in steps for key in step.edges}
         return GraphRecord(

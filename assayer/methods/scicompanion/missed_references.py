@@ -1,4 +1,4 @@
-"""What an idea missed: recommended references by one search along citations. No language model is asked."""
+"""Recommendation of references that an idea missed, by a single search along citations, without a language model."""
 
 import datetime as dt
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -15,20 +15,18 @@ from assayer.models import Absent, CorpusFit, EvaluationId, FullText, Idea, Pape
 from assayer.ports import Clock, Literature, ProgressEvent
 from assayer.run.run import Run
 
-__all__ = ["MissedReference", "MissedReferences", "WayFound", "missed_references"]
-
 
 class WayFound(NamedTuple):
-    """One way by which a paper was reached."""
+    """Path by which a paper was reached."""
 
     kind: StepKind
     from_paper: Paper | None
-    """None where the idea's words led to it."""
+    """Paper from which the path came, or None if the idea's words led to the result."""
 
 
 class MissedReference(NamedTuple):
     paper: Paper
-    """Marked where a source knows that it was retracted."""
+    """Paper that was missed, marked if a source knows that it was retracted."""
     found: tuple[WayFound, ...]
 
 
@@ -36,7 +34,7 @@ class MissedReferences(NamedTuple):
     idea: Idea
     fit: CorpusFit
     references: tuple[MissedReference, ...]
-    """Best first; none that the idea names."""
+    """Missed references, best first, excluding those that the idea names."""
 
 
 class _NothingRead:
@@ -57,7 +55,7 @@ async def missed_references(
     options: SciCompanionOptions,
     known: Collection[PaperId] = (),
 ) -> MissedReferences:
-    """Papers that are `known` lead to others and are not told. Raises LiteratureError."""
+    """Find missed references. Papers in `known` lead to others but are not recommended. Raises LiteratureError."""
     run = Run(id=EvaluationId("references"), cutoff=cutoff, clock=clock, progress=_Silent())
     library = Library(literature, _NothingRead(), run, idea)
     fit = await library.fit(idea.text)
@@ -65,11 +63,11 @@ async def missed_references(
     queries = idea_queries(idea, options.queries)
     found = (await retrieve(queries, graph, FoundPapers(), library, options, step=1)).found
     recommended = recommended_references(idea, graph, found, options.recommended, known)
-    papers = await library.with_retractions([found.papers[paper_of(one.label)] for one in recommended])
-    on_the_way = {paper_of(why.label) for one in recommended for why in one.found if why.label}
+    papers = await library.with_retractions([found.papers[paper_of(item.label)] for item in recommended])
+    on_the_way = {paper_of(why.label) for item in recommended for why in item.found if why.label}
     seen = {paper.id: paper for paper in await library.papers(sorted(on_the_way))}
-    ways = (tuple(_ways(one.found, seen)) for one in recommended)
-    return MissedReferences(idea, fit, tuple(MissedReference(*one) for one in zip(papers, ways, strict=True)))
+    ways = (tuple(_ways(item.found, seen)) for item in recommended)
+    return MissedReferences(idea, fit, tuple(MissedReference(*item) for item in zip(papers, ways, strict=True)))
 
 
 def _ways(found: Sequence[ReasonFound], seen: Mapping[PaperId, Paper]) -> Iterator[WayFound]:

@@ -1,12 +1,10 @@
-"""The notebook: what was thought after each step, in words. Appended to, never rewritten."""
+"""Notebook of the reasoning after each step, as text. Entries are appended and never rewritten."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from assayer.citing.labels import MARKER, paper_of
 from assayer.models import PaperId
-
-__all__ = ["Notebook", "NotebookEntry"]
 
 _DELETED = "(a paper since deleted)"
 
@@ -18,7 +16,7 @@ class NotebookEntry(NamedTuple):
 
 
 class Notebook(NamedTuple):
-    """A value: appending gives a new one."""
+    """Immutable notebook; appending returns a new one."""
 
     entries: tuple[NotebookEntry, ...] = ()
 
@@ -26,12 +24,12 @@ class Notebook(NamedTuple):
         return Notebook((*self.entries, NotebookEntry(step, text))) if text else self
 
     def text_of(self, step: int) -> str:
-        """Empty where nothing was written."""
-        return next((one.text for one in self.entries if one.step == step), "")
+        """Return the text of a step, or an empty string if there is none."""
+        return next((entry.text for entry in self.entries if entry.step == step), "")
 
     def shown(self, labels: Mapping[PaperId, str], chars: int) -> tuple[NotebookEntry, ...]:
-        """The newest entries that find room in so many characters, in their order, with a prompt's labels; papers that
-        are not in the graph any more have none."""
+        """Return the newest entries that fit into `chars` characters, in their original order and with a
+        prompt's labels. Papers that are no longer in the graph have no label."""
         kept: list[NotebookEntry] = []
         room = chars
         for entry in reversed(self.entries):

@@ -1,4 +1,4 @@
-"""The state of an evaluation, and what a prompt shows of it."""
+"""State of an evaluation, and the parts of it that a prompt shows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,8 +14,6 @@ from assayer.methods.scicompanion.schemas import AskedQuery, GraphPaper, NotedEn
 from assayer.models import FitLevel, GraphEdit, GraphStep, Idea, NodeKey, PaperId, ReasonFound
 from assayer.run.run import Run
 
-__all__ = ["CompanionState", "state_question", "with_sign"]
-
 _NOTEBOOK_CHARS = 6_000
 _MOST_REFUSED = 8
 _TITLE_CHARS = 300
@@ -24,11 +22,11 @@ _LITTLE_LONGER = 1.25
 
 @dataclass(frozen=True)
 class CompanionState:
-    """After some step. A value: every step gives a new one."""
+    """Immutable state of an evaluation after a step; every step returns a new state."""
 
     idea: Idea
     text: str
-    """Of the idea, as prompts show it."""
+    """Text of the idea as shown in prompts."""
     fit: FitLevel
     graph: StateGraph
     found: FoundPapers = field(default_factory=FoundPapers)
@@ -39,7 +37,7 @@ class CompanionState:
 
     @property
     def labels(self) -> dict[PaperId, str]:
-        """Of every record in the graph; two records of one paper share its label."""
+        """Label of every record in the graph; two records of the same paper share its label."""
         return {paper: _paper_label(node) for paper, node in self.graph.papers.items()}
 
 
@@ -59,22 +57,22 @@ def state_question(
         idea=state.text,
         papers=_shown_papers(state, run, options.paper_chars, new),
         nodes=tuple(
-            ShownNode(label=one.key, kind=one.kind, name=on_one_line(one.name), note=on_one_line(one.note))
-            for one in graph.nodes.values()
-            if one.kind not in ("idea", "paper")
+            ShownNode(label=item.key, kind=item.kind, name=on_one_line(item.name), note=on_one_line(item.note))
+            for item in graph.nodes.values()
+            if item.kind not in ("idea", "paper")
         ),
         edges=tuple(
             ShownEdge(
-                label=one.key,
-                source=one.source,
-                target=one.target,
-                kind=one.kind,
-                basis=one.basis,
-                paper=labels.get(one.key, "a deleted paper" if one.quote else ""),
-                statement=one.statement,
-                quote=one.quote,
+                label=item.key,
+                source=item.source,
+                target=item.target,
+                kind=item.kind,
+                basis=item.basis,
+                paper=labels.get(item.key, "a deleted paper" if item.quote else ""),
+                statement=item.statement,
+                quote=item.quote,
             )
-            for one in graph.edges.values()
+            for item in graph.edges.values()
         ),
         notebook=tuple(NotedEntry(step=entry.step, text=entry.text) for entry in noted),
         refused=_refused(state.steps[-1].edits if state.steps else ()),
@@ -83,7 +81,6 @@ def state_question(
         steps=options.steps,
         limit=options.queries,
         edits=options.edits,
-        without=options.without,
         fit=state.fit,
         day=run.cutoff,
     )
@@ -94,7 +91,7 @@ def _paper_label(node: NodeKey) -> str:
 
 
 def _shown_papers(state: CompanionState, run: Run, chars: int, new: frozenset[PaperId]) -> tuple[GraphPaper, ...]:
-    """In order of arrival."""
+    """Return the papers of the graph as prompts show them, in order of arrival."""
     paper_of_node: Mapping[NodeKey, PaperId] = state.graph.paper_of_node
     shown = []
     for key in (key for key in state.graph.nodes if key in paper_of_node):
@@ -114,19 +111,20 @@ def _shown_papers(state: CompanionState, run: Run, chars: int, new: frozenset[Pa
 
 
 def _room(abstract: str, chars: int) -> int:
-    """One that is a little longer is shown whole: a cut to save a few words takes away what it found."""
+    """Return how many characters of an abstract to show: all of them if it is only slightly longer than `chars`.
+    Cutting to save a few words would drop the abstract's findings."""
     return len(abstract) if len(abstract) <= _LITTLE_LONGER * chars else chars
 
 
 def with_sign(text: str, whole: str) -> str:
-    """With a sign where the abstract goes on."""
+    """Append a mark if the abstract continues after the text."""
     return f"{text} […]" if text.split()[-1:] != whole.split()[-1:] else text
 
 
 def _asked(query: str, state: CompanionState) -> AskedQuery:
-    """With the papers of the graph that its words brought, in order of arrival."""
+    """Return the query with the papers of the graph that this query found, in order of arrival."""
     reasons = state.found.reasons
-    brought = (key for key, one in state.graph.paper_of_node.items() if _was_brought(reasons.get(one, ()), query))
+    brought = (key for key, item in state.graph.paper_of_node.items() if _was_brought(reasons.get(item, ()), query))
     return AskedQuery(query=query, brought=tuple(_paper_label(key) for key in brought))
 
 
@@ -135,5 +133,5 @@ def _was_brought(reasons: tuple[ReasonFound, ...], query: str) -> bool:
 
 
 def _refused(edits: tuple[GraphEdit, ...]) -> tuple[str, ...]:
-    refused = [f"{one.action} {one.subject}: {one.refused}" for one in edits if one.refused is not None]
+    refused = [f"{edit.action} {edit.subject}: {edit.refused}" for edit in edits if edit.refused is not None]
     return tuple(refused[:_MOST_REFUSED])

@@ -1,6 +1,5 @@
-"""What a step's queries bring up: papers along citations, merged into the graph with the records that join them; and
-which of all papers found are recommended.
-"""
+"""Retrieval for one step, and the choice of recommended references among all papers found. Finds papers along citations
+for the step's queries and merges them into the graph with the records that link them."""
 
 from collections.abc import Collection, Container, Mapping, Sequence
 from typing import Literal, NamedTuple
@@ -14,28 +13,19 @@ from assayer.methods.scicompanion.walk import Found, Step, WalkOptions, walk
 from assayer.models import Idea, NodeKey, Paper, PaperId, ReasonFound, RecommendedReference
 from assayer.text.names import normalised_name
 
-__all__ = [
-    "FoundPapers",
-    "Retrieved",
-    "comes_too_early",
-    "publication_years",
-    "recommended_references",
-    "retrieve",
-    "with_known_reasons",
-]
-
 _REFERENCES = 200
-"""Of one paper, at most, when the papers of the graph are joined."""
+"""Maximum references read per paper when linking the papers of the graph."""
 _RANKS_EVEN = 60
-"""How little first ranks count above later ones when several steps find a paper: reciprocal rank fusion's usual k."""
+"""Constant k of reciprocal rank fusion, at its usual value. A higher k makes first ranks outweigh later ones less when
+several steps find the same paper."""
 _REPRINTED = 2
-"""Years that may lie between a work and the issue under which it is recorded."""
+"""Maximum years between a work and the later issue under which it is recorded."""
 _SHORTEST_TITLE = 4
-"""Words; a shorter title may stand in the idea by chance."""
+"""Minimum words in a title to match it against the idea; a shorter title may appear in the idea by chance."""
 
 
 class FoundPapers(NamedTuple):
-    """All that was found in a run. A value: every step gives a new one."""
+    """Immutable collection of all papers found in a run; every step returns a new one."""
 
     papers: Mapping[PaperId, Paper] = {}
     scores: Mapping[PaperId, float] = {}
@@ -43,11 +33,11 @@ class FoundPapers(NamedTuple):
 
     def with_found(self, found: Sequence[Found], step: int) -> "FoundPapers":
         papers, scores, reasons = dict(self.papers), dict(self.scores), dict(self.reasons)
-        for rank, one in enumerate(found, start=1):
-            papers.setdefault(one.paper.id, one.paper)
-            scores[one.paper.id] = scores.get(one.paper.id, 0.0) + 1 / (_RANKS_EVEN + rank)
-            new = (_reason(why, step) for why in one.why)
-            reasons[one.paper.id] = tuple(dict.fromkeys((*reasons.get(one.paper.id, ()), *new)))
+        for rank, item in enumerate(found, start=1):
+            papers.setdefault(item.paper.id, item.paper)
+            scores[item.paper.id] = scores.get(item.paper.id, 0.0) + 1 / (_RANKS_EVEN + rank)
+            new = (_reason(why, step) for why in item.why)
+            reasons[item.paper.id] = tuple(dict.fromkeys((*reasons.get(item.paper.id, ()), *new)))
         return FoundPapers(papers, scores, reasons)
 
 
@@ -55,9 +45,9 @@ class Retrieved(NamedTuple):
     graph: StateGraph
     found: FoundPapers
     brought: int
-    """Papers that the walk came to."""
+    """Number of papers that the walk reached."""
     new: frozenset[PaperId]
-    """Papers that came into the graph."""
+    """Papers added to the graph in this step."""
 
 
 async def retrieve(
@@ -69,28 +59,27 @@ async def retrieve(
     step: int,
 ) -> Retrieved:
     """Raises LiteratureError."""
-    reach = WalkOptions(hops=options.hops if options.has("graph") else 0, seeds=options.seeds, limit=options.found)
+    reach = WalkOptions(hops=options.hops, seeds=options.seeds, limit=options.found)
     brought = await walk(queries, library.admitted, library.window, reach, exclude=graph.pruned)
     found = found.with_found(brought, step)
     new: list[PaperId] = []
-    for one in brought:
+    for item in brought:
         if len(new) >= options.papers_a_step:
             break
         known = len(graph.nodes)
-        graph = graph.with_paper(one.paper.id, " ".join(one.paper.title.split()), step).graph
-        new += [one.paper.id] if len(graph.nodes) > known else []
-    if options.has("graph"):
-        graph = await _joined(graph, found, brought, library, step)
+        graph = graph.with_paper(item.paper.id, " ".join(item.paper.title.split()), step).graph
+        new += [item.paper.id] if len(graph.nodes) > known else []
+    graph = await _joined(graph, found, brought, library, step)
     return Retrieved(graph, found, len(brought), frozenset(new))
 
 
 async def _joined(
     graph: StateGraph, found: FoundPapers, brought: Sequence[Found], library: Library, step: int
 ) -> StateGraph:
-    """With what lists of references say of the papers in the graph, then with the steps of the walk between them."""
+    """Return the graph with edges from reference lists of its papers, then with the walk's steps between them."""
     cited = await library.references(list(graph.papers), _REFERENCES) if graph.papers else {}
-    edges = [_recorded(graph, one, "cites", paper.id) for one, papers in cited.items() for paper in papers]
-    edges += [_walked(graph, one.paper.id, why) for one in brought for why in one.why]
+    edges = [_recorded(graph, item, "cites", paper.id) for item, papers in cited.items() for paper in papers]
+    edges += [_walked(graph, item.paper.id, why) for item in brought for why in item.why]
     years = publication_years(graph, found)
     for edge in edges:
         if edge is not None and not comes_too_early(edge, years):
@@ -123,16 +112,17 @@ def _recorded(
 
 
 def publication_years(graph: StateGraph, found: FoundPapers) -> dict[NodeKey, int]:
-    """Of the papers in the graph that have a date."""
+    """Return the publication years of the papers in the graph that have a date."""
     return {
-        graph.papers[one]: paper.publication_date.year
-        for one, paper in found.papers.items()
-        if one in graph.papers and paper.publication_date
+        graph.papers[item]: paper.publication_date.year
+        for item, paper in found.papers.items()
+        if item in graph.papers and paper.publication_date
     }
 
 
 def comes_too_early(edge: NewEdge, years: Mapping[NodeKey, int]) -> bool:
-    """A record that a paper cites a later one is a mixed-up record, unless the later one is its reprint's year."""
+    """Return whether a citation edge points to a paper published more than `_REPRINTED` years after the citing
+    paper. Such a record is mixed up; a smaller gap may be due to a reprint."""
     source, target = years.get(edge.source), years.get(edge.target)
     return edge.kind == "cites" and source is not None and target is not None and target > source + _REPRINTED
 
@@ -145,9 +135,10 @@ def _reason(why: Step, step: int) -> ReasonFound:
 def recommended_references(
     idea: Idea, graph: StateGraph, found: FoundPapers, limit: int, known: Collection[PaperId] = ()
 ) -> tuple[RecommendedReference, ...]:
-    """Those first that the graph joins to the idea or to its claims, methods and concepts by what texts say; then those
-    that were shown; then the others; in each the papers that several searches agree on first. None that was deleted,
-    none that is `known`, none whose title the idea has already, and no record twice."""
+    """Return the recommended references, best first. Papers that texts link to the idea or to its claims, methods
+    and concepts come first, then papers that were shown, then the others; within each group, papers found by
+    several searches come first. Leaves out deleted papers, papers in `known`, papers whose title the idea already
+    contains, and duplicate records."""
     text = f" {normalised_name(idea.own_words.text)} "
     titles: dict[str, PaperId] = {}
     left_out = graph.pruned | set(known)
@@ -166,23 +157,24 @@ def recommended_references(
             label=marker(paper),
             rank=rank,
             found=found.reasons[paper],
-            edges=tuple(one.key for one in graph.edges_of(graph.papers[paper])) if paper in graph.papers else (),
+            edges=tuple(edge.key for edge in graph.edges_of(graph.papers[paper])) if paper in graph.papers else (),
         )
         for rank, paper in enumerate(list(titles.values())[:limit], start=1)
     )
 
 
 def _joined_papers(graph: StateGraph) -> set[PaperId]:
-    """By at most two edges, none of them from records: paper and idea, or paper and what the idea has too. What the
-    corpus's own graph says of a paper joins it to nothing: it was found by patterns."""
-    said = [one for one in graph.edges.values() if one.basis != "record" and one.statement != BY_CORPUS]
+    """Return the papers linked to the idea by at most two edges, excluding edges from records. A paper is linked to
+    the idea directly, or to a node that the idea is linked to. Edges from the corpus graph do not count, because
+    patterns found them."""
+    said = [edge for edge in graph.edges.values() if edge.basis != "record" and edge.statement != BY_CORPUS]
     near = {IDEA_NODE}
-    near |= {end for one in said if IDEA_NODE in (one.source, one.target) for end in (one.source, one.target)}
-    ends = {end for one in said if near & {one.source, one.target} for end in (one.source, one.target)}
+    near |= {end for item in said if IDEA_NODE in (item.source, item.target) for end in (item.source, item.target)}
+    ends = {end for item in said if near & {item.source, item.target} for end in (item.source, item.target)}
     return {paper for paper, node in graph.papers.items() if node in ends}
 
 
-def with_known_reasons(one: RecommendedReference, papers: Container[PaperId]) -> RecommendedReference:
-    """Without the reasons that name a paper of which nothing is known, such as one outside the window."""
-    known = tuple(why for why in one.found if why.label is None or paper_of(why.label) in papers)
-    return one.model_copy(update={"found": known})
+def with_known_reasons(recommended_reference: RecommendedReference, papers: Container[PaperId]) -> RecommendedReference:
+    """Return the reference without reasons that name an unknown paper, such as one outside the window."""
+    known = tuple(why for why in recommended_reference.found if why.label is None or paper_of(why.label) in papers)
+    return recommended_reference.model_copy(update={"found": known})

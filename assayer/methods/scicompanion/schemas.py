@@ -13,33 +13,13 @@ from pydantic import Field
 from assayer.citing.answer_texts import TextRole
 from assayer.citing.evidence import Evidence
 from assayer.methods.innoeval.dimensions import RubricDimension
-from assayer.methods.scicompanion.options import LoopPart
 from assayer.models import EdgeBasis, EdgeKind, FitLevel, Frozen, NodeKind
-
-__all__ = [
-    "AddedEdge",
-    "AddedNode",
-    "AskedQuery",
-    "DimensionQuestion",
-    "GraphCompletion",
-    "GraphPaper",
-    "NextQueries",
-    "NotedEntry",
-    "Removal",
-    "Revision",
-    "ShownEdge",
-    "ShownNode",
-    "StateQuestion",
-    "StepAnswer",
-    "TraceAnswer",
-]
 
 GraphQueryText = Annotated[
     str,
     Field(max_length=200, description="3 to 10 words. No operators, no quotation marks, no years."),
     TextRole.QUERY,
 ]
-NodeLabel = Annotated[str, Field(pattern=r"^N\d+$", description="A node given, e.g. N3.")]
 EndLabel = Annotated[str, Field(pattern=r"^[NA]\d+$", description="A node given, e.g. N3, or one added here, e.g. A1.")]
 ChangedLabel = Annotated[str, Field(pattern=r"^[NE]\d+$", description="A node or an edge given, e.g. N3 or E5.")]
 Reason = Annotated[str, Field(max_length=400, description="At most 25 words.")]
@@ -103,8 +83,6 @@ class StateQuestion(Frozen):
     """Queries of one step, at most."""
     edits: int
     """Additions and revisions of one step, at most."""
-    without: tuple[LoopPart, ...]
-    """Parts of the loop that are left out."""
     fit: FitLevel
     day: dt.date | None
 

@@ -1,4 +1,4 @@
-"""The tasks of SciCompanion. None has a fallback: without a language model its steps are searched once, not thought."""
+"""LLM tasks of SciCompanion. Without a language model, its steps only search."""
 
 from dataclasses import replace
 from functools import cache
@@ -16,13 +16,11 @@ from assayer.methods.scicompanion.schemas import (
 )
 from assayer.prompts import Prompts
 
-__all__ = ["ALL", "COMPLETION", "JUDGING", "QUERIES", "STEP", "TRACE", "judging_task"]
-
 _PROMPTS = Prompts("assayer.methods.scicompanion")
 
 
 def _check_queries(question: StateQuestion, answer: NextQueries) -> list[str]:
-    if any(one.strip() for one in answer.queries):
+    if any(query.strip() for query in answer.queries):
         return []
     return ["No query is given: write at least one."]
 
@@ -58,7 +56,8 @@ JUDGING = Task[DimensionQuestion, Judgement](
 
 @cache
 def judging_task(dimension: RubricDimension) -> Task[DimensionQuestion, Judgement]:
-    """One task under one name, its score held to the dimension's rubric."""
+    """Return the judging task for a dimension, with scores restricted to the dimension's rubric. All dimensions
+    share one task name."""
     return replace(JUDGING, output=judgement_with_scores(dimension.scores))
 
 

@@ -1,10 +1,9 @@
-"""What one trajectory of the loop is worth: how near its scores come to known ones, and how its final graph is built.
+"""Reward of one trajectory of the loop: how close its scores are to known ones, and how its final graph is built.
 
-The paper (section 2.5) names both and leaves open how they are put together and what its "attribute ratio" is. Here it
-is three shares, whose mean is the reward for structure: edges that carry a quote found in its paper (informativeness),
-what the idea is made of that papers were held against (coverage), and nodes that hang together with the idea
-(coherence). None can be raised by words alone: a quote counts only where it stands in its paper.
-"""
+The paper (section 2.5) names both and leaves open how they are combined and what its "attribute ratio" is. Here the
+reward for structure is the mean of three shares: edges that carry a quote found in its paper (informativeness),
+components of the idea that papers were compared with (coverage), and nodes that are connected to the idea (coherence).
+None can be raised by words alone: a quote counts only if it occurs in its paper."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import sqrt
@@ -17,29 +16,20 @@ from assayer.methods.scicompanion.base_graph import BY_CORPUS
 from assayer.methods.scicompanion.graph import IDEA_NODE, StateGraph
 from assayer.models import Absent, Assessment, EvidenceEdge, Frozen, NodeKey
 
-__all__ = [
-    "GraphStructure",
-    "RewardWeights",
-    "TrajectoryReward",
-    "graph_structure",
-    "score_accuracy",
-    "trajectory_reward",
-]
-
 
 class RewardWeights(Frozen):
-    """The paper gives none: these are choices."""
+    """Weights of the trajectory reward. The paper states none, so the defaults are our choice."""
 
     score: float = Field(default=1.0, ge=0)
     structure: float = Field(default=0.25, ge=0)
-    """Small: a well-built graph under a wrong score is worth little."""
+    """Weight of the graph structure. Small, because a well-built graph with a wrong score is worth little."""
     enough_quotes: int = Field(default=6, ge=1)
-    """Verified quotes from which on a graph is as informative as its share of them; fewer count as out of so many, so
-    that a graph of one edge is not perfect."""
+    """Minimum divisor of the number of verified quotes, used when there are fewer proposed edges. This keeps a
+    graph with a single edge from being perfect."""
 
     unusable: float | None = None
-    """Of a trajectory that came to its end, but whose policy wrote no score that could be used. None: no reward, so
-    that nothing is learned from it, and nothing keeps a policy from writing more of the kind."""
+    """Reward of a finished trajectory whose policy wrote no usable score. None means no reward: the policy learns
+    nothing from it and is not discouraged from writing more like it."""
 
     @model_validator(mode="after")
     def _rewards_something(self) -> Self:
@@ -49,14 +39,15 @@ class RewardWeights(Frozen):
 
 
 class GraphStructure(NamedTuple):
-    """Each from 0 to 1. The corpus's own edges earn nothing: they are there whatever a policy does."""
+    """Structure measures of a graph, each from 0 to 1. Edges of the corpus graph do not count, because they exist
+    whatever a policy does."""
 
     informativeness: float
-    """Proposed edges with a quote that stands in its paper, of all proposed."""
+    """Share of proposed edges whose quote appears in its paper."""
     coverage: float
-    """What the idea states, uses and concerns that an edge other than a record joins to a paper, of all of it."""
+    """Share of the idea's claims, methods and concepts that an edge other than a record links to a paper."""
     coherence: float
-    """Nodes from which edges lead to the idea, either way along, of all but the idea."""
+    """Share of nodes, excluding the idea, that are connected to the idea by edges in either direction."""
 
     @property
     def mean(self) -> float:
@@ -65,10 +56,10 @@ class GraphStructure(NamedTuple):
 
 class TrajectoryReward(Frozen):
     value: float
-    """Weighted sum of the two, or what the weights give for an unusable score."""
+    """Weighted sum of accuracy and structure, or `RewardWeights.unusable` for an unusable score."""
     accuracy: float | None
-    """1 less the root mean square error of the known scores, each in widths of its scale; 1 at best. None without a
-    score."""
+    """1 minus the root mean square error of the known scores, each in units of its scale's width; 1 is best. None
+    without a score."""
     structure: float
     """From 0 to 1."""
 
@@ -80,9 +71,9 @@ def trajectory_reward(
     known: Mapping[str, float],
     weights: RewardWeights,
 ) -> TrajectoryReward | Absent:
-    """`known`: scores by the names of dimensions, one at least; `assessments` in the order of the dimensions. Absent
-    where one of them was not scored: such a trajectory has no reward, rather than a low one, unless the weights give it
-    one."""
+    """Return the reward of a trajectory, or Absent if a dimension was not scored and the weights set no reward for
+    that. `known` holds at least one score by dimension name; `assessments` is in the order of the dimensions. An
+    unscored trajectory has no reward rather than a low one."""
     accuracy = score_accuracy(assessments, dimensions, known)
     structure = graph_structure(graph, weights.enough_quotes).mean
     if isinstance(accuracy, Absent):
@@ -109,13 +100,13 @@ def score_accuracy(
 
 
 def graph_structure(graph: StateGraph, enough_quotes: int) -> GraphStructure:
-    said = [one for one in graph.edges.values() if one.basis != "record"]
-    proposed = [one for one in said if one.statement != BY_CORPUS]
-    quoted = sum(one.basis == "quoted" for one in proposed)
+    said = [edge for edge in graph.edges.values() if edge.basis != "record"]
+    proposed = [item for item in said if item.statement != BY_CORPUS]
+    quoted = sum(item.basis == "quoted" for item in proposed)
     contents = {key for key, node in graph.nodes.items() if node.kind not in ("idea", "paper")}
     papers = {key for key, node in graph.nodes.items() if node.kind == "paper"}
-    own = {one.target for one in proposed if one.source == IDEA_NODE} & contents
-    held_against = {end for one in said for end, other in _both_ways(one) if other in papers} & own
+    own = {item.target for item in proposed if item.source == IDEA_NODE} & contents
+    held_against = {end for item in said for end, other in _both_ways(item) if other in papers} & own
     others = len(graph.nodes) - 1
     return GraphStructure(
         informativeness=quoted / max(enough_quotes, len(proposed)),

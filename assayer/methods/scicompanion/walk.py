@@ -21,13 +21,11 @@ from assayer.methods.scicompanion.walk_scoring import (
 )
 from assayer.models import Paper, PaperId, Window
 from assayer.ports import CitationIds, Literature
-from assayer.run.structured_concurrency import together
-
-__all__ = ["Found", "Step", "StepKind", "WalkOptions", "walk"]
+from assayer.run.concurrency import gather_all
 
 StepKind = Literal["dense", "reference", "citing", "co-cited", "neighbour"]
 _REASONS = 5
-"""Kept of a paper; the works that everybody cites would have hundreds."""
+"""Maximum reasons kept per paper; the most widely cited works would have hundreds."""
 
 
 @dataclass(frozen=True)
@@ -35,22 +33,22 @@ class WalkOptions:
     hops: int = 2
     """0 is the search alone."""
     seeds: int = 100
-    """Papers a query from which the walk starts."""
+    """Papers per query from which the walk starts."""
     limit: int = 100
     frontier: int = 100
-    """Papers from which each hop goes on: those with the greatest mass."""
+    """Number of papers from which each hop continues: those with the greatest mass."""
     edges: int = 100
-    """Of one paper in each direction, at most."""
+    """Maximum citation edges of one paper in each direction."""
     compared: int = 500
-    """Papers reached along citations whose cosines with the queries are asked for."""
+    """Maximum papers reached along citations whose cosine similarity to the queries is requested."""
 
 
 class Step(NamedTuple):
     kind: StepKind
     from_paper: PaperId | None
-    """None where words of a query led to the paper."""
+    """Paper from which the walk reached the current paper; None if a query found it."""
     query: str | None = None
-    """The query that it is nearest to, where words led there."""
+    """Query nearest to the paper, if a query found it."""
 
 
 class Found(NamedTuple):
@@ -61,14 +59,14 @@ class Found(NamedTuple):
 
 @dataclass
 class _Neighbourhood:
-    """What has been seen of the citation graph: of most papers the ids alone."""
+    """Explored part of the citation graph; for most papers only the ids are known."""
 
     literature: Literature
     window: Window
     edges: int
     exclude: frozenset[PaperId]
     papers: dict[PaperId, Paper] = field(default_factory=dict)
-    """Whose records were read."""
+    """Papers whose records were read and admitted."""
     refused: set[PaperId] = field(default_factory=set)
     cited: dict[PaperId, Sequence[PaperId]] = field(default_factory=dict)
     citing: dict[PaperId, Sequence[PaperId]] = field(default_factory=dict)
@@ -80,32 +78,32 @@ class _Neighbourhood:
         return [paper.id for paper in admitted]
 
     async def read(self, papers: Iterable[PaperId]) -> list[PaperId]:
-        """Reads the records that were not read, and gives those that may be seen."""
+        """Read the records that were not read yet, and return the papers that the walk may use."""
         asked = list(papers)
-        unread = [one for one in asked if one not in self.papers and one not in self.refused]
+        unread = [item for item in asked if item not in self.papers and item not in self.refused]
         if unread:
             self.admit((await self.literature.papers(unread, self.window)).values())
-            self.refused.update(one for one in unread if one not in self.papers)
-        return [one for one in asked if one in self.papers]
+            self.refused.update(item for item in unread if item not in self.papers)
+        return [item for item in asked if item in self.papers]
 
     async def explore(self, papers: Collection[PaperId]) -> None:
-        """Asks for the citations of the papers that were not asked about."""
-        asked = [one for one in papers if one not in self.cited]
+        """Fetch the citations of the papers whose citations were not fetched yet."""
+        asked = [paper for paper in papers if paper not in self.cited]
         if not asked:
             return
         answers = await self.literature.citations(asked, self.edges, self.window)
-        for one in asked:
-            cited, citing = answers.get(one, CitationIds((), ()))
-            self.cited[one] = [other for other in cited if other not in self.exclude]
-            self.citing[one] = [other for other in citing if other not in self.exclude]
-            self._explain(one)
+        for item in asked:
+            cited, citing = answers.get(item, CitationIds((), ()))
+            self.cited[item] = [other for other in cited if other not in self.exclude]
+            self.citing[item] = [other for other in citing if other not in self.exclude]
+            self._explain(item)
 
     def _explain(self, paper: PaperId) -> None:
-        came_from = next((one.from_paper for one in self.steps[paper] if one.kind == "citing"), None)
-        for one in self.cited[paper]:
-            self._add(one, Step("reference", paper) if came_from is None else Step("co-cited", came_from))
-        for one in self.citing[paper]:
-            self._add(one, Step("citing", paper))
+        came_from = next((step.from_paper for step in self.steps[paper] if step.kind == "citing"), None)
+        for item in self.cited[paper]:
+            self._add(item, Step("reference", paper) if came_from is None else Step("co-cited", came_from))
+        for item in self.citing[paper]:
+            self._add(item, Step("citing", paper))
 
     def _add(self, paper: PaperId, step: Step) -> None:
         known = self.steps[paper]
@@ -120,7 +118,8 @@ async def walk(
     options: WalkOptions,
     exclude: Collection[PaperId] = (),
 ) -> list[Found]:
-    """Best first, at most `limit`. What is excluded is no step on the way either. Raises LiteratureError."""
+    """Return the papers found by the walk, best first, at most `limit`. Excluded papers are not used as steps
+    either. Raises LiteratureError."""
     seen = _Neighbourhood(literature, window, options.edges, frozenset(exclude))
     cosines: list[dict[PaperId, float]] = []
     hits_of_queries = await literature.search(queries, options.seeds + len(seen.exclude), window)
@@ -129,7 +128,7 @@ async def walk(
         found = [hit for hit in hits if hit.paper.id in admitted][: options.seeds]
         cosines.append({hit.paper.id: hit.similarity for hit in found})
         for hit in found:
-            if hit.similarity > max((one.get(hit.paper.id, -1.0) for one in cosines[:-1]), default=-1.0):
+            if hit.similarity > max((cosine.get(hit.paper.id, -1.0) for cosine in cosines[:-1]), default=-1.0):
                 seen.steps[hit.paper.id] = [Step("dense", None, query)]
     mass = await _mass(start_mass(cosines), seen, options)
     near = await _nearness(queries, cosines, heaviest(mass, options.compared), literature)
@@ -137,21 +136,21 @@ async def walk(
 
 
 async def _best(scores: Mass, seen: _Neighbourhood, limit: int) -> list[Found]:
-    """Reads no more records than it takes to have so many that may be seen."""
+    """Return the best papers, reading only as many records as needed to get `limit` admitted papers."""
     waiting = iter(heaviest(scores, len(scores)))
     best: list[PaperId] = []
     while len(best) < limit and (some := list(islice(waiting, limit - len(best)))):
         best += await seen.read(some)
-    return [Found(seen.papers[one], scores[one], tuple(seen.steps[one])) for one in best]
+    return [Found(seen.papers[item], scores[item], tuple(seen.steps[item])) for item in best]
 
 
 async def _mass(start: Mass, seen: _Neighbourhood, options: WalkOptions) -> Mass:
-    """That came to each paper in all hops."""
+    """Return the mass that reached each paper, summed over all hops."""
     hops: list[Mass] = []
     mass = start
     for _ in range(options.hops):
         nearest = heaviest(mass, options.frontier if hops else len(mass))
-        frontier = {one: mass[one] for one in await seen.read(nearest)}
+        frontier = {item: mass[item] for item in await seen.read(nearest)}
         await seen.explore(frontier)
         mass = moved_on(frontier, seen.cited, seen.citing)
         hops.append(mass)
@@ -164,14 +163,15 @@ async def _nearness(
     reached: Collection[PaperId],
     literature: Literature,
 ) -> dict[PaperId, float]:
-    """Of every paper found or reached to the query that it is nearest to. The search told some cosines already."""
-    candidates = list(dict.fromkeys([*(one for some in found for one in some), *reached]))
+    """Return the nearness of every found or reached paper to its nearest query. Cosines that the search already
+    returned are reused."""
+    candidates = list(dict.fromkeys([*(item for some in found for item in some), *reached]))
 
     async def measured(query: str, known: Mapping[PaperId, float]) -> dict[PaperId, float]:
         scale = CosineRange.of(known.values())
-        others = await literature.similarity(query, [one for one in candidates if one not in known])
+        others = await literature.similarity(query, [candidate for candidate in candidates if candidate not in known])
         return {paper: scale.nearness(cosine) for paper, cosine in {**others, **known}.items()}
 
-    each = await together([measured(query, known) for query, known in zip(queries, found, strict=True)])
-    measurable = [paper for paper in candidates if any(paper in one for one in each)]
-    return {paper: max(one[paper] for one in each if paper in one) for paper in measurable}
+    each = await gather_all([measured(query, known) for query, known in zip(queries, found, strict=True)])
+    measurable = [paper for paper in candidates if any(paper in item for item in each)]
+    return {paper: max(item[paper] for item in each if paper in item) for paper in measurable}

@@ -1,10 +1,9 @@
-"""How near papers lie to a query along citations, and how that and nearness in meaning make one order.
+"""Score how near papers are to a query along citations, and combine this with nearness in meaning into one order.
 
-After personalised PageRank (Jeh and Widom, 2003) with a few steps only: mass starts at the papers that a search found
-and moves along citations, forwards and backwards. It is not shared out among what a paper cites: that many of the
-papers found cite a work is a vote for it, however long their lists are. Backwards it is: most of what cites a famous
-work is about something else.
-"""
+Based on personalised PageRank (Jeh and Widom, 2003) with a few steps only: mass starts at the papers that a search
+found and moves along citations, forwards and backwards. Forwards, it is not divided among the works that a paper cites:
+each of the found papers that cites a work is a vote for it, however long its list of references is. Backwards, it is
+divided: most papers that cite a famous work are about something else."""
 
 import heapq
 from collections import defaultdict
@@ -14,20 +13,19 @@ from typing import NamedTuple
 
 from assayer.models import PaperId
 
-__all__ = ["CosineRange", "Mass", "heaviest", "moved_on", "ranking_scores", "start_mass", "summed_over_hops"]
-
 Mass = Mapping[PaperId, float]
-"""Of papers; the heaviest has 1, and a paper that is not in it none."""
+"""Mass by paper, scaled so that the heaviest paper has 1; a missing paper has no mass."""
 
 _LATER_HOP = 0.5
-"""Weight of a hop, of that before it."""
+"""Weight of each hop relative to the previous hop."""
 _EVENED = 0.5
-"""Exponent of the mass: without it the works that everybody cites outweigh all others."""
+"""Exponent applied to the mass; without it, the most widely cited works would outweigh all others."""
 
 
 class CosineRange(NamedTuple):
-    """The cosines of what a search found for one query. Models differ in how far theirs lie apart, so that nearness is
-    measured between these: 0 for the farthest of the papers found, 1 for the nearest, less than 0 beyond."""
+    """Range of the cosines that a search returned for one query. Embedding models spread cosines differently, so
+    nearness is measured relative to this range: 0 for the farthest paper found, 1 for the nearest, below 0 beyond
+    the farthest."""
 
     farthest: float
     nearest: float
@@ -42,7 +40,7 @@ class CosineRange(NamedTuple):
 
 
 def start_mass(cosines: Sequence[Mapping[PaperId, float]]) -> dict[PaperId, float]:
-    """From the papers that a search found for each query: the squares of their nearness, every query counting alike."""
+    """Return the initial mass of papers found by search: the squared nearness, with equal weight for every query."""
     mass: defaultdict[PaperId, float] = defaultdict(float)
     for found in cosines:
         scale = CosineRange.of(found.values())
@@ -52,26 +50,26 @@ def start_mass(cosines: Sequence[Mapping[PaperId, float]]) -> dict[PaperId, floa
 
 
 def heaviest(mass: Mass, count: int) -> dict[PaperId, float]:
-    """The papers with most of it; of equal ones the first by id."""
-    return dict(heapq.nsmallest(count, mass.items(), key=lambda one: (-one[1], one[0])))
+    """Return the `count` papers with the greatest mass; ties are broken by id."""
+    return dict(heapq.nsmallest(count, mass.items(), key=lambda item: (-item[1], item[0])))
 
 
 def moved_on(
     mass: Mass, cited: Mapping[PaperId, Collection[PaperId]], citing: Mapping[PaperId, Collection[PaperId]]
 ) -> dict[PaperId, float]:
-    """One step along citations: to what each paper cites, and to what cites it."""
+    """Return the mass after one step along citations, in both directions: to cited papers and to citing papers."""
     moved: defaultdict[PaperId, float] = defaultdict(float)
     for paper, own in mass.items():
-        for one in cited.get(paper, ()):
-            moved[one] += own
+        for item in cited.get(paper, ()):
+            moved[item] += own
         backwards = citing.get(paper, ())
-        for one in backwards:
-            moved[one] += own / sqrt(len(backwards))
+        for backward in backwards:
+            moved[backward] += own / sqrt(len(backwards))
     return _heaviest_is_one(moved)
 
 
 def summed_over_hops(hops: Sequence[Mass]) -> dict[PaperId, float]:
-    """The first hop counts most."""
+    """Return the mass summed over hops; the first hop counts most."""
     total: defaultdict[PaperId, float] = defaultdict(float)
     for number, mass in enumerate(hops):
         for paper, own in mass.items():
@@ -80,7 +78,8 @@ def summed_over_hops(hops: Sequence[Mass]) -> dict[PaperId, float]:
 
 
 def ranking_scores(nearness: Mapping[PaperId, float], mass: Mass) -> dict[PaperId, float]:
-    """At most 2, of every paper whose nearness is known: that, and the evened share of the greatest mass."""
+    """Return the ranking score, at most 2, of every paper whose nearness is known: the nearness plus the dampened
+    share of the greatest mass."""
     return {paper: near + mass.get(paper, 0.0) ** _EVENED for paper, near in nearness.items()}
 
 

@@ -1,1 +1,1 @@
-"""How well the support check tells claims that their quotes bear out from others, on four public sets."""
+"""Benchmark of the support check: telling claims that their quotes support from others, on four public sets."""

@@ -22,7 +22,7 @@ _KINDS: dict[str, Gold] = {"NOT_SUBSTANTIATE": "not", "OVERSIMPLIFY": "partly", 
 class KnownClaim(NamedTuple):
     id: str
     group: str
-    """What is known of it, in the set's own terms."""
+    """Known label or origin of the claim, in the set's own terms."""
     gold: Gold
     document: str
     claim: str
@@ -33,10 +33,10 @@ class KnownClaim(NamedTuple):
 
 
 def known_claims(name: str, first: int | None = None) -> list[KnownClaim]:
-    """In an order by hash, at most so many."""
+    """Return the known claims of a set in hash order, at most `first`."""
     with gzip.open(DATA / "claims" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-        found = [one for line in lines for one in _READERS[name](json.loads(line))]
-    return sorted(found, key=lambda one: _hash(one.id))[:first]
+        found = [item for line in lines for item in _READERS[name](json.loads(line))]
+    return sorted(found, key=lambda item: _hash(item.id))[:first]
 
 
 def _hash(text: str) -> int:

@@ -11,7 +11,7 @@ from assayer.methods.grapheval.scoring.metrics import Estimate
 from assayer.models.assessment import SupportOutcome
 from benchmarks.quality.claim_support.items import KnownClaim
 
-__all__ = ["LabelQuality", "by_group", "label_quality", "macro_f1_of_support"]
+__all__ = ["LabelQuality", "by_group", "label_quality"]
 
 Said = Sequence[SupportOutcome | None]
 """None where there was no outcome: it counts as missed, and as a false alarm of nothing."""
@@ -53,7 +53,7 @@ def label_quality(
         label,
         int(right + missed),
         int(right + false),
-        *(Estimate(*map(float, one)) for one in zip(once, low, high, strict=True)),
+        *(Estimate(*map(float, item)) for item in zip(once, low, high, strict=True)),
     )
 
 
@@ -66,20 +66,8 @@ def _measures(counts: NDArray[np.float64]) -> NDArray[np.float64]:
         )
 
 
-def macro_f1_of_support(claims: Sequence[KnownClaim], supported: Sequence[bool]) -> float:
-    """Mean of the F1 of `supports` and that of anything else: what thresholds are fitted to."""
-    truth = np.array([claim.gold == "supports" for claim in claims])
-    told = np.array(supported)
-    values = []
-    for side in (True, False):
-        right = int(((truth == side) & (told == side)).sum())
-        wrong = int((truth != told).sum())
-        values.append(2 * right / (2 * right + wrong) if right else 0.0)
-    return sum(values) / 2
-
-
 def by_group(claims: Sequence[KnownClaim], said: Said) -> dict[str, Counter[SupportOutcome | None]]:
-    """How often each group of a set was given each outcome."""
+    """Count outcomes by group of a set."""
     groups: dict[str, Counter[SupportOutcome | None]] = {}
     for claim, outcome in zip(claims, said, strict=True):
         groups.setdefault(claim.group, Counter())[outcome] += 1

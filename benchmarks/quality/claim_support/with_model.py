@@ -19,7 +19,7 @@ __all__ = ["SupportOutcomes", "ask_support", "in_calls"]
 
 
 class SupportOutcomes(Outcome):
-    """Of the claims of one call; a claim without an outcome is missing."""
+    """Outcomes of the claims of one call; claims without an outcome are missing."""
 
     outcomes: Mapping[str, SupportOutcome] = {}
 
@@ -45,7 +45,7 @@ async def ask_support(
         answer = await ask(llm, SUPPORT, SupportQuestion(items=items), run)
         verdicts = {verdict.label: verdict for verdict in answer.verdicts}
         found = {
-            claim.id: support_found(verdicts[item.label], item.passages, by_model=True).support
+            claim.id: support_found(verdicts[item.label], item.passages).support
             for claim, item in zip(claims, items, strict=True)
         }
         return SupportOutcomes(

@@ -1,1 +1,1 @@
-"""How far the verdicts of GraphEval can be trusted, on real decisions."""
+"""Benchmark of the reliability of GraphEval's verdicts on real decisions."""

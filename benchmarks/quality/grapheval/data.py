@@ -20,7 +20,6 @@ __all__ = [
     "Labelled",
     "Pair",
     "data_file",
-    "decisions_2017",
     "decisions_by_year",
     "inno_eval",
     "read_records",
@@ -56,19 +55,7 @@ class InnoEval(NamedTuple):
     """Every paper of the groups once; rows in CATEGORIES, by the category it has there."""
     groups: dict[str, set[IdeaId]]
     pairs: dict[str, list[Pair]]
-    """By difficulty; which is better follows from the groups' categories."""
-
-
-def decisions_2017() -> list[Labelled]:
-    return [
-        Labelled(
-            id=IdeaId(record["id"]),
-            text=_text(record),
-            label=int(record["status"] in {"Poster", "Oral"}),
-            day=dt.date.fromisoformat(record["publication_date"]),
-        )
-        for record in read_records(DATA / "iclr2017" / "submissions.jsonl.gz")
-    ]
+    """Pairs by difficulty; the better paper follows from the groups' categories."""
 
 
 def decisions_by_year(classes: tuple[str, ...] = CLASSES) -> dict[int, list[Labelled]]:
@@ -94,14 +81,14 @@ def inno_eval() -> InnoEval:
     """Raises ValueError when two groups put one paper into different categories."""
     folder = DATA / "innoeval"
     points = [
-        Labelled(IdeaId(one["paper_id"]), _text(one), _DECISIONS.index(one["decision"]), _SUBMITTED)
-        for one in read_records(folder / "points.jsonl.gz")
+        Labelled(IdeaId(record["paper_id"]), _text(record), _DECISIONS.index(record["decision"]), _SUBMITTED)
+        for record in read_records(folder / "points.jsonl.gz")
     ]
     papers: dict[IdeaId, Labelled] = {}
     groups: dict[str, set[IdeaId]] = {}
     for group in read_records(folder / "groups.jsonl.gz"):
         members = [(group["query"]["paper_id"], group["query"], group["query_category"])]
-        members += [(one["paper"]["id"], one["paper"], one["category"]) for one in group["matches"].values()]
+        members += [(item["paper"]["id"], item["paper"], item["category"]) for item in group["matches"].values()]
         for name, paper, category in members:
             one = Labelled(IdeaId(name), _text(paper), CATEGORIES.index(category), _SUBMITTED)
             if papers.setdefault(one.id, one).label != one.label:
@@ -125,7 +112,7 @@ def data_file(path: Path) -> TrainingFile:
 def _pairs(path: Path) -> Iterator[Pair]:
     for record in read_records(path):
         first, second = record["paper_a"], record["paper_b"]
-        better, worse = sorted((first, second), key=lambda one: -_DECISIONS.index(one["decision"]))
+        better, worse = sorted((first, second), key=lambda item: -_DECISIONS.index(item["decision"]))
         yield Pair(IdeaId(better["paper_id"]), IdeaId(worse["paper_id"]), record["group_id"])
 
 

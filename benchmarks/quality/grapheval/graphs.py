@@ -68,11 +68,13 @@ def embedded(
     classes: tuple[str, ...] = CLASSES,
     asked: NDArray[np.bool_] | None = None,
 ) -> Embedded:
-    """With the card's edges: 5 inside an idea, 10 between ideas; `asked` (papers,) are nobody's neighbours."""
+    """Embed the papers with the card's edges: 5 within an idea, 10 between ideas.
+
+    `asked`, of shape (papers,), marks papers that are never a neighbour."""
     said = [viewpoints_of(paper.text) for paper in papers]
-    viewpoints = tuple(text for one in said for text in one)
+    viewpoints = tuple(text for item in said for text in item)
     vectors = vectorise(viewpoints)
-    idea_of = np.repeat(np.arange(len(papers)), [len(one) for one in said]).astype(np.int32)
+    idea_of = np.repeat(np.arange(len(papers)), [len(item) for item in said]).astype(np.int32)
     graph = GraphArrays(
         vectors=vectors,
         idea_of=idea_of,

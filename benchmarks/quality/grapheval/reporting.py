@@ -1,19 +1,8 @@
-"""What all parts of the benchmark share: how it is set up, and how numbers are printed."""
+"""Setup and number formatting shared by all parts of the benchmark."""
 
-from typing import NamedTuple
-
-from assayer.methods.grapheval.scoring.calibration import TrainingProvenance
 from assayer.methods.grapheval.scoring.metrics import Estimate
 
-__all__ = ["Setup", "row", "shown"]
-
-
-class Setup(NamedTuple):
-    provenance: TrainingProvenance
-    network: bool
-    rounds: int
-    """Of the bootstrap."""
-    seed: int
+__all__ = ["row", "shown"]
 
 
 def shown(estimate: Estimate) -> str:
@@ -21,5 +10,5 @@ def shown(estimate: Estimate) -> str:
 
 
 def row(*cells: str) -> str:
-    """Of a Markdown table."""
+    """Return a row of a Markdown table."""
     return f"| {' | '.join(cells)} |"

@@ -1,4 +1,4 @@
-"""What a language model says when it is asked plainly: in one paragraph, or with care and without a search."""
+"""Direct questions to a language model: in one paragraph, or carefully but without a search."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Annotated, Any, TypeVar
@@ -21,7 +21,7 @@ from cluster.clock import SystemClock
 from cluster.ranker import open_ranker
 from cluster.settings import Settings
 
-__all__ = ["OPINIONS", "REVIEWS", "OpinionOutcome", "ask_opinions", "opinions", "reviews", "titles"]
+__all__ = ["OPINIONS", "PARAGRAPH", "REVIEWS", "OpinionOutcome", "ask_opinions", "opinions", "reviews", "titles"]
 
 _PROMPTS = Prompts("benchmarks.quality.judged_sets")
 _TEXT_CHARS = 30_000
@@ -40,10 +40,19 @@ class Opinion(Frozen):
 
 class ReviewQuestion(Frozen):
     text: str
+    words: int | None = None
+    """Length to ask for; None leaves it open."""
 
 
 class PlainReview(Frozen):
     review: Annotated[str, TextRole.PROSE] = Field(min_length=1)
+
+
+class ScoredReview(Frozen):
+    review: Annotated[str, TextRole.COPIED] = Field(min_length=1)
+    """Text that may cite from memory, as the prompt allows."""
+    soundness: int = Field(ge=1, le=10, strict=True)
+    contribution: int = Field(ge=1, le=10, strict=True)
 
 
 class TitlesQuestion(Frozen):
@@ -63,8 +72,9 @@ OPINIONS: Mapping[str, Task[OpinionQuestion, Opinion]] = {
     "one-paragraph prompt": _task("opinion_paragraph", "opinion_paragraph.v1.md", Opinion, 1_000),
     "language model without search": _task("opinion_careful", "opinion_careful.v2.md", Opinion, 2_000),
 }
-REVIEWS: Mapping[str, Task[ReviewQuestion, PlainReview]] = {
-    "one-paragraph prompt": _task("review_paragraph", "review_paragraph.v1.md", PlainReview, 2_000),
+PARAGRAPH: Task[ReviewQuestion, ScoredReview] = _task("review_paragraph", "review_paragraph.v2.md", ScoredReview, 4_000)
+REVIEWS: Mapping[str, Task[ReviewQuestion, Any]] = {
+    "one-paragraph prompt": PARAGRAPH,
     "language model without search": _task("review_careful", "review_careful.v3.md", PlainReview, 4_000),
 }
 TITLES: Task[TitlesQuestion, RememberedTitles] = _task("titles", "titles.v2.md", RememberedTitles, 1_500)
@@ -117,10 +127,10 @@ async def opinions(
     kept = kept_file(asked, settings, "opinions", OpinionOutcome, made)
 
     async def work(llm: Llm, wanted: set[str], budget: Budget) -> None:
-        await ask_opinions(llm, question, [one for one in items if one.id in wanted], task, budget, kept)
+        await ask_opinions(llm, question, [item for item in items if item.id in wanted], task, budget, kept)
 
-    await _with_model(asked, settings, "opinions", [one.id for one in items], kept, work)
-    return {one.item: one.value for one in kept.outcomes if one.value is not None}
+    await _with_model(asked, settings, "opinions", [item.id for item in items], kept, work)
+    return {outcome.item: outcome.value for outcome in kept.outcomes if outcome.value is not None}
 
 
 async def reviews(asked: Asked, settings: Settings, ideas: Mapping[str, str], scorer: str) -> dict[str, str]:
@@ -140,7 +150,7 @@ async def reviews(asked: Asked, settings: Settings, ideas: Mapping[str, str], sc
         await do_the_rest(((name, name, 0) for name in ideas if name in wanted), kept, one, failed)
 
     await _with_model(asked, settings, "reviews", [*ideas], kept, work)
-    return {one.item: one.review for one in kept.outcomes if one.review}
+    return {outcome.item: outcome.review for outcome in kept.outcomes if outcome.review}
 
 
 async def titles(asked: Asked, settings: Settings, queries: Sequence[Query]) -> dict[str, tuple[str, ...]]:
@@ -159,10 +169,10 @@ async def titles(asked: Asked, settings: Settings, queries: Sequence[Query]) -> 
         def failed(name: str, seed: int, why: str) -> TitlesOutcome:
             return TitlesOutcome(item=name, seed=seed, failure=why)
 
-        await do_the_rest(((one, one.id, 0) for one in queries if one.id in wanted), kept, one, failed)
+        await do_the_rest(((item, item.id, 0) for item in queries if item.id in wanted), kept, one, failed)
 
-    await _with_model(asked, settings, "titles", [one.id for one in queries], kept, work)
-    return {one.item: one.titles for one in kept.outcomes}
+    await _with_model(asked, settings, "titles", [item.id for item in queries], kept, work)
+    return {outcome.item: outcome.titles for outcome in kept.outcomes}
 
 
 async def _with_model(

@@ -1,4 +1,4 @@
-"""Who is asked of every set where there is a language model: the program, one paragraph, a model without search."""
+"""Contenders asked about every set if there is a language model: the program, one paragraph, a model without search."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -21,7 +21,6 @@ from benchmarks.quality.judged_sets.judged import JudgedItem, JudgedSet
 from benchmarks.quality.judged_sets.ordered import group_figures, named
 from benchmarks.quality.judged_sets.queries import Query
 from benchmarks.quality.judged_sets.reading import ACCEPTED
-from benchmarks.quality.literature_parts import read_report
 from benchmarks.quality.pair_tables import gaps, right
 from benchmarks.quality.pairs import PairOutcome
 from benchmarks.quality.papers import EARLIEST, cutoffs, idea_of
@@ -40,22 +39,22 @@ _METHOD = "scholareval"
 
 
 class Material(NamedTuple):
-    """What is asked about."""
+    """Sets, queries, ideas and rubrics that contenders are asked about."""
 
     sets: Sequence[JudgedSet]
     altered: JudgedSet
     innoeval: InnoEval
     queries: Sequence[Query]
     ideas: Sequence[Idea]
-    """Of ScholarIdeas."""
+    """Ideas of ScholarIdeas."""
     rubrics: Sequence[Rubric]
 
 
 class Answers(NamedTuple):
     values: dict[tuple[str, str], Values]
-    """By set and part, in the order of its items; NaN without an answer."""
+    """Values by set and part, in the order of its items; NaN without an answer."""
     grouped: dict[str, dict[str, float]]
-    """Of InnoEval's grouped papers that were asked about, by scorer and paper; NaN without an answer."""
+    """Values of InnoEval's grouped papers that were asked about, by scorer and paper; NaN without an answer."""
     pairs: list[PairOutcome]
     groups: list[GroupOutcome]
     scores: dict[IdeaId, float]
@@ -65,18 +64,20 @@ class Answers(NamedTuple):
 
 
 async def ask_everything(asked: Asked, settings: Settings, given: Material, absent: dict[str, str]) -> Answers:
-    """What was not asked yet; with a plan in `asked`, only what it would cost. `absent` is told what could not be."""
-    values: dict[tuple[str, str], Values] = {one.where: {} for one in (*given.sets, given.altered)}
+    """Ask everything that has not been asked yet; with a plan in `asked`, only estimate the cost.
+
+    What cannot be asked is recorded in `absent`."""
+    values: dict[tuple[str, str], Values] = {item.where: {} for item in (*given.sets, given.altered)}
     grouped: dict[str, dict[str, float]] = {}
     for scorer in OPINIONS:
         for judged in (*given.sets, given.altered):
             told = await opinions(asked, settings, judged.name, judged.question, judged.items, scorer)
-            values[judged.where][scorer, "prompt"] = np.array([told.get(one.id, np.nan) for one in judged.items])
-        papers = [JudgedItem(one.id, one.text, 0.0) for one in given.innoeval.grouped][: asked.first]
+            values[judged.where][scorer, "prompt"] = np.array([told.get(item.id, np.nan) for item in judged.items])
+        papers = [JudgedItem(item.id, item.text, 0.0) for item in given.innoeval.grouped][: asked.first]
         told = await opinions(asked, settings, "innoeval", ACCEPTED, papers, scorer)
-        grouped[scorer] = {one.id: told.get(one.id, np.nan) for one in papers}
+        grouped[scorer] = {paper.id: told.get(paper.id, np.nan) for paper in papers}
     scores = await _board(asked, settings, given, values, absent)
-    pairs = await runs.pairs(asked, settings, given.innoeval, both=True)
+    pairs = await runs.pairs(asked, settings, given.innoeval)
     groups = await runs.groups(asked, settings, {0: read_groups()})
     remembered = await titles(asked, settings, given.queries)
     coverage, reports = await reviewed(asked, settings, given, absent)
@@ -91,8 +92,8 @@ async def _board(
     absent: dict[str, str],
 ) -> dict[IdeaId, float]:
     """InnoEval's scores of its points and of the proposals of `ai_researcher`; added to `values`."""
-    scored = [one for one in given.sets if one.name in {"innoeval", "ai_researcher"}]
-    papers, days = {one.id: one for one in given.innoeval.points}, cutoffs()
+    scored = [entry for entry in given.sets if entry.name in {"innoeval", "ai_researcher"}]
+    papers, days = {point.id: point for point in given.innoeval.points}, cutoffs()
     ideas = {}
     for item in (item for judged in scored for item in judged.items):
         paper = papers.get(IdeaId(item.id))
@@ -104,20 +105,20 @@ async def _board(
         absent[BOARD] = f"it searches a corpus, and there is none ({error.message})"
         return {}
     told: dict[str, list[float]] = {}
-    for one in outcomes:
-        if one.score is not None:
-            told.setdefault(one.item, []).append(one.score)
+    for outcome in outcomes:
+        if outcome.score is not None:
+            told.setdefault(outcome.item, []).append(outcome.score)
     means = {item: float(np.mean(some)) for item, some in told.items()}
     for judged in scored:
-        values[judged.where][BOARD, "ours"] = np.array([means.get(one.id, np.nan) for one in judged.items])
+        values[judged.where][BOARD, "ours"] = np.array([means.get(entry.id, np.nan) for entry in judged.items])
     return {IdeaId(item): value for item, value in means.items()}
 
 
 async def reviewed(
     asked: Asked, settings: Settings, given: Material, absent: dict[str, str]
 ) -> tuple[dict[tuple[str, Kind], Covered], dict[str, Report]]:
-    """By contender what of the rubrics its reviews say; and ScholarEval's reports, with a model or without."""
-    texts = {one.source: one.text for one in given.ideas}
+    """Return the rubric coverage of reviews by contender, and ScholarEval's reports, with or without a model."""
+    texts = {idea.source: idea.text for idea in given.ideas}
     written: dict[tuple[str, Kind], dict[str, str]] = {}
     reports: dict[str, Report] = {}
     folder = Path()
@@ -125,8 +126,12 @@ async def reviewed(
         written[scorer, "prompt"] = await reviews(asked, settings, texts, scorer)
     try:
         _, folder = await runs.reports(asked, settings, _METHOD, given.ideas)
-        reports = {one.stem: read_report(one) for one in sorted(folder.glob("*.json")) if one.stem in texts}
-        written["ScholarEval's report", "ours"] = {name: judgement_text(one) for name, one in reports.items()}
+        reports = {
+            path.stem: Report.model_validate_json(path.read_bytes())
+            for path in sorted(folder.glob("*.json"))
+            if path.stem in texts
+        }
+        written["ScholarEval's report", "ours"] = {name: judgement_text(report) for name, report in reports.items()}
     except CorpusError as error:
         absent["ScholarEval's report"] = f"it searches a corpus, and there is none ({error.message})"
     if asked.judge is None:
@@ -139,7 +144,9 @@ async def reviewed(
     for (scorer, kind), some in written.items():
         made_by = f"{scorer}, {folder.name}" if kind == "ours" else f"{scorer}, version {REVIEWS[scorer].version}"
         outcomes = await runs.coverage(asked, settings, some, given.rubrics, made_by)
-        found[scorer, kind] = {(one.item, number): value for one in outcomes for number, value in one.scores.items()}
+        found[scorer, kind] = {
+            (outcome.item, number): value for outcome in outcomes for number, value in outcome.scores.items()
+        }
     return found, reports
 
 
@@ -147,9 +154,9 @@ def opinion_figures(data: InnoEval, grouped: Mapping[str, Mapping[str, float]], 
     """InnoEval's pairs and groups by opinions on each paper alone, where place cannot decide; of those pairs and groups
     whose papers were all asked about."""
     for scorer, told in grouped.items():
-        values = {(group, one): told.get(one, np.nan) for group, some in data.groups.items() for one in some}
+        values = {(group, item): told.get(item, np.nan) for group, some in data.groups.items() for item in some}
         for difficulty, pairs in data.pairs.items():
-            if asked := [one for one in pairs if one.better in told and one.worse in told]:
+            if asked := [pair for pair in pairs if pair.better in told and pair.worse in told]:
                 yield named(
                     ("innoeval", f"pairs, {difficulty}"), (scorer, "prompt"), right(gaps(values, asked)), rounds
                 )
@@ -165,7 +172,9 @@ def _order(group: Group, told: Mapping[str, float]) -> Measures:
 
 
 def sampled(sets: Sequence[JudgedSet], first: int | None) -> list[JudgedSet]:
-    """At most so many items of each set: those whose names come first when they are mixed."""
+    """Return at most `first` items of each set: those that come first in the order of their id's checksum (CRC-32)."""
     if first is None:
         return [*sets]
-    return [one._replace(items=sorted(one.items, key=lambda item: crc32(item.id.encode()))[:first]) for one in sets]
+    return [
+        entry._replace(items=sorted(entry.items, key=lambda item: crc32(item.id.encode()))[:first]) for entry in sets
+    ]

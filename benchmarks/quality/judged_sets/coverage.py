@@ -1,4 +1,4 @@
-"""What experts said of ScholarIdeas' ideas: how much of it a text says, by likeness of sentences or by a judge."""
+"""Expert statements on ScholarIdeas' ideas: coverage by a text, measured by sentence similarity or by a judge."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -40,9 +40,13 @@ def proxy_figures(
 def judged_coverage(
     rubrics: Sequence[Rubric], scores: Mapping[tuple[str, int], int], scorer: tuple[str, Kind], rounds: int
 ) -> Iterator[Figure]:
-    """By idea and number of the rubric, 1 to 5. A rubric without a judgement is not covered, and counted apart from
-    those that the judge found missing."""
-    parts = {"all": rubrics} | {kind: [one for one in rubrics if one.type == kind] for kind in ("strength", "weakness")}
+    """Yield the judged coverage; `scores` are 1 to 5 by idea and number of the rubric.
+
+    Rubrics without a judgement count as not covered and are also counted apart from those that the judge found
+    missing."""
+    parts = {"all": rubrics} | {
+        kind: [rubric for rubric in rubrics if rubric.type == kind] for kind in ("strength", "weakness")
+    }
     for part, some in parts.items():
         if some:
             covered = covered_rubrics(some, scores)
@@ -53,5 +57,5 @@ def judged_coverage(
 
 def covered_rubrics(rubrics: Sequence[Rubric], scores: Mapping[tuple[str, int], int]) -> NDArray[np.float64]:
     """(rubrics,) 1 where a rubric is said, 0 where it is not, NaN without a judgement."""
-    told = [scores.get((one.idea, one.number)) for one in rubrics]
+    told = [scores.get((rubric.idea, rubric.number)) for rubric in rubrics]
     return np.array([np.nan if score is None else float(score >= _SAID) for score in told])

@@ -24,9 +24,9 @@ def past_decisions(
 ) -> tuple[dict[tuple[str, str], Values], list[Figure]]:
     """Values of sets of proposals by set, and how well calibrated the probabilities of decisions are. Every scorer
     learned from ICLR to 2021 and sees one proposal at a time."""
-    known = [one for year, papers in decisions_by_year().items() if year <= LAST_LEARNED for one in papers]
-    day = max(one.day for one in known)
-    asked = {one.id: Labelled(IdeaId(one.id), one.text, 0, day) for judged in sets for one in judged.items}
+    known = [paper for year, papers in decisions_by_year().items() if year <= LAST_LEARNED for paper in papers]
+    day = max(item.day for item in known)
+    asked = {item.id: Labelled(IdeaId(item.id), item.text, 0, day) for judged in sets for item in judged.items}
     places = {name: place for place, name in enumerate(asked)}
     values: dict[tuple[str, str], Values] = {judged.where: {} for judged in sets}
     figures: list[Figure] = []
@@ -34,7 +34,7 @@ def past_decisions(
     for said in forward_in_time(known, [*asked.values()], vectorise, CLASSES, provenance):
         name = said.scorer if said.nothing_learned else f"{said.scorer}, from ICLR to {LAST_LEARNED}"
         for judged in sets:
-            rows = np.array([places[one.id] for one in judged.items])
+            rows = np.array([places[item.id] for item in judged.items])
             values[judged.where][name, said.kind] = said.raw[rows, 1]
             if judged.decided and not said.nothing_learned:
                 truth = judged.truth.astype(np.int16)

@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 CUTS = (0.75, 0.5, 0.25)
 """Shares that are read on."""
 _CHOSEN = 1 / 3
-"""Of graded texts the best third counts as chosen."""
+"""Share of graded texts that counts as chosen: the best third."""
 
 
 class JudgedItem(NamedTuple):
@@ -39,7 +39,7 @@ class JudgedSet(NamedTuple):
     name: str
     part: str
     question: str
-    """What a language model is asked about a text."""
+    """Question for a language model about a text."""
     items: Sequence[JudgedItem]
     decided: bool
     """Decisions, else grades."""
@@ -54,7 +54,7 @@ class JudgedSet(NamedTuple):
 
     @property
     def truth(self) -> Floats:
-        return np.array([one.truth for one in self.items])
+        return np.array([item.truth for item in self.items])
 
     @property
     def chosen(self) -> NDArray[np.bool_]:
@@ -92,7 +92,7 @@ def scored(
 def compared(
     judged: JudgedSet, values: Floats, scorer: tuple[str, Kind], simple: Mapping[str, Floats], rounds: int
 ) -> Iterator[Figure]:
-    """By how much a scorer orders better than simple ones, on the same items."""
+    """Yield the margins by which a scorer orders better than simple scorers on the same items."""
     places, grades = np.arange(len(judged.items)).astype(np.int16), judged.truth
     measure: Measure
     if judged.decided:

@@ -22,7 +22,7 @@ _SIMPLE: Mapping[str, tuple[str, ...]] = {
     LONGER: (LONGER, "the longer text", "the longer text first"),
     WORDS: (WORDS, "TF-IDF + logistic regression"),
 }
-"""What pairs, groups and altered answers call the two that are simplest."""
+"""Names of the two simplest scorers in pairs, groups and altered answers."""
 _OURS = ("label propagation", "InnoEval's points", "the judge")
 
 
@@ -36,16 +36,16 @@ def ordered_figures(
 ) -> Iterator[Figure]:
     """InnoEval's pairs and groups; a judge's `pairs` were asked in both orders, so place cannot decide."""
     known = embedded(data.grouped, vectorise, CATEGORIES)
-    by_pair = dict(pair_rows(data, pairs, scores, known, (0,)))
+    by_pair = dict(pair_rows(data, pairs, scores, known))
     for difficulty in data.pairs:
         told = {name: some[difficulty] for name, some in by_pair.items() if len(some.get(difficulty, ()))}
         where = ("innoeval", f"pairs, {difficulty}")
         for name, values in told.items():
             yield named(where, (name, _kind(name)), values, rounds)
         yield from beyond_simple(where, "better one named", told, rounds)
-    twice = [one for one in pairs if one.better and one.reversed]
+    twice = [pair for pair in pairs if pair.better]
     if twice:
-        first = np.array([np.mean([said == "first" for said in (one.better, one.reversed)]) for one in twice])
+        first = np.array([np.mean([said == "first" for said in (item.better, item.reversed)]) for item in twice])
         where = ("innoeval", "pairs, place swapped")
         yield figure(
             where, "paper shown first named", ("the judge", "ours"), values_of(first, rounds), len(twice), 0, 0.5
@@ -53,7 +53,7 @@ def ordered_figures(
     by_group = dict(group_rows(data, groups, scores, known, read_groups()))
     for name, found in by_group.items():
         yield from group_figures((name, _kind(name)), found, rounds)
-    in_order = {name: np.array([one.in_order for one in found]) for name, found in by_group.items()}
+    in_order = {name: np.array([item.in_order for item in found]) for name, found in by_group.items()}
     yield from beyond_simple(("innoeval", "groups of four"), "in order", in_order, rounds)
 
 
@@ -64,8 +64,9 @@ def beyond_simple(
     rounds: int,
     beside: Mapping[str, NDArray[np.float64]] | None = None,
 ) -> Iterator[Figure]:
-    """By how much each scorer is above length, and above words, on the same items, where it was asked about all of
-    them. `beside` holds length and words where `told` does not."""
+    """Yield each scorer's margin over length and over words on the same items, if it was asked about all of them.
+
+    `beside` holds length and words if `told` does not."""
     known = {**(beside or {}), **told}
     for simple, names in _SIMPLE.items():
         base = next((known[name] for name in names if name in known), None)
@@ -78,7 +79,7 @@ def beyond_simple(
 def group_figures(scorer: tuple[str, Kind], found: Sequence[Measures], rounds: int) -> Iterator[Figure]:
     titles = {"best": "best paper first", "in_order": "in order", "exact": "wholly in order"}
     for measure, chance in CHANCE._asdict().items():
-        values = np.array([getattr(one, measure) for one in found])
+        values = np.array([getattr(item, measure) for item in found])
         where, estimate = ("innoeval", "groups of four"), values_of(values, rounds)
         yield figure(where, titles[measure], scorer, estimate, len(values), 0, chance)
 
@@ -91,8 +92,10 @@ def named(where: tuple[str, str], scorer: tuple[str, Kind], values: NDArray[np.f
 def altered_answers(folder: Path) -> JudgedSet:
     """ReFACT: every answer twice, as it was and, right after it, with one statement altered."""
     items = [
-        JudgedItem(f"{one['id']}-{name}", one[name], truth, one["question"], f"The question: {one['question']}")
-        for one in read_records(folder / "flaws" / "refact.jsonl.gz")
+        JudgedItem(
+            f"{record['id']}-{name}", record[name], truth, record["question"], f"The question: {record['question']}"
+        )
+        for record in read_records(folder / "flaws" / "refact.jsonl.gz")
         for name, truth in (("correct", 1.0), ("altered", 0.0))
     ]
     question = "Is everything that this answer says correct?"

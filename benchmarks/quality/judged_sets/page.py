@@ -18,6 +18,8 @@ TITLES: Mapping[str, str] = {
     "reviews": "Reviews taken apart",
     "flaws": "Inserted errors",
 }
+_JSON_ONLY = ("chosen that are lost, best 75% read", "chosen that are lost, best 25% read", "ECE", "Brier")
+"""Measures that the page leaves to the JSON."""
 _SIMULATED = (
     "**SIMULATED ANSWERS: every figure of a language model on this page is invented and says nothing of quality.**"
 )
@@ -25,7 +27,7 @@ _SIMULATED = (
 
 def page(figures: Sequence[Figure], absent: Mapping[str, str], caveats: Mapping[str, str], about: str) -> Iterator[str]:
     """`absent` says by contender or set why it is not here, `caveats` by set what limits a conclusion."""
-    simulated = any(one.simulated for one in figures)
+    simulated = any(figure.simulated for figure in figures)
     yield "# All judged sets on one page\n"
     yield "Made by `python -m benchmarks.quality all`; do not edit. Figures as JSON: [all.json](all.json).\n"
     yield f"{about}\n"
@@ -35,7 +37,8 @@ def page(figures: Sequence[Figure], absent: Mapping[str, str], caveats: Mapping[
         "Values with 95 % intervals by bootstrap over items. An item without an answer stays in the denominator: it "
         "loses every comparison, is read last, and is counted under *unanswered*. *Chosen that are lost*: of the "
         "proposals that people chose, the share that is not among those read on; of grades the best third counts as "
-        "chosen; lower is better, and whoever draws by lot loses what is cut. People are the ceiling.\n"
+        "chosen; lower is better, and whoever draws by lot loses what is cut. Other cuts, ECE "
+        "and Brier scores are in the JSON. People are the ceiling.\n"
     )
     if absent:
         yield "Not measured here:\n"
@@ -44,32 +47,32 @@ def page(figures: Sequence[Figure], absent: Mapping[str, str], caveats: Mapping[
     mark = "SIMULATED: " if simulated else ""
     yield from (line.replace("- ", f"- {mark}", 1) for line in _unbeaten(figures))
     for name, title in TITLES.items():
-        if some := [one for one in figures if one.set == name]:
+        if some := [figure for figure in figures if figure.set == name and not figure.measure.startswith(_JSON_ONLY)]:
             yield f"\n## {name}\n\n{title}. {caveats.get(name, '')}".rstrip() + "\n"
             for block in _blocks(some):
                 if simulated:
                     yield f"{_SIMULATED}\n"
                 yield from table(block)
                 yield ""
-            notes = dict.fromkeys(f"{one.scorer}: {one.note}" for one in some if one.note)
+            notes = dict.fromkeys(f"{item.scorer}: {item.note}" for item in some if item.note)
             yield from (f"- {mark}{note}" for note in notes)
 
 
 def _blocks(figures: Sequence[Figure]) -> list[list[Figure]]:
     """One table for each set of measures that parts share."""
     by_part: dict[str, list[Figure]] = {}
-    for one in figures:
-        by_part.setdefault(one.part, []).append(one)
+    for figure in figures:
+        by_part.setdefault(figure.part, []).append(figure)
     blocks: dict[tuple[str, ...], list[Figure]] = {}
     for some in by_part.values():
-        blocks.setdefault(tuple(dict.fromkeys(one.measure for one in some)), []).extend(some)
+        blocks.setdefault(tuple(dict.fromkeys(item.measure for item in some)), []).extend(some)
     return list(blocks.values())
 
 
 def _unbeaten(figures: Sequence[Figure]) -> Iterator[str]:
     """Where no scorer is shown to order better than length, or than words."""
-    gaps = [one for one in figures if f" above {LONGER}" in one.measure or f" above {WORDS}" in one.measure]
-    parts = dict.fromkeys((one.set, one.part) for one in gaps)
+    gaps = [figure for figure in figures if f" above {LONGER}" in figure.measure or f" above {WORDS}" in figure.measure]
+    parts = dict.fromkeys((gap.set, gap.part) for gap in gaps)
     if not parts:
         return
     yield "## Where nothing beats length or TF-IDF\n"
@@ -77,8 +80,8 @@ def _unbeaten(figures: Sequence[Figure]) -> Iterator[str]:
     for where in parts:
         told = []
         for simple, word in ((LONGER, "length"), (WORDS, "TF-IDF")):
-            some = [one for one in gaps if (one.set, one.part) == where and one.measure.endswith(f"above {simple}")]
-            better = [one.scorer for one in some if one.low is not None and one.low > 0]
+            some = [gap for gap in gaps if (gap.set, gap.part) == where and gap.measure.endswith(f"above {simple}")]
+            better = [item.scorer for item in some if item.low is not None and item.low > 0]
             told.append(f"{word}: {', '.join(better) if better else '**nothing beats it**'}")
         yield f"- {where[0]}, {where[1]}: {'; '.join(told)}"
 
@@ -86,5 +89,5 @@ def _unbeaten(figures: Sequence[Figure]) -> Iterator[str]:
 def write_page(folder: Path, lines: Sequence[str], figures: Sequence[Figure]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "all.md").write_text("\n".join(lines).rstrip() + "\n", "utf-8")
-    content = ",\n".join(json.dumps(one.model_dump(), ensure_ascii=False) for one in figures)
+    content = ",\n".join(json.dumps(figure.model_dump(), ensure_ascii=False) for figure in figures)
     (folder / "all.json").write_text(f"[\n{content}\n]\n", "utf-8")

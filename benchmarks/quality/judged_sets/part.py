@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from assayer.errors import CorpusError
 from assayer.methods.grapheval.scoring.calibration import TrainingProvenance
 from assayer.methods.grapheval.viewpoints.splitter import SPLITTER
-from benchmarks.index.machine import machine
+from benchmarks.measuring import machine
 from benchmarks.quality.figures import Figure, Kind
 from benchmarks.quality.given import Given
 from benchmarks.quality.grapheval.data import DATA, data_file, inno_eval
@@ -56,7 +56,7 @@ def every_judged_set(given: Given) -> Iterator[str]:
     """Says what it will cost before it asks anybody, asks what was not asked yet, and writes the page."""
     absent: dict[str, str] = {} if given.asked.judge else {"language models": _NO_MODEL}
     material = _material(given)
-    counted = sum(len(one.items) for one in material.sets)
+    counted = sum(len(item.items) for item in material.sets)
     yield f"{counted:,} judged items in {len(material.sets)} parts of sets, besides pairs, groups, queries and rubrics."
     answers = None
     if given.asked.judge is not None:
@@ -69,12 +69,12 @@ def every_judged_set(given: Given) -> Iterator[str]:
         answers = asyncio.run(ask_everything(given.asked, given.settings, material, absent))
     figures = list(_figures(given, material, answers, absent))
     if given.asked.judge not in {None, "endpoint"}:
-        figures = [one.model_copy(update={"simulated": True}) for one in figures]
+        figures = [figure.model_copy(update={"simulated": True}) for figure in figures]
     folder: Path = given.options.page or given.asked.out
     about = f"{dt.datetime.now(dt.UTC):%Y-%m-%d}; {machine()}; embedding {given.embedder.name}; {given.rounds} rounds."
     caveats = {
-        name: " ".join(dict.fromkeys(one.caveat for one in material.sets if one.name == name and one.caveat))
-        for name in dict.fromkeys(one.name for one in material.sets)
+        name: " ".join(dict.fromkeys(item.caveat for item in material.sets if item.name == name and item.caveat))
+        for name in dict.fromkeys(item.name for item in material.sets)
     }
     write_page(folder, list(page(figures, absent, caveats, about)), figures)
     yield f"{len(figures):,} figures: {folder / 'all.md'}, {folder / 'all.json'}"
@@ -83,7 +83,7 @@ def every_judged_set(given: Given) -> Iterator[str]:
 def _material(given: Given) -> Material:
     first = given.asked.first
     ideas = scholar_ideas(DATA)[:first]
-    names = {one.source for one in ideas}
+    names = {idea.source for idea in ideas}
     (altered,) = sampled([altered_answers(DATA)], None if first is None else 2 * first)
     return Material(
         sampled(list(judged_sets(DATA, given.rounds)), first),
@@ -91,18 +91,18 @@ def _material(given: Given) -> Material:
         inno_eval(),
         read_queries(DATA)[:first],
         ideas,
-        [one for one in read_rubrics(DATA / "scholarideas") if one.idea in names],
+        [rubric for rubric in read_rubrics(DATA / "scholarideas") if rubric.idea in names],
     )
 
 
 def _figures(given: Given, material: Material, answers: Answers | None, absent: dict[str, str]) -> Iterator[Figure]:
-    proposals = [one for one in material.sets if one.proposals]
+    proposals = [item for item in material.sets if item.proposals]
     past, calibrated = past_decisions(proposals, given.vectorise, _provenance(given), given.rounds)
     for judged in material.sets:
         values: dict[tuple[str, Kind], NDArray[np.float64]] = dict(answers.values[judged.where]) if answers else {}
         values |= past.get(judged.where, {})
         values |= {(name, "simple"): some for name, some in simple_values(judged, given.vectorise)}
-        own = [one for one in calibrated if (one.set, one.part) == judged.where]
+        own = [item for item in calibrated if (item.set, item.part) == judged.where]
         yield from set_figures(judged, values, own, given.rounds)
     pairs, groups, scores = (answers.pairs, answers.groups, answers.scores) if answers else ([], [], {})
     yield from ordered_figures(material.innoeval, pairs, groups, scores, given.vectorise, given.rounds)
@@ -122,14 +122,14 @@ def set_figures(
     calibrated: Sequence[Figure],
     rounds: int,
 ) -> Iterator[Figure]:
-    """Of every scorer, what it is worth alone and beside length and words, then of people."""
+    """Yield the figures of every scorer, alone and compared with length and words, then the figures of people."""
     simple = {name: some for (name, _), some in values.items() if name in {LONGER, WORDS}}
     for scorer, some in values.items():
         yield from scored(judged, scorer, some, rounds)
         others = {name: told for name, told in simple.items() if name != scorer[0]}
         if np.unique(some[~np.isnan(some)]).size > 1:
             yield from compared(judged, some, scorer, others, rounds)
-        yield from (one for one in calibrated if one.scorer == scorer[0])
+        yield from (item for item in calibrated if item.scorer == scorer[0])
     yield from judged.people
 
 
@@ -157,7 +157,7 @@ def _coverage(given: Given, material: Material, answers: Answers | None, absent:
     for scorer, found in covered.items():
         yield from judged_coverage(material.rubrics, found, scorer, given.rounds)
     said = {name: said_in(report) for name, report in reports.items()}
-    texts = {one.source: one.text for one in material.ideas}
+    texts = {idea.source: idea.text for idea in material.ideas}
     yield from proxy_figures(material.rubrics, texts, said, given.vectorise, given.rounds)
 
 

@@ -22,31 +22,31 @@ class Query(NamedTuple):
     id: str
     text: str
     until: dt.date
-    """What is newer is no answer."""
+    """Latest publication date of a valid answer."""
     answers: frozenset[str]
-    """In the corpus; what is not there cannot be found."""
+    """Titles in the corpus that answer the query; answers outside the corpus cannot be found."""
 
 
 def read_queries(folder: Path) -> list[Query]:
     return [
         Query(
-            one["id"],
-            one["query"],
-            dt.datetime.strptime(one["published"], "%Y%m%d").date(),
-            frozenset(one["in_corpus"]),
+            record["id"],
+            record["query"],
+            dt.datetime.strptime(record["published"], "%Y%m%d").date(),
+            frozenset(record["in_corpus"]),
         )
-        for one in read_records(folder / "queries" / "autoscholar.jsonl.gz")
-        if one["in_corpus"]
+        for record in read_records(folder / "queries" / "autoscholar.jsonl.gz")
+        if record["in_corpus"]
     ]
 
 
 def searched_by_words(queries: Sequence[Query], papers: Path) -> dict[str, list[str]]:
-    """By TF-IDF of title and abstract, of what was published by the query's day; best first."""
+    """Search by TF-IDF of title and abstract among papers published by the query's day; best first."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     records = list(read_records(papers))
-    texts = [f"{one['title']} {one.get('abstract') or ''}" for one in records]
-    days = np.array([dt.date.fromisoformat(one["publication_date"]).toordinal() for one in records])
+    texts = [f"{record['title']} {record.get('abstract') or ''}" for record in records]
+    days = np.array([dt.date.fromisoformat(record["publication_date"]).toordinal() for record in records])
     words = TfidfVectorizer(sublinear_tf=True, stop_words="english")
     weights = words.fit_transform(texts)
     found = {}
@@ -60,7 +60,7 @@ def searched_by_words(queries: Sequence[Query], papers: Path) -> dict[str, list[
 
 def remembered(titles: Mapping[str, Sequence[str]], papers: Path) -> dict[str, list[str]]:
     """Ids of papers by query, from titles that a model remembers; those of no paper of the corpus are left out."""
-    known = {_plain(one["title"]): one["id"] for one in read_records(papers)}
+    known = {_plain(record["title"]): record["id"] for record in read_records(papers)}
     return {
         query: list(dict.fromkeys(known[_plain(title)] for title in some if _plain(title) in known))
         for query, some in titles.items()
@@ -72,7 +72,7 @@ def _plain(title: str) -> str:
 
 
 async def searched(queries: Sequence[Query], corpus: Corpus) -> dict[str, list[str]]:
-    """By the program's own search."""
+    """Search with the program's own search."""
     found = {}
     for query in queries:
         (hits,) = await corpus.search([query.text], DEPTHS[-1], Window.until(query.until))
@@ -85,7 +85,7 @@ def query_figures(
 ) -> Iterator[Figure]:
     for depth in DEPTHS:
         values: NDArray[np.float64] = np.array(
-            [len(one.answers.intersection(found.get(one.id, ())[:depth])) / len(one.answers) for one in queries]
+            [len(query.answers.intersection(found.get(query.id, ())[:depth])) / len(query.answers) for query in queries]
         )
         where = ("queries", "autoscholar")
         note = "recall of what one paper cited; what else is relevant does not count"

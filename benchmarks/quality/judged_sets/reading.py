@@ -41,8 +41,8 @@ def judged_sets(folder: Path, rounds: int) -> Iterator[JudgedSet]:
 
 def _innoeval(folder: Path, rounds: int) -> Iterator[JudgedSet]:
     items = [
-        JudgedItem(one["paper_id"], without_code_links(_titled(one)), float(one["decision"] != "Reject"))
-        for one in read_records(folder / "innoeval" / "points.jsonl.gz")
+        JudgedItem(record["paper_id"], without_code_links(_titled(record)), float(record["decision"] != "Reject"))
+        for record in read_records(folder / "innoeval" / "points.jsonl.gz")
     ]
     caveat = "Labels are doubtful: 31 % of the papers that InnoEval's groups hold too have another label there."
     yield JudgedSet("innoeval", "points", ACCEPTED, items, decided=True, proposals=True, caveat=caveat)
@@ -53,16 +53,16 @@ def _ai_researcher(folder: Path, rounds: int) -> Iterator[JudgedSet]:
     reviews = list(read_records(folder / "ai_researcher" / "reviews.jsonl.gz"))
     for part, field, score, stage in _STAGES:
         items = [
-            JudgedItem(one["id"], one["text"], one[field][score], one["topic"])
-            for one in ideas
-            if (one.get(field) or {}).get(score) is not None
+            JudgedItem(idea["id"], idea["text"], idea[field][score], idea["topic"])
+            for idea in ideas
+            if (idea.get(field) or {}).get(score) is not None
         ]
         given: dict[str, list[float]] = {}
         for review in reviews:
             if review["stage"] == stage and review["scores"].get(score) is not None:
                 given.setdefault(review["idea"], []).append(review["scores"][score])
         people = one_against_others(
-            ("ai_researcher", part), [given[one.id] for one in items if one.id in given], rounds
+            ("ai_researcher", part), [given[item.id] for item in items if item.id in given], rounds
         )
         caveat = "Reviewers hardly agree on proposals; a perfect judge could not agree with their mean by much either."
         yield JudgedSet("ai_researcher", part, _RATED, items, False, True, (people,), caveat)
@@ -70,7 +70,9 @@ def _ai_researcher(folder: Path, rounds: int) -> Iterator[JudgedSet]:
 
 def one_against_others(where: tuple[str, str], ratings: Sequence[Sequence[float]], rounds: int) -> Figure:
     """Spearman of each reviewer with the mean of the other reviewers of the same idea; ideas are drawn anew."""
-    pairs = [[(one, (sum(some) - one) / (len(some) - 1)) for one in some] if len(some) > 1 else [] for some in ratings]
+    pairs = [
+        [(item, (sum(some) - item) / (len(some) - 1)) for item in some] if len(some) > 1 else [] for some in ratings
+    ]
 
     def agreement(rows: NDArray[np.int16], _: NDArray[np.float64]) -> float:
         drawn = np.array([pair for row in rows for pair in pairs[row]])
@@ -83,18 +85,20 @@ def one_against_others(where: tuple[str, str], ratings: Sequence[Sequence[float]
 
 def _iclr_years(folder: Path, rounds: int) -> Iterator[JudgedSet]:
     """The years after 2021: what learns, learns from those before."""
-    records = [one for one in read_records(folder / "iclr_years" / "submissions.jsonl.gz") if one["year"] > 2021]
-    years = sorted({one["year"] for one in records})
+    records = [
+        record for record in read_records(folder / "iclr_years" / "submissions.jsonl.gz") if record["year"] > 2021
+    ]
+    years = sorted({record["year"] for record in records})
     parts = {
         f"{years[0]}–{years[-1]}": records,
-        **{str(y): [one for one in records if one["year"] == y] for y in years},
+        **{str(y): [record for record in records if record["year"] == y] for y in years},
     }
     for part, some in parts.items():
-        items = [JudgedItem(one["id"], without_code_links(_titled(one)), float(one["accepted"])) for one in some]
+        items = [JudgedItem(item["id"], without_code_links(_titled(item)), float(item["accepted"])) for item in some]
         plain = JudgedSet("iclr_years", part, ACCEPTED, items, decided=True, proposals=True)
         generator = np.random.default_rng(0)
-        one_rating = np.array([generator.choice(one["ratings"]) if one["ratings"] else np.nan for one in some])
-        means = np.array([np.mean(one["ratings"]) if one["ratings"] else np.nan for one in some])
+        one_rating = np.array([generator.choice(item["ratings"]) if item["ratings"] else np.nan for item in some])
+        means = np.array([np.mean(item["ratings"]) if item["ratings"] else np.nan for item in some])
         people = (
             *scored(plain, ("one reviewer's rating, drawn by lot", "people"), one_rating, rounds),
             *scored(plain, ("mean rating of the reviewers", "people"), means, rounds, "the decision was made from it"),
@@ -144,9 +148,9 @@ def _substanreview(folder: Path, rounds: int) -> Iterator[JudgedSet]:
 
 def _rottenreviews(folder: Path, rounds: int) -> Iterator[JudgedSet]:
     items = [
-        JudgedItem(one["id"], one["review"], float(one["judged"]["overall_quality"]), one["title"])
-        for one in read_records(folder / "reviews" / "rottenreviews.jsonl.gz")
-        if one["judged"].get("overall_quality") is not None
+        JudgedItem(record["id"], record["review"], float(record["judged"]["overall_quality"]), record["title"])
+        for record in read_records(folder / "reviews" / "rottenreviews.jsonl.gz")
+        if record["judged"].get("overall_quality") is not None
     ]
     caveat = "One person judged each review, and length alone tells most of what that person said."
     yield JudgedSet(
@@ -157,12 +161,12 @@ def _rottenreviews(folder: Path, rounds: int) -> Iterator[JudgedSet]:
 def _perturbations(folder: Path, rounds: int) -> Iterator[JudgedSet]:
     items = [
         JudgedItem(
-            one["id"],
-            f"{one['original']} became {one['perturbed']}. The paper says: {one['contradicting_quote']}",
-            float(one["label"] == "substantive"),
-            one["paper"],
+            record["id"],
+            f"{record['original']} became {record['perturbed']}. The paper says: {record['contradicting_quote']}",
+            float(record["label"] == "substantive"),
+            record["paper"],
         )
-        for one in read_records(folder / "flaws" / "perturbations.jsonl.gz")
+        for record in read_records(folder / "flaws" / "perturbations.jsonl.gz")
     ]
     question = "A formula of a paper was changed. Does what the paper says contradict it in substance, not as a typo?"
     yield JudgedSet(

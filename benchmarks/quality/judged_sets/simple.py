@@ -1,4 +1,4 @@
-"""What is simpler than reading: length, words, embeddings; learned from other items of the set."""
+"""Simple baselines (length, words, embeddings), learned from other items of the set."""
 
 from collections.abc import Iterator, Sequence
 
@@ -21,7 +21,7 @@ def simple_values(judged: JudgedSet, vectorise: Vectoriser | None) -> Iterator[t
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.pipeline import make_pipeline
 
-    texts = [one.text for one in judged.items]
+    texts = [item.text for item in judged.items]
     yield "always-majority", np.zeros(len(texts))
     yield LONGER, np.log([max(1, len(text)) for text in texts])
     words = TfidfVectorizer(sublinear_tf=True, stop_words="english")
@@ -37,7 +37,7 @@ def folds(judged: JudgedSet) -> Sequence[NDArray[np.int64]]:
     """Disjoint parts; what must stay together does, and of decisions each part has nearly the same share."""
     from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 
-    apart = np.array([one.apart or one.id for one in judged.items])
+    apart = np.array([item.apart or item.id for item in judged.items])
     rarest = np.unique(judged.truth, return_counts=True)[1].min() if judged.decided else len(apart)
     count = min(_FOLDS, len(np.unique(apart)), int(rarest))
     if count < 2:

@@ -19,7 +19,7 @@ __all__ = ["BARRED", "MATCHING", "Probe", "by_kind", "made_probes"]
 
 MATCHING = ("reworded abstract (matches)", "the authors' own sentence (matches)")
 BARRED = ("empty", "placeholder", "copied question", "injection")
-"""What guards alone have to stop."""
+"""Kinds of probes that the guards alone must stop."""
 _METHODS = 30
 
 
@@ -28,7 +28,7 @@ class Probe(NamedTuple):
     name: str
     item: RewardItem
     stop: GuardStop | None
-    """What the guards make of it, before any call."""
+    """Expected decision of the guards, before any call."""
 
     @property
     def matches(self) -> bool:
@@ -37,9 +37,9 @@ class Probe(NamedTuple):
 
 
 def by_kind(probes: Sequence[Probe]) -> Mapping[str, Sequence[Probe]]:
-    """In the order in which kinds come first."""
-    kinds = dict.fromkeys(one.kind for one in probes)
-    return {kind: [one for one in probes if one.kind == kind] for kind in kinds}
+    """Group probes by kind, in the order of first occurrence."""
+    kinds = dict.fromkeys(probe.kind for probe in probes)
+    return {kind: [probe for probe in probes if probe.kind == kind] for kind in kinds}
 
 
 def made_probes(
@@ -150,7 +150,7 @@ def _verbose(reference: Reference, number: int, others: Sequence[Reference]) -> 
 
 def _listed(reference: Reference, number: int, others: Sequence[Reference]) -> str:
     """The right method in a place of its own among 29 that are not."""
-    wrong = [one.title for one in others if one.title != reference.title][: _METHODS - 1]
+    wrong = [item.title for item in others if item.title != reference.title][: _METHODS - 1]
     place = number % (len(wrong) + 1)
     titles = [*wrong[:place], reference.title, *wrong[place:]]
     ways = (
@@ -207,4 +207,4 @@ _KINDS: Mapping[str, Callable[[Reference, int, Sequence[Reference]], str]] = {
     "a neighbour's abstract": _neighbour,
     "partly met": _partly,
 }
-"""In the order of the page."""
+"""Makers of probes by kind, in the order of the page."""

@@ -26,7 +26,7 @@ _FEWEST_SUMMARY_WORDS = 15
 
 
 class Reference(NamedTuple):
-    """What an idea is held against."""
+    """Reference that an idea is compared with."""
 
     title: str
     question: str
@@ -43,13 +43,13 @@ class Reference(NamedTuple):
 
 def references(count: int, seed: int) -> list[Reference]:
     """Papers of the corpus, drawn with the seed."""
-    usable = [one for one in _corpus() if len(one["abstract"]) >= _SHORTEST and len(_topics(one["keywords"])) > 1]
+    usable = [item for item in _corpus() if len(item["abstract"]) >= _SHORTEST and len(_topics(item["keywords"])) > 1]
     return _beside_neighbours(random.Random(seed).sample(usable, min(count, len(usable))))
 
 
 def reworded(count: int) -> list[Reference]:
     """The first papers whose abstracts on arXiv and in the proceedings have few runs of words in common."""
-    corpus = {one["id"]: one for one in _corpus()}
+    corpus = {item["id"]: item for item in _corpus()}
     found: dict[str, Mapping[str, Any]] = {}
     for paper in _rows("citations_ml/papers.jsonl.gz"):
         if len(found) == count:
@@ -64,7 +64,7 @@ def summarised(count: int) -> list[Reference]:
     """The first papers of InnoEval whose authors say in a sentence of their own what they do."""
     found: dict[str, Mapping[str, Any]] = {}
     for group in _rows("innoeval/groups.jsonl.gz"):
-        for paper in (group["query"], *(one["paper"] for one in group["matches"].values())):
+        for paper in (group["query"], *(item["paper"] for item in group["matches"].values())):
             summary = paper.get("TLDR") or ""
             if len(summary.split()) >= _FEWEST_SUMMARY_WORDS:
                 keywords = _listed(paper.get("keywords", ""))
@@ -78,7 +78,7 @@ def _beside_neighbours(papers: Sequence[Mapping[str, Any]]) -> list[Reference]:
     for paper in papers:
         near = (matrix @ vectoriser.transform([paper["abstract"]]).T).toarray()[:, 0]
         others = (_corpus()[place] for place in np.argsort(-near)[:10])
-        neighbour = next(one for one in others if not _same_work(one, paper))
+        neighbour = next(item for item in others if not _same_work(item, paper))
         found.append(
             Reference(
                 title=paper["title"],
@@ -91,16 +91,16 @@ def _beside_neighbours(papers: Sequence[Mapping[str, Any]]) -> list[Reference]:
     return found
 
 
-def _same_work(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+def _same_work(mapping: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """A corpus of many venues has some papers twice."""
-    shared = shared_wording(one["abstract"], other["abstract"])
-    return one["title"].casefold() == other["title"].casefold() or max(shared) >= _SAME_WORDS
+    shared = shared_wording(mapping["abstract"], other["abstract"])
+    return mapping["title"].casefold() == other["title"].casefold() or max(shared) >= _SAME_WORDS
 
 
 def _topics(keywords: Sequence[str]) -> list[str]:
-    """At most three, without the area that a venue puts before them."""
-    bare = (one.rpartition(":")[2].strip() for one in keywords)
-    return list(dict.fromkeys(one for one in bare if one and one.casefold() != "general"))[:3]
+    """Return at most three topics, without the area that a venue puts before them."""
+    bare = (keyword.rpartition(":")[2].strip() for keyword in keywords)
+    return list(dict.fromkeys(item for item in bare if item and item.casefold() != "general"))[:3]
 
 
 def _question(topics: Sequence[str]) -> str:
@@ -111,18 +111,18 @@ def _question(topics: Sequence[str]) -> str:
 def _listed(keywords: str | Sequence[str]) -> list[str]:
     """InnoEval keeps them as a list or as Python's words for one, some with several in one entry."""
     entries = ast.literal_eval(keywords or "[]") if isinstance(keywords, str) else keywords
-    return [one for entry in entries for one in str(entry).split(";")]
+    return [part for entry in entries for part in str(entry).split(";")]
 
 
 @cache
 def _vectors() -> tuple[TfidfVectorizer, Any]:
     vectoriser = TfidfVectorizer(sublinear_tf=True, min_df=2, stop_words="english")
-    return vectoriser, vectoriser.fit_transform([one["abstract"] for one in _corpus()])
+    return vectoriser, vectoriser.fit_transform([item["abstract"] for item in _corpus()])
 
 
 @cache
 def _corpus() -> tuple[Mapping[str, Any], ...]:
-    return tuple(one for one in _rows("papers/papers.jsonl.gz") if one["abstract"])
+    return tuple(row for row in _rows("papers/papers.jsonl.gz") if row["abstract"])
 
 
 def _rows(name: str) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Rewards in the shapes of the trainers: TRL, verl and verifiers, none of which is imported here."""
+"""Reward functions in the forms expected by the trainers TRL, verl and verifiers, none of which is imported here."""
 
 from assayer_client.trainers.reward_sources import (
     GatheredRewards,

@@ -1,4 +1,4 @@
-"""Where a trainer's rewards come from: a judge behind the service, or anything of the same shape."""
+"""Reward sources of trainers: a judge behind the service, or any object with the same interface."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -16,11 +16,11 @@ from assayer_client.transport import RequestBuilder
 __all__ = ["GatheredRewards", "RewardQuery", "RewardSource", "ServiceRewards", "Unjudged", "rewards_of_environment"]
 
 _MOST_ITEMS = 1_000
-"""Of one request; the service takes no more."""
+"""Maximum number of items per request, as limited by the service."""
 
 
 class RewardQuery(NamedTuple):
-    """What is judged: an idea for a research question, against the abstract of a reference."""
+    """Item to be judged: an idea for a research question, against the abstract of a reference."""
 
     question: str
     idea: str
@@ -29,20 +29,21 @@ class RewardQuery(NamedTuple):
 
 class RewardSource(Protocol):
     async def rewards(self, items: Sequence[RewardQuery], judge: str | None = None) -> list[float | None]:
-        """One an item, in their order; None where the judge came to no verdict. `judge` is a composition's name, or
-        None for the source's own."""
+        """Return one reward per item, in order; None if the judge reached no verdict. `judge` is a
+        composition's name, or None for the source's default."""
         ...
 
 
 class Unjudged(ClientError):
-    """The judge came to no verdict, and a trainer that knows no missing rewards asked for one."""
+    """Error for a missing verdict, raised for a trainer that does not support missing rewards."""
 
     reason = "there is no reward"
 
 
 class ServiceRewards:
-    """Of an assayer service. Requests are sent again under the policy of the client; when that is spent, and where the
-    service refuses, the error reaches the trainer: steps without any judge would teach nothing."""
+    """Reward source backed by an assayer service. Requests are retried under the client's retry policy; when
+    retries are exhausted or the service refuses, the error reaches the trainer, because training steps without a
+    judge would teach nothing."""
 
     def __init__(
         self,
@@ -55,8 +56,8 @@ class ServiceRewards:
         transport: httpx2.AsyncBaseTransport | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        """Without `url` and `key` those of ASSAYER_API_URL and ASSAYER_API_KEY; `seconds` is how long a group is waited
-        for; what has no verdict by then is not judged any more. Raises ConfigurationError."""
+        """Create a source; `url` and `key` default to ASSAYER_API_URL and ASSAYER_API_KEY. `seconds` limits the
+        wait for a group; items without a verdict by then are no longer judged. Raises ConfigurationError."""
         RequestBuilder.of(url, key, timeouts or Timeouts())  # now, and not in the trainer's first step
         self._client = partial(
             AsyncClient, url, key, retries=retries, timeouts=timeouts, transport=transport, sleep=sleep
@@ -64,17 +65,17 @@ class ServiceRewards:
         self._seconds = seconds
 
     async def rewards(self, items: Sequence[RewardQuery], judge: str | None = None) -> list[float | None]:
-        """Raises ApiProblem and ServiceUnreachable. A connection is opened for every call, as trainers come with event
-        loops of their own."""
-        found: list[float | None] = []
+        """Return the rewards of the items. Raises ApiProblem and ServiceUnreachable. A connection is opened for
+        every call, because trainers use their own event loops."""
+        values: list[float | None] = []
         async with self._client() as client:
             for start in range(0, len(items), _MOST_ITEMS):
-                found += await self._part(client, items[start : start + _MOST_ITEMS], judge)
-        return found
+                values += await self._part(client, items[start : start + _MOST_ITEMS], judge)
+        return values
 
     async def _part(self, client: AsyncClient, items: Sequence[RewardQuery], judge: str | None) -> list[float | None]:
-        asked = tuple(RewardItemBody(**one._asdict()) for one in items)
-        job = (await client.rewards.submit(RewardsBody(items=asked, judge=judge))).id
+        asked = tuple(RewardItemBody(**item._asdict()) for item in items)
+        job = (await client.rewards.create(RewardsBody(items=asked, judge=judge))).id
         try:
             return (await client.rewards.wait(job, seconds=self._seconds)).values()
         except TimeoutError:  # nobody would read what comes later
@@ -82,10 +83,12 @@ class ServiceRewards:
 
 
 class GatheredRewards:
-    """Asks in one request what is asked at about the same time: for trainers that score completions one by one."""
+    """Reward source that combines concurrent queries into one request, for trainers that score completions one by
+    one."""
 
     def __init__(self, source: RewardSource, *, pause: float = 0.05) -> None:
-        """`pause`: seconds for which the first of a group waits for others."""
+        """Combine queries for a source; `pause` is the number of seconds that the first query of a group waits
+        for others."""
         self._source, self._pause = source, pause
         self._open: dict[tuple[asyncio.AbstractEventLoop, str | None], _Gathering] = {}
 
@@ -120,5 +123,6 @@ class _Gathering:
 
 @cache
 def rewards_of_environment() -> RewardSource:
-    """Of the service at ASSAYER_API_URL, for trainers that load a function by its path. Raises ConfigurationError."""
+    """Return the reward source for the service at ASSAYER_API_URL, for trainers that load a function by its path.
+    Raises ConfigurationError."""
     return GatheredRewards(ServiceRewards())

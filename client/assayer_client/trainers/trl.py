@@ -1,4 +1,4 @@
-"""A reward function for TRL's trainers: `GRPOTrainer(reward_funcs=trl_reward(ServiceRewards()), ...)`."""
+"""Reward function for TRL's trainers: `GRPOTrainer(reward_funcs=trl_reward(ServiceRewards()), ...)`."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
@@ -9,11 +9,12 @@ from assayer_client.trainers.reward_sources import RewardQuery, RewardSource
 __all__ = ["TrlReward", "completed_text", "trl_reward"]
 
 Completion = str | Sequence[Mapping[str, Any]]
-"""A text, or the messages of a conversation."""
+"""Completion as a text, or as the messages of a conversation."""
 
 
 TrlReward = Callable[..., Awaitable[list[float | None]]]
-"""Called with `prompts`, `completions` and the columns of the data set, each a list of the same length."""
+"""Reward function called with `prompts`, `completions` and the columns of the data set, each a list of the same length.
+"""
 
 
 def trl_reward(
@@ -24,9 +25,9 @@ def trl_reward(
     abstract: str = "abstract",
     idea: Callable[[Completion], str] | None = None,
 ) -> TrlReward:
-    """`question` and `abstract` name columns of the data set; `idea` takes it out of a completion, whose whole text it
-    is otherwise. None, where the judge came to no verdict, is what TRL leaves out of the group's mean. The share of
-    completions that were judged is logged as `judged`."""
+    """Return a TRL reward function. `question` and `abstract` name columns of the data set; `idea` extracts the
+    idea from a completion, by default its whole text. If the judge reached no verdict, the reward is None, which
+    TRL leaves out of the group's mean. The share of judged completions is logged as `judged`."""
     take_idea = idea or completed_text
 
     async def assayer_reward(
@@ -49,7 +50,7 @@ def trl_reward(
 
 
 def completed_text(completion: Completion) -> str:
-    """The text, or that of the last message."""
+    """Return the completion's text, or that of its last message."""
     if isinstance(completion, str):
         return completion
     content = completion[-1]["content"] if completion else ""

@@ -12,7 +12,7 @@ __all__ = ["JudgedTask", "JudgedTrace", "methodology", "verifiers_reward"]
 
 
 class JudgedTask(Protocol):
-    """Data of a task: a `vf.TaskData` with these fields."""
+    """Task data with the fields needed for judging, such as a `vf.TaskData`."""
 
     @property
     def question(self) -> str: ...
@@ -30,8 +30,8 @@ class JudgedTrace(Protocol):
 def verifiers_reward(
     source: RewardSource, *, judge: str | None = None
 ) -> Callable[[JudgedTask, JudgedTrace], Awaitable[float]]:
-    """Raises Unjudged where the judge came to no verdict: verifiers records it on the rollout, whose reward then is
-    none, and goes on with the others."""
+    """Return a reward function for verifiers. It raises Unjudged if the judge reached no verdict: verifiers records
+    this on the rollout, which then has no reward, and continues with the others."""
 
     async def methodology(task: JudgedTask, trace: JudgedTrace) -> float:
         asked = RewardQuery(task.question, trace.last_reply, task.abstract)
@@ -44,5 +44,5 @@ def verifiers_reward(
 
 
 async def methodology(task: JudgedTask, trace: JudgedTrace) -> float:
-    """Of the service at ASSAYER_API_URL, by its own judge. Raises Unjudged."""
+    """Return the reward from the service at ASSAYER_API_URL, with the service's default judge. Raises Unjudged."""
     return await verifiers_reward(rewards_of_environment())(task, trace)

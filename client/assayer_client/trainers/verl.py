@@ -17,7 +17,7 @@ __all__ = ["VerlScore", "compute_score"]
 class VerlScore(TypedDict):
     score: float
     judged: float
-    """1, or 0 where `score` stands in for a verdict that the judge did not come to."""
+    """Whether the judge reached a verdict: 1, or 0 if `score` is a substitute for a missing verdict."""
 
 
 async def compute_score(
@@ -31,9 +31,10 @@ async def compute_score(
     source: RewardSource | None = None,
     **_: Any,
 ) -> VerlScore:
-    """Of one completion, against the abstract in `ground_truth`, for `question` of `extra_info`. verl knows no missing
-    reward: what a completion gets that the judge came to no verdict on is for the caller to say (`unjudged`), and
-    `judged` tells both apart in verl's own figures. Without `source`, that of ASSAYER_API_URL and ASSAYER_API_KEY."""
+    """Return the reward of one completion, judged against the abstract in `ground_truth` for the `question` in
+    `extra_info`. verl does not support missing rewards: a completion without a verdict gets the score `unjudged`,
+    and `judged` distinguishes the two cases in verl's metrics. Without `source`, uses the service of
+    ASSAYER_API_URL and ASSAYER_API_KEY."""
     question = (extra_info or {}).get("question")
     if not isinstance(question, str):
         raise InvalidRequest(

@@ -1,1 +1,1 @@
-"""HTML and CSS of the page of the API's reference; served by `orchestrator.api.routes.reference_page`."""
+"""HTML and CSS of the API reference page, served by `orchestrator.api.routes.reference_page`."""

@@ -1,1 +1,1 @@
-"""One router a noun of the API; `orchestrator.api.application` puts them together."""
+"""Routers of the API, a module per resource; `orchestrator.application` combines them."""

@@ -1,50 +1,43 @@
-"""`/v1/audit-log`: who did what about decisions, as a chain of hashes that anybody can check."""
+"""Routes `/v1/audit-log`: who did what about decisions, as a chain of hashes that any reader can verify."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from orchestrator.access.audit_chain import AuditEntry, AuditTip, without_judgements
-from orchestrator.access.roles import Role
+from assayer_client.audit_log import AuditLogPage
+from orchestrator.access.audit_chain import AuditTip, without_judgements
 from orchestrator.api.acting import AuditReader
-from orchestrator.api.common_schemas import Body, Page
-from orchestrator.api.openapi import problem_responses
-from orchestrator.api.services import ServicesDependency
-
-__all__ = ["AuditLogPage", "AuditQuery", "router"]
+from orchestrator.api.url_queries import UrlQuery
+from orchestrator.web.services import ServicesDependency
 
 
-class AuditQuery(Body):
+class AuditQuery(UrlQuery):
     limit: int = Field(default=500, ge=1, le=1_000)
     after: int = Field(default=0, ge=0, le=2**53)
-    """`next` of the page before: the number of its last entry."""
-
-
-class AuditLogPage(Page[AuditEntry]):
-    reader: Role
-    """As whom it was read: a machine is not shown what people think."""
+    """Value of `next` on the previous page: the number of its last entry."""
 
 
 router = APIRouter(prefix="/v1/audit-log", tags=["audit_log"])
 
 
-@router.get("", responses=problem_responses(422))
-async def entries(
+@router.get("")
+async def list_audit_entries(
     query: Annotated[AuditQuery, Query()], caller: AuditReader, services: ServicesDependency
 ) -> AuditLogPage:
-    """The log of one's tenant, in the order in which it was written. A key that is no person's reads who did what, and
-    hashes by which that can be checked, but not what people think."""
-    found = await services.audit_log.entries(caller.tenant, after=query.after, limit=query.limit + 1)
-    page = found[: query.limit]
+    """List the tenant's audit log in the order in which it was written. A machine key sees who did what, and the
+    hashes to verify it, but not people's judgements."""
+    entries = await services.audit_log.entries(caller.tenant, after=query.after, limit=query.limit + 1)
+    page = entries[: query.limit]
     if caller.role == "machine":
         page = list(map(without_judgements, page))
     return AuditLogPage(
-        items=tuple(page), next=str(page[-1].number) if len(found) > query.limit else None, reader=caller.role
+        items=tuple(page), next=str(page[-1].number) if len(entries) > query.limit else None, reader=caller.role
     )
 
 
-@router.get("/tip", responses=problem_responses())
-async def tip(caller: AuditReader, services: ServicesDependency) -> AuditTip:
-    """How long the log is, and the hash of its newest entry. Write it down: what is cut off afterwards shows."""
+@router.get("/tip")
+async def get_audit_tip(caller: AuditReader, services: ServicesDependency) -> AuditTip:
+    """Return the length of the log and the hash of its newest entry. Write both down to detect if entries are cut
+    off later."""
     return await services.audit_log.tip(caller.tenant)

@@ -1,115 +1,34 @@
-"""`POST /v1/batches` and `/v1/batches/{id}/rows`: many ideas in one request, or in several, one after the other."""
+"""Routes `POST /v1/batches` and `/v1/batches/{id}/rows`: many ideas in a single request or in several successive
+requests."""
 
 import asyncio
-import datetime as dt
 from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
-from pydantic import Field
 
 from assayer.errors import InputError
 from assayer.ideas.tables import IdeaTable
-from assayer.methods.innoeval.options import BoardSize
-from orchestrator.api.authentication import Submitter
-from orchestrator.api.backpressure import UploadLimit
-from orchestrator.api.common_schemas import Body, Resource, RowError
+from assayer.methods.criteria_file import criteria_of
+from assayer.models import Criterion
+from assayer_client.batches import AcceptedBatch, BatchQuery, MoreRowsQuery, RowsQuery
+from orchestrator.access.api_keys import Caller
 from orchestrator.api.idempotency import IdempotencyKey, idempotency_record, replayed_response, request_fingerprint
-from orchestrator.api.identifiers import PathId
-from orchestrator.api.job_routes import CUTOFF_AHEAD, act_by, board_problem, lies_ahead, traceparent_of
-from orchestrator.api.openapi import REPLAYABLE_HEADERS, problem_responses
-from orchestrator.api.problems import HttpProblem
-from orchestrator.api.request_log import request_record
-from orchestrator.api.routes.batches import BatchLinks, batch_links, batch_path
-from orchestrator.api.services import Services, ServicesDependency, UploadLimitDependency
+from orchestrator.api.job_routes import CUTOFF_AHEAD, act_by, lies_ahead, traceparent_of
+from orchestrator.api.openapi import REPLAYABLE_HEADERS
 from orchestrator.batches.body_reader import MEDIA_TYPES, BatchIntake, collect_rows, read_rows
 from orchestrator.batches.rows import AcceptedRow
-from orchestrator.jobs.api_keys import AuthenticatedCaller
-from orchestrator.jobs.models import BatchId, JobId, Priority, TenantId
+from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.jobs.requests import EvaluationRequest, Limits
 from orchestrator.jobs.submissions import BatchClosed, MoreRows, NewBatch, NewJob
-
-__all__ = [
-    "BATCH_BODY",
-    "AcceptedBatch",
-    "BatchQuery",
-    "Duplicate",
-    "MoreRowsQuery",
-    "RowsQuery",
-    "no_usable_row",
-    "read_batch",
-    "router",
-    "tags_in",
-]
-
-
-class RowsQuery(Body):
-    """Options for all rows of the body."""
-
-    method: str = Field(default=EvaluationRequest.model_fields["method"].default, max_length=100)
-    cutoff: dt.date | None = None
-    """Literature published after this day is not used. A row's own cutoff takes precedence."""
-    max_usd: float | None = Field(default=None, gt=0, le=1e9, allow_inf_nan=False)
-    """Of each evaluation."""
-    max_prompt_tokens: int | None = Field(default=None, gt=0, le=1_000_000_000)
-    """Of each evaluation."""
-    blind: bool | None = None
-    """Mask names, affiliations and the like before anything judges the ideas.
-    Null: what the service's settings say, by default yes."""
-    board: BoardSize | None = None
-    """Only for the method innoeval: how many reviewers sit on each board; 0 is the control without personas.
-    Null: as many as the service's settings say."""
-    board_models: str = Field(default="", max_length=2_000)
-    """Only for the method innoeval: models among which the reviewers are dealt, separated by commas, of those that the
-    service permits (`board_models` of the method). Without any: those of the service's settings."""
-    priority: Priority = "batch"
-    open: bool = False
-    """More rows will follow: the batch does not finish before another part closes it, after a day at the latest."""
-
-
-class BatchQuery(RowsQuery):
-    name: str = Field(default="", max_length=200)
-    """A label for people."""
-    tags: str = Field(default="", max_length=500)
-    """Further labels, by which batches are found, separated by commas."""
-    opinions_due: dt.date | None = None
-    """The last day for its reviewers. It is shown to them, and refuses nobody."""
-
-
-class MoreRowsQuery(RowsQuery):
-    first: int = Field(ge=1, le=1_000_000_000)
-    """The number of its first row: `next_row` in the answer to the part before."""
-
-
-class Duplicate(Resource):
-    """A row with the words of an earlier one. Both are evaluated; the language model's answers are paid for once."""
-
-    row: int
-    source: str
-    """What the row is called: `row 7`, `call.csv:7 (A-2026-0007)`, a file's name."""
-    same_as: int
-    """The number of the earlier row."""
-    same_source: str
-    """What that one is called."""
-
-
-class AcceptedBatch(Resource):
-    """The rows of one request are stored, and each will end in exactly one verdict."""
-
-    id: str
-    name: str
-    rows: int
-    accepted: int
-    rejected: tuple[RowError, ...]
-    """Rows that hold no usable idea. The others are evaluated."""
-    duplicates: tuple[Duplicate, ...]
-    notices: tuple[str, ...]
-    """How a file was read, where that may be unexpected."""
-    next_row: int
-    """The number of the next part's first row, if the batch is open."""
-    links: BatchLinks
-
+from orchestrator.problems import HttpProblem
+from orchestrator.services.batch_summaries import batch_links, batch_path, tags_in
+from orchestrator.web.authentication import Submitter
+from orchestrator.web.backpressure import UploadLimit
+from orchestrator.web.path_parameters import PathId
+from orchestrator.web.request_log import request_record
+from orchestrator.web.services import Services, ServicesDependency, UploadLimitDependency
 
 router = APIRouter(prefix="/v1/batches", tags=["batches"])
 
@@ -119,9 +38,9 @@ BATCH_BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "description": "One idea in each JSON record or CSV row: `title` and `text`, or its sections; or files in a "
-        "form or a ZIP archive: PDF, Word (.docx), OpenDocument (.odt), text, Markdown, JSON, JSON lines, CSV, Excel "
-        "(.xlsx). Rows that cannot be read are named in the answer, and the others are evaluated. An archive that is "
-        "built to do harm is refused as a whole.",
+        "form or a ZIP archive: PDF, Word (.docx), OpenDocument (.odt), text, Markdown, TeX (also the ZIP archive of a "
+        "paper), HTML, RTF, JSON, JSON lines, CSV, Excel (.xlsx). Rows that cannot be read are named in the answer, "
+        "and the others are evaluated. An archive that is built to do harm is refused as a whole.",
         "content": {
             **{media: {"schema": {"type": "string"}} for media in MEDIA_TYPES if media != _FORM},
             _FORM: {
@@ -138,14 +57,8 @@ _ACCEPTED: dict[int | str, dict[str, Any]] = {
 }
 
 
-@router.post(
-    "",
-    status_code=202,
-    response_model=AcceptedBatch,
-    openapi_extra=BATCH_BODY,
-    responses={**_ACCEPTED, **problem_responses(413, 415, 422, 501)},
-)
-async def ask(
+@router.post("", status_code=202, response_model=AcceptedBatch, openapi_extra=BATCH_BODY, responses=_ACCEPTED)
+async def create_batch(
     request: Request,
     query: Annotated[BatchQuery, Query()],
     caller: Submitter,
@@ -153,7 +66,7 @@ async def ask(
     uploads: UploadLimitDependency,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    """Submits a batch: every row is evaluated."""
+    """Submit a batch; every row is evaluated."""
     intake = await read_batch(request, caller.tenant, uploads, services, query, 1)
     if not intake.accepted and not query.open:
         raise no_usable_row(intake)
@@ -172,14 +85,8 @@ async def ask(
     return await _store(request, caller, services, query, intake, new, query.name, idempotency_key)
 
 
-@router.post(
-    "/{id}/rows",
-    status_code=202,
-    response_model=AcceptedBatch,
-    openapi_extra=BATCH_BODY,
-    responses={**_ACCEPTED, **problem_responses(404, 409, 410, 413, 415, 422, 501)},
-)
-async def more(
+@router.post("/{id}/rows", status_code=202, response_model=AcceptedBatch, openapi_extra=BATCH_BODY, responses=_ACCEPTED)
+async def add_batch_rows(
     id: PathId,
     request: Request,
     query: Annotated[MoreRowsQuery, Query()],
@@ -188,8 +95,8 @@ async def more(
     uploads: UploadLimitDependency,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    """Adds rows to a batch that was left open, and closes it unless `open` says that more will follow. Its sign-off
-    closes it for good."""
+    """Add rows to a batch that was left open, and close it unless `open` says that more will follow. Sign-off
+    closes it permanently."""
     batch = await services.find_batch(caller.tenant, id)
     intake = await read_batch(request, caller.tenant, uploads, services, query, query.first)
     rejected = tuple(intake.rejected)
@@ -199,7 +106,7 @@ async def more(
 
 async def _store(
     request: Request,
-    caller: AuthenticatedCaller,
+    caller: Caller,
     services: Services,
     query: RowsQuery,
     intake: BatchIntake,
@@ -230,14 +137,15 @@ async def _store(
 async def read_batch(
     request: Request, tenant: TenantId, uploads: UploadLimit, services: Services, query: RowsQuery, first: int
 ) -> BatchIntake:
-    """What the body holds, nothing of it stored. Raises HttpProblem."""
-    if wrong_method := services.method_problem(query.method):
+    """Read the rows in the body without storing them. Raises HttpProblem."""
+    if wrong_method := services.options.method_problem(query.method):
         raise HttpProblem.parameter("method", wrong_method)
-    services.check_priority(query.priority)
+    services.options.check_priority(query.priority)
     if lies_ahead(query.cutoff, services):
         raise HttpProblem.parameter("cutoff", CUTOFF_AHEAD)
-    if wrong := board_problem(query.board, tags_in(query.board_models), query.method, services):
+    if wrong := services.options.board_problem(query.board, tags_in(query.board_models), query.method):
         raise HttpProblem.parameter(wrong.field, wrong.detail)
+    _criteria(query.criteria)
     content_type = request.headers.get("content-type", "")
     media = content_type.partition(";")[0].strip().lower()
     if media not in MEDIA_TYPES:
@@ -249,7 +157,7 @@ async def read_batch(
     loop = asyncio.get_running_loop()
 
     def read_table(data: bytes, name: str) -> IdeaTable:
-        """From the thread that reads the body."""
+        """Read a table from the thread that reads the body."""
         return asyncio.run_coroutine_threadsafe(services.read_table(data, name), loop).result()
 
     async with uploads.receive(request) as file:
@@ -264,18 +172,21 @@ async def read_batch(
             raise HttpProblem.invalid(str(error), "") from None
 
 
-def tags_in(said: str) -> tuple[str, ...]:
-    """Each once, in the order in which they were given."""
-    return tuple(dict.fromkeys(tag for one in said.split(",") if (tag := " ".join(one.split()))))
+def _criteria(text: str) -> tuple[Criterion, ...]:
+    """Raises HttpProblem."""
+    try:
+        return criteria_of(text, "The text") if text.strip() else ()
+    except InputError as error:
+        raise HttpProblem.parameter("criteria", str(error)) from None
 
 
 def no_usable_row(intake: BatchIntake) -> HttpProblem:
-    """For a body of which nothing can be evaluated."""
+    """Return the problem for a body in which no row can be evaluated."""
     first = intake.rejected[0]
     more = (
         f" The same holds for {len(intake.rejected) - 1:,} more: `rows` says why." if len(intake.rejected) > 1 else ""
     )
-    rows = tuple(RowError(**row.model_dump()) for row in intake.rejected)
+    rows = tuple(intake.rejected)
     return HttpProblem("invalid-request", f"No row holds a usable idea. {first.detail}{more}", rows=rows)
 
 
@@ -285,8 +196,8 @@ def _accepted_batch(batch: BatchId, name: str, intake: BatchIntake) -> AcceptedB
         name=name,
         rows=intake.rows,
         accepted=len(intake.accepted),
-        rejected=tuple(RowError(**row.model_dump()) for row in intake.rejected),
-        duplicates=tuple(Duplicate(**one.model_dump()) for one in intake.duplicates),
+        rejected=tuple(intake.rejected),
+        duplicates=tuple(intake.duplicates),
         notices=tuple(intake.notices),
         next_row=intake.last + 1,
         links=batch_links(batch),
@@ -301,9 +212,10 @@ def _job(row: AcceptedRow, query: RowsQuery, services: Services, traceparent: st
         source=row.source if idea is None else idea.source,
         method=query.method,
         cutoff=cutoff,
-        blind=services.judged_blind(query.blind, several=True),
+        blind=services.options.judged_blind(query.blind, several=True),
         board=query.board,
         board_models=tags_in(query.board_models),
+        criteria=_criteria(query.criteria),
         limits=Limits(max_usd=query.max_usd, max_prompt_tokens=query.max_prompt_tokens),
     )
     return NewJob(

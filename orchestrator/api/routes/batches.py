@@ -1,4 +1,4 @@
-"""`/v1/batches`: the progress of batches, and their evaluations."""
+"""Routes `/v1/batches`: the progress of batches, and their evaluations."""
 
 import datetime as dt
 import logging
@@ -11,128 +11,40 @@ from pydantic import Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from assayer.errors import StorageError
-from assayer.models.base import Dollars
-from orchestrator.api.acting import acting, actor_of
-from orchestrator.api.authentication import Reader, Submitter
-from orchestrator.api.common_schemas import Body, Page, PageQuery, Reference, Resource, RowError
-from orchestrator.api.content_negotiation import json_only
+from assayer_client.batches import BatchPatch, BatchResource, BatchSummary, RetriedBatch, RowError
+from assayer_client.evaluations import Evaluation
+from assayer_client.resources import Page
+from orchestrator.access.api_keys import Caller
+from orchestrator.api.acting import acting
 from orchestrator.api.event_streams import count_as_stream, wait_for_change
-from orchestrator.api.identifiers import PathId
 from orchestrator.api.job_routes import act_by
-from orchestrator.api.openapi import event_stream_response, problem_responses
-from orchestrator.api.pagination import decode_cursor, page_of
-from orchestrator.api.problems import not_there
-from orchestrator.api.routes.evaluations import Evaluation, evaluation_resources
-from orchestrator.api.services import Services, ServicesDependency
-from orchestrator.jobs.api_keys import AuthenticatedCaller
+from orchestrator.api.openapi import event_stream_response
+from orchestrator.api.routes.evaluations import evaluation_resources
+from orchestrator.api.url_queries import PageQuery, Reference
 from orchestrator.jobs.models import BatchId, JobState, TenantId
-from orchestrator.jobs.outcome_wording import EvaluationOutcome
-from orchestrator.jobs.submissions import BatchStatus, count_ended, count_unfinished, ideas_per_hour
-
-__all__ = [
-    "BatchEvaluationsQuery",
-    "BatchLinks",
-    "BatchPatch",
-    "BatchResource",
-    "BatchSummary",
-    "BatchesQuery",
-    "RetriedBatch",
-    "batch_links",
-    "batch_path",
-    "batch_resource",
-    "batch_summary",
-    "router",
-]
+from orchestrator.jobs.submissions import BatchStatus, count_ended
+from orchestrator.problems import not_there
+from orchestrator.services.batch_summaries import batch_summary
+from orchestrator.web.authentication import Reader, Submitter
+from orchestrator.web.pagination import decode_cursor, page_of
+from orchestrator.web.path_parameters import PathId
+from orchestrator.web.services import Services, ServicesDependency
 
 
 class BatchesQuery(PageQuery):
     tag: str | None = Field(default=None, min_length=1, max_length=100)
-    """Only those that carry it."""
-
-
-class BatchPatch(Body):
-    """What of a batch is to change; what is left out stays."""
-
-    name: str = Field(default="", max_length=200)
-    tags: tuple[Annotated[str, Field(min_length=1, max_length=100)], ...] = Field(default=(), max_length=20)
-    opinions_due: dt.date | None = None
-    """The last day for its reviewers; null for none."""
+    """Return only batches with this tag."""
 
 
 class BatchEvaluationsQuery(PageQuery):
     state: JobState | None = None
     reference: Reference | None = None
-    """The sender's own name alone, to the letter."""
-
-
-class BatchLinks(Resource):
-    """Paths of a batch and what belongs to it."""
-
-    batch: str
-    rows: str
-    """Where further parts are sent."""
-    evaluations: str
-    events: str
-    results: str
-
-
-class BatchSummary(Resource):
-    id: str
-    name: str
-    rows: int
-    """Of the input."""
-    rejected: int
-    """Rows that hold no usable idea."""
-    open: bool
-    """More rows will follow."""
-    tags: tuple[str, ...]
-    opinions_due: dt.date | None
-    """The last day for its reviewers."""
-    states: dict[JobState, int]
-    """Evaluations in each state; states without one are missing."""
-    erased: int
-    """Rows that were deleted: by request, or when their time of retention was over."""
-    cost_usd: Dollars | None
-    """Of the evaluations that have ended; null where that of one of them is not known."""
-    known_cost_usd: Dollars
-    """Of those whose cost is known."""
-    ideas_per_hour: float | None
-    """Evaluations that came to a report, per hour since the batch was accepted; null while the batch is under way and
-    has fewer than five of them."""
-    finish_expected_at: dt.datetime | None
-    """At that rate; null while there is none, and when all have ended."""
-    created_at: dt.datetime
-    finished_at: dt.datetime | None
-    """When the last evaluation ended; null before."""
-    links: BatchLinks
-
-
-class BatchResource(BatchSummary):
-    rejected_rows: tuple[RowError, ...]
-    waiting: str | None = None
-    """Why the first of its queued evaluations does not run yet; null when none is queued."""
-    outcomes: dict[EvaluationOutcome, int] | None = None
-    """What its evaluations came to: scored in full, in part, not at all (`unscored`), …; outcomes without any are
-    missing. Null before all have ended."""
-    poorly_covered: int | None = None
-    """Of its proposals, those whose field the corpus covers poorly. Null before all have ended."""
-
-
-class RetriedBatch(Resource):
-    """What came of running a batch's rows without a result again."""
-
-    retried: int
-    """Evaluations that wait again."""
-    unreadable: int
-    """Those that stay as they are, since their document is kept no longer: submit them again."""
-    batch: BatchSummary
+    """Exact reference that the sender assigned."""
 
 
 router = APIRouter(prefix="/v1/batches", tags=["batches"])
 
 _LOG = logging.getLogger(__name__)
-_LEAST_DONE = 5
-"""Evaluations from which a pace is concluded."""
 _STREAM_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: event_stream_response(
         "Server-sent events: `progress`, at most one a second, and finally `finished`; their `data` is a BatchSummary",
@@ -143,73 +55,71 @@ _STREAM_RESPONSES: dict[int | str, dict[str, Any]] = {
 _LAST = "Id of the last event that was received"
 
 
-@router.get("", responses=problem_responses(422))
-async def listed(
+@router.get("")
+async def list_batches(
     query: Annotated[BatchesQuery, Query()], caller: Reader, services: ServicesDependency
 ) -> Page[BatchSummary]:
-    """One's own batches, the newest first."""
-    found = await services.jobs.batches(
+    """List the tenant's batches, newest first."""
+    batches = await services.jobs.batches(
         caller.tenant, after=decode_cursor(query.after), limit=query.limit + 1, tag=query.tag
     )
     now = services.clock.now()
-    return page_of(found, query.limit, lambda batch: batch_summary(batch, now))
+    return page_of(batches, query.limit, lambda batch: batch_summary(batch, now))
 
 
-@router.get("/{id}", responses=problem_responses(404, 410, 422))
-async def one(id: PathId, caller: Reader, services: ServicesDependency) -> BatchResource:
-    """One batch: its progress, and the rows that hold no usable idea."""
+@router.get("/{id}")
+async def get_batch(id: PathId, caller: Reader, services: ServicesDependency) -> BatchResource:
+    """Return a batch: its progress, and the rows without a usable idea."""
     batch = await services.find_batch(caller.tenant, id)
     waiting = await services.jobs.batch_waiting_reason(caller.tenant, batch.id)
     more: dict[str, object] = {"waiting": waiting}
     # Counted when all have ended: whoever asks again and again while a batch runs makes nobody count its rows.
-    if batch.finished_at is not None and await services.figures.fill(caller.tenant, batch.id):
-        found = await services.tables.outcomes(caller.tenant, batch.id)
-        more |= {"outcomes": found.counts, "poorly_covered": found.poorly_covered}
+    if batch.finished_at is not None:
+        outcomes = await services.tables.outcomes(caller.tenant, batch.id)
+        more |= {"outcomes": outcomes.counts, "poorly_covered": outcomes.poorly_covered}
     return batch_resource(batch, services.clock.now()).model_copy(update=more)
 
 
-@router.patch(
-    "/{id}", responses=problem_responses(400, 404, 409, 410, 413, 415, 422), dependencies=[Depends(json_only)]
-)
-async def change(
+@router.patch("/{id}")
+async def update_batch(
     id: PathId,
     body: BatchPatch,
-    caller: Annotated[AuthenticatedCaller, Depends(acting("run calls", scope="submit"))],
+    caller: Annotated[Caller, Depends(acting("run calls", scope="submit"))],
     services: ServicesDependency,
 ) -> BatchResource:
-    """Changes its name, its tags, or until when opinions are due; refused once it is signed off."""
+    """Change a batch's name, its tags, or the due date of opinions; rejected once it is signed off."""
     details = body.model_dump(exclude_unset=True)
     if details and not await services.call_details.change(
-        caller.tenant, BatchId(id), details, actor_of(caller), services.clock.now()
+        caller.tenant, BatchId(id), details, caller.actor, services.clock.now()
     ):
         raise not_there("batch", id)
     return batch_resource(await services.find_batch(caller.tenant, id), services.clock.now())
 
 
-@router.delete("/{id}", responses=problem_responses(404, 409, 410, 422))
-async def cancel(id: PathId, caller: Submitter, services: ServicesDependency) -> BatchResource:
-    """Cancels the evaluations that have not ended: nothing more is spent on them. The others stay as they are.
-    Refused once it is signed off."""
+@router.delete("/{id}")
+async def cancel_batch(id: PathId, caller: Submitter, services: ServicesDependency) -> BatchResource:
+    """Cancel the evaluations that have not ended; nothing more is spent on them. Ended evaluations are unchanged.
+    Rejected once the batch is signed off."""
     batch = await services.find_batch(caller.tenant, id)
     await services.jobs.cancel_batch(caller.tenant, batch.id, act_by(services, caller))
     return batch_resource(await services.find_batch(caller.tenant, id), services.clock.now())
 
 
-@router.post("/{id}/retry", status_code=202, responses=problem_responses(404, 409, 410, 422, 429))
-async def retry(id: PathId, caller: Submitter, services: ServicesDependency) -> RetriedBatch:
-    """Evaluates again its rows that failed, were given up or were cancelled: under the same ids, each within the same
-    budget, without paying again for answers that are there. Refused once it is signed off."""
+@router.post("/{id}/retry", status_code=202)
+async def retry_batch(id: PathId, caller: Submitter, services: ServicesDependency) -> RetriedBatch:
+    """Evaluate failed or cancelled rows of a batch again. They keep their ids and each its budget, and stored
+    answers are not paid for again. Rejected once the batch is signed off."""
     batch = await services.find_batch(caller.tenant, id)
     retried = await services.jobs.retry_batch(caller.tenant, batch.id, act_by(services, caller))
-    found = batch_summary(await services.find_batch(caller.tenant, id), services.clock.now())
-    return RetriedBatch(retried=retried.jobs, unreadable=retried.unreadable, batch=found)
+    summary = batch_summary(await services.find_batch(caller.tenant, id), services.clock.now())
+    return RetriedBatch(retried=retried.jobs, unreadable=retried.unreadable, batch=summary)
 
 
-@router.get("/{id}/evaluations", responses=problem_responses(404, 410, 422))
-async def evaluations(
+@router.get("/{id}/evaluations")
+async def list_batch_evaluations(
     id: PathId, query: Annotated[BatchEvaluationsQuery, Query()], caller: Reader, services: ServicesDependency
 ) -> Page[Evaluation]:
-    """Its evaluations, the last row first."""
+    """List a batch's evaluations, last row first."""
     batch = await services.find_batch(caller.tenant, id)
     jobs = await services.jobs.list(
         caller.tenant,
@@ -225,16 +135,16 @@ async def evaluations(
 @router.get(
     "/{id}/events",
     response_class=EventSourceResponse,
-    responses={**_STREAM_RESPONSES, **problem_responses(404, 410, 422)},
+    responses=_STREAM_RESPONSES,
     dependencies=[Depends(count_as_stream)],
 )
-async def stream(
+async def stream_batch_events(
     id: PathId,
     caller: Reader,
     services: ServicesDependency,
     last_event_id: Annotated[int | None, Header(ge=0, le=2**31 - 1, description=_LAST)] = None,
 ) -> Response:
-    """Its progress as an event stream, until it has finished."""
+    """Stream a batch's progress as events until it has finished."""
     batch = await services.find_batch(caller.tenant, id)
     if batch.finished_at is not None and last_event_id == count_ended(batch.counts):
         return Response(status_code=204)
@@ -243,24 +153,25 @@ async def stream(
 
 
 async def _progress_events(services: Services, tenant: TenantId, batch: BatchId) -> AsyncIterator[ServerSentEvent]:
-    """Ends when the batch has finished or is gone, when the database is lost, and after `stream_seconds`."""
+    """Yield progress events until the batch has finished or is gone, the database connection is lost, or
+    `stream_seconds` have passed."""
     clock, settings = services.clock, services.settings
     end = clock.monotonic() + settings.stream_seconds
     before: BatchStatus | None = None
     try:
         async with services.listener.subscribe("assayer_jobs") as notifications:
             while clock.monotonic() < end:
-                found = await services.jobs.batch(tenant, batch)
-                if found is None:
+                status = await services.jobs.batch(tenant, batch)
+                if status is None:
                     return
-                finished = found.finished_at is not None
-                if found != before:
+                finished = status.finished_at is not None
+                if status != before:
                     yield _server_sent_event(
-                        batch_summary(found, clock.now()), "finished" if finished else "progress", found
+                        batch_summary(status, clock.now()), "finished" if finished else "progress", status
                     )
                 if finished:
                     return
-                before = found
+                before = status
                 await wait_for_change(notifications, clock, settings.poll_seconds)
     except StorageError as error:
         _LOG.warning("the event stream of %s ends early: %s", batch, error)
@@ -268,45 +179,6 @@ async def _progress_events(services: Services, tenant: TenantId, batch: BatchId)
 
 def _server_sent_event(summary: BatchSummary, kind: str, batch: BatchStatus) -> ServerSentEvent:
     return ServerSentEvent(summary.model_dump_json(), id=str(count_ended(batch.counts)), event=kind, sep="\n")
-
-
-def batch_path(batch: str) -> str:
-    return f"/v1/batches/{batch}"
-
-
-def batch_links(batch: str) -> BatchLinks:
-    own = batch_path(batch)
-    return BatchLinks(
-        batch=own,
-        rows=f"{own}/rows",
-        evaluations=f"{own}/evaluations",
-        events=f"{own}/events",
-        results=f"{own}/results",
-    )
-
-
-def batch_summary(batch: BatchStatus, now: dt.datetime) -> BatchSummary:
-    finished = batch.finished_at
-    speed = ideas_per_hour(batch.counts, batch.created_at, finished or now, 1 if finished else _LEAST_DONE)
-    waiting = count_unfinished(batch.counts)
-    return BatchSummary(
-        id=batch.id,
-        name=batch.name,
-        rows=batch.rows,
-        rejected=len(batch.rejected),
-        open=batch.open,
-        tags=batch.tags,
-        opinions_due=batch.opinions_due,
-        states=batch.counts,
-        erased=batch.erased,
-        cost_usd=batch.cost_usd,
-        known_cost_usd=batch.known_cost_usd,
-        ideas_per_hour=speed,
-        finish_expected_at=now + dt.timedelta(hours=waiting / speed) if speed and waiting else None,
-        created_at=batch.created_at,
-        finished_at=batch.finished_at,
-        links=batch_links(batch.id),
-    )
 
 
 def batch_resource(batch: BatchStatus, now: dt.datetime) -> BatchResource:

@@ -1,6 +1,5 @@
-"""Events of a job: as a stream while it runs, and for evaluations as a timeline afterwards."""
+"""Events of a job, as a stream while it runs, and for evaluations as a timeline afterwards."""
 
-import datetime as dt
 import logging
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
@@ -11,28 +10,16 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from assayer.errors import StorageError
 from assayer.models.timeline import Timeline
-from orchestrator.api.authentication import Reader
-from orchestrator.api.common_schemas import Resource
+from assayer_client.resources import Event
 from orchestrator.api.event_streams import count_as_stream
-from orchestrator.api.identifiers import PathId
-from orchestrator.api.job_routes import find_job
-from orchestrator.api.openapi import event_stream_response, problem_responses
-from orchestrator.api.routes.model_calls import events_of
-from orchestrator.api.services import Services, ServicesDependency
+from orchestrator.api.openapi import event_stream_response
 from orchestrator.jobs.models import TERMINAL, Job, JobEvent, JobKind
 from orchestrator.jobs.timeline import timeline_of
-
-__all__ = ["Event", "router"]
-
-
-class Event(Resource):
-    """`data` of one event of a stream; the stream's `id` is its number, the stream's `event` its kind."""
-
-    number: int
-    kind: str
-    at: dt.datetime
-    data: dict[str, Any]
-
+from orchestrator.services.job_lookup import find_job
+from orchestrator.services.model_calls import events_of
+from orchestrator.web.authentication import Reader
+from orchestrator.web.path_parameters import PathId
+from orchestrator.web.services import Services, ServicesDependency
 
 _LOG = logging.getLogger(__name__)
 
@@ -56,8 +43,9 @@ def _stream_router(kind: JobKind) -> APIRouter:
 
     @streams.get(
         "/events",
+        name=f"stream_{kind.removesuffix('s')}_events",
         response_class=EventSourceResponse,
-        responses={**_STREAM, **problem_responses(404, 410, 422)},
+        responses=_STREAM,
         dependencies=[Depends(count_as_stream)],
     )
     async def stream(
@@ -66,8 +54,8 @@ def _stream_router(kind: JobKind) -> APIRouter:
         services: ServicesDependency,
         last_event_id: Annotated[int, Header(ge=0, le=2**31 - 1, description=_LAST_EVENT_DESCRIPTION)] = 0,
     ) -> Response:
-        """Its events as a stream, from the first or after the last one received."""
-        job = await find_job(services, caller.tenant, id, kind)
+        """Stream a job's events, from the first or after the last event received."""
+        job = await find_job(services.jobs, caller.tenant, id, kind)
         if job.state in TERMINAL and not await services.events.after(job.id, last_event_id, 1):
             return Response(status_code=204)
         events = _job_events(services, job, last_event_id)
@@ -77,7 +65,8 @@ def _stream_router(kind: JobKind) -> APIRouter:
 
 
 async def _job_events(services: Services, job: Job, last: int) -> AsyncIterator[ServerSentEvent]:
-    """Ends after the verdict, when the job is deleted, when the database is lost, and after `stream_seconds`."""
+    """Yield a job's events until the job has ended or is deleted, the database connection is lost, or
+    `stream_seconds` have passed."""
     clock, settings = services.clock, services.settings
     end = clock.monotonic() + settings.stream_seconds
     try:
@@ -102,12 +91,13 @@ def _server_sent_event(event: JobEvent) -> ServerSentEvent:
     return ServerSentEvent(data.model_dump_json(), id=str(event.number), event=event.kind, sep="\n")
 
 
-@router.get("/v1/evaluations/{id}/timeline", responses=problem_responses(404, 410), tags=["evaluations"])
-async def drawn(id: PathId, caller: Reader, services: ServicesDependency) -> Timeline:
-    """What ran when: the time in the queue, the method's stages, the calls of language models."""
-    job = await find_job(services, caller.tenant, id, "evaluation")
+@router.get("/v1/evaluations/{id}/timeline", tags=["evaluations"])
+async def get_timeline(id: PathId, caller: Reader, services: ServicesDependency) -> Timeline:
+    """Return the timeline of an evaluation: the time in the queue, the method's stages, the calls to language
+    models."""
+    job = await find_job(services.jobs, caller.tenant, id, "evaluation")
     return timeline_of(
-        job, await events_of(services, job), await services.ledger.rows_of_job(job.id), services.clock.now()
+        job, await events_of(services.events, job), await services.ledger.rows_of_job(job.id), services.clock.now()
     )
 
 

@@ -1,4 +1,4 @@
-"""`/healthz`, `/readyz` and `/metrics`: for probes and Prometheus, not for tenants."""
+"""Routes `/healthz`, `/readyz` and `/metrics`, for probes and Prometheus and not for tenants."""
 
 import logging
 from typing import Any
@@ -8,15 +8,12 @@ from fastapi.responses import Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from assayer.errors import StorageError
-from orchestrator.api.authentication import require_scope
-from orchestrator.api.common_schemas import Check, Resource
+from assayer_client.resources import Resource
 from orchestrator.api.metrics import prometheus_text
-from orchestrator.api.openapi import problem_responses, public_problem_responses
-from orchestrator.api.problems import HttpProblem
-from orchestrator.api.readiness import ReadinessDependency
-from orchestrator.api.services import ServicesDependency
-
-__all__ = ["Health", "router"]
+from orchestrator.problems import Check, HttpProblem
+from orchestrator.web.authentication import require_scope
+from orchestrator.web.readiness import ReadinessDependency
+from orchestrator.web.services import ServicesDependency
 
 
 class Health(Resource):
@@ -34,31 +31,27 @@ _TEXT: dict[int | str, dict[str, Any]] = {
 
 
 @router.get("/healthz")
-async def alive() -> Health:
-    """Whether this process answers, without looking at anything else."""
+async def check_liveness() -> Health:
+    """Report that this process responds, without checking anything else."""
     return Health(status="alive")
 
 
-@router.get("/readyz", responses=public_problem_responses(503))
-async def ready(services: ServicesDependency, readiness: ReadinessDependency) -> Health:
-    """Whether evaluations can be accepted and run: every dependency by name, as found some seconds ago at most."""
+@router.get("/readyz")
+async def check_readiness(services: ServicesDependency, readiness: ReadinessDependency) -> Health:
+    """Report whether evaluations can be accepted and run: every dependency by name, as checked at most a few
+    seconds ago."""
     checks = await readiness.checks()
     failed = [check for check in checks if not check.ok]
     if failed:
         detail = " ".join(f"{check.name}: {check.detail}" for check in failed)
-        raise HttpProblem("not-ready", detail, retry_after=services.settings.retry_seconds, checks=checks)
+        raise HttpProblem("not-ready", detail, checks=checks)
     return Health(status="ready", checks=checks)
 
 
-@router.get(
-    "/metrics",
-    response_class=Response,
-    responses={**_TEXT, **problem_responses()},
-    openapi_extra={"security": [{"apiKey": ["metrics"]}]},
-)
-async def metrics(request: Request, services: ServicesDependency) -> Response:
-    """Metrics of the whole cluster, from the database, and of this process. Needs an `admin` key, as they name
-    every tenant, unless the settings open them to everybody."""
+@router.get("/metrics", response_class=Response, responses=_TEXT, openapi_extra={"security": [{"apiKey": ["metrics"]}]})
+async def get_metrics(request: Request, services: ServicesDependency) -> Response:
+    """Return metrics of the whole cluster, from the database, and of this process. Requires the scope `metrics` or
+    `admin`, as they name every tenant, unless the settings open them to everyone."""
     if not services.settings.open_metrics:
         require_scope(request.scope["assayer.caller"], "metrics")
     try:

@@ -1,151 +1,67 @@
-"""`/v1/members`: the people of a tenant, their roles, and the keys with which they sign in."""
+"""Routes `/v1/members`: the people of a tenant, their roles, and the keys with which they sign in."""
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from fastapi.responses import Response
-from pydantic import Field
 
-from orchestrator.access.roles import MemberId, PersonRole, may
-from orchestrator.access.sessions import scopes_of_role
-from orchestrator.api.acting import Inviter, KeyGiver, PeopleReader, actor_of
-from orchestrator.api.common_schemas import Body, Page
-from orchestrator.api.content_negotiation import json_only
-from orchestrator.api.identifiers import PathId
-from orchestrator.api.openapi import problem_responses
-from orchestrator.api.problems import HttpProblem, not_found
-from orchestrator.api.routes.keys import NewKey
-from orchestrator.api.routes.tenants import Name
-from orchestrator.api.services import ServicesDependency
-from orchestrator.jobs.api_keys import AuthenticatedCaller, generate_key
+from assayer_client.accounts import NewKey
+from assayer_client.people import MemberBody, MemberPatch
+from assayer_client.resources import Page
+from orchestrator.access.roles import MemberId
+from orchestrator.api.acting import Inviter, KeyGiver, PeopleReader
 from orchestrator.mail.models import Mail
-from orchestrator.reviewing.models import Member, NewMember
-from orchestrator.store.members import FOR_OWNERS, other_address
-
-__all__ = ["Affiliation", "Email", "MemberBody", "MemberPatch", "router"]
-
-Email = Annotated[str, Field(pattern=r"^[^@\s\x00-\x1f]{1,64}@[^@\s\x00-\x1f]{1,189}$")]
-Affiliation = Annotated[str, Field(max_length=500, pattern=r"^[^\x00-\x1f]*$")]
-
-
-class MemberBody(Body):
-    name: Name
-    email: Email
-    """By it they are known when they first sign in with an identity provider."""
-    affiliation: Affiliation = ""
-    """Institutions, separated by semicolons: proposals from there are not assigned to them."""
-    role: PersonRole
-    mails: bool = True
-    """Whether they are told by mail: of the invitation, of proposals assigned to them, of calls of theirs that have
-    finished. Only where the service sends mails."""
-
-
-class MemberPatch(Body):
-    """The members given replace the current values."""
-
-    name: Name = ""
-    email: Email = ""
-    affiliation: Affiliation = ""
-    role: PersonRole = "reviewer"
-    mails: bool = True
-
+from orchestrator.reviewing.models import Member
+from orchestrator.services import members
+from orchestrator.web.path_parameters import PathId
+from orchestrator.web.services import ServicesDependency
 
 router = APIRouter(prefix="/v1/members", tags=["members"])
 
 
-@router.post(
-    "", status_code=201, responses=problem_responses(400, 409, 413, 415, 422), dependencies=[Depends(json_only)]
-)
-async def invite(body: MemberBody, caller: Inviter, services: ServicesDependency) -> Member:
-    """Makes somebody a member. They sign in with an identity provider, by this address, or with a key of their own.
-    Sent again, it makes no second one."""
-    _check_rank(caller, body.role)
-    new, now = NewMember(**body.model_dump()), services.clock.now()
+@router.post("", status_code=201)
+async def invite_member(body: MemberBody, caller: Inviter, services: ServicesDependency) -> Member:
+    """Invite a person as a member. They sign in through an identity provider, by this address, or with their own
+    key. Repeating the request creates no second member."""
     id = MemberId(services.new_id("mb"))
-    made = await services.members.invite(caller.tenant, id, new, actor_of(caller), now, mailed=True)
-    if made is not None:
-        return made
-    for one in await services.members.list(caller.tenant):
-        if one.removed_at is None and NewMember(**one.model_dump(include=set(NewMember.model_fields))) == new:
-            return one
-    raise HttpProblem("conflict", f"Somebody with the address {body.email} is a member already.")
+    return await members.invite_member(services.members, caller.tenant, id, body, caller.actor, services.clock.now())
 
 
-@router.get("", responses=problem_responses())
-async def listed(caller: PeopleReader, services: ServicesDependency) -> Page[Member]:
-    """One's people, by name, removed ones included."""
+@router.get("")
+async def list_members(caller: PeopleReader, services: ServicesDependency) -> Page[Member]:
+    """List the tenant's members by name, including removed members."""
     return Page(items=tuple(await services.members.list(caller.tenant)), next=None)
 
 
-@router.get("/{id}", responses=problem_responses(404, 422))
-async def one(id: PathId, caller: PeopleReader, services: ServicesDependency) -> Member:
+@router.get("/{id}")
+async def get_member(id: PathId, caller: PeopleReader, services: ServicesDependency) -> Member:
     """One person."""
-    return await _found(services, caller, id)
+    return await members.get_member(services.members, caller.tenant, id)
 
 
-@router.get("/{id}/mails", responses=problem_responses(404, 422))
-async def mails(id: PathId, caller: PeopleReader, services: ServicesDependency) -> Page[Mail]:
-    """Mails to one person, the newest first: whether the mail server took them, and why one was given up. Kept for a
-    week."""
-    member = await _found(services, caller, id)
+@router.get("/{id}/mails")
+async def list_member_mails(id: PathId, caller: PeopleReader, services: ServicesDependency) -> Page[Mail]:
+    """List mails to a member, newest first: whether the mail server accepted them, and why delivery was abandoned.
+    Kept for a week."""
+    member = await members.get_member(services.members, caller.tenant, id)
     return Page(items=tuple(await services.mails.of_member(caller.tenant, member.id)), next=None)
 
 
-@router.patch("/{id}", responses=problem_responses(400, 404, 409, 413, 415, 422), dependencies=[Depends(json_only)])
-async def change(id: PathId, body: MemberPatch, caller: Inviter, services: ServicesDependency) -> Member:
-    """Changes the members given. A new role holds from the next request on, in open sessions too. Only owners change an
-    address: whoever signs in first by it is taken for this person."""
-    before = await _found(services, caller, id)
-    _check_rank(caller, before.role)
+@router.patch("/{id}")
+async def update_member(id: PathId, body: MemberPatch, caller: Inviter, services: ServicesDependency) -> Member:
+    """Change the fields in the body. A new role applies from the next request, also in open sessions. Only owners
+    change an address, because the first person to sign in by it is taken for this member."""
     fields = body.model_dump(exclude_unset=True)
-    _check_rank(caller, fields.get("role", before.role))
-    if other_address(before.email, fields.get("email")) and not may(caller.role, "change addresses"):
-        raise HttpProblem("forbidden", FOR_OWNERS)
-    changed = await services.members.change(caller.tenant, before.id, fields, actor_of(caller), services.clock.now())
-    if changed is None:
-        raise not_found("member", id)
-    return changed
+    return await members.change_member(services.members, caller.tenant, id, fields, caller.actor, services.clock.now())
 
 
-@router.delete("/{id}", responses=problem_responses(404, 422))
-async def remove(id: PathId, caller: Inviter, services: ServicesDependency) -> Member:
-    """Their keys and sessions end at once. Their opinions stay, and so does their name on them."""
-    _check_rank(caller, (await _found(services, caller, id)).role)
-    removed = await services.members.remove(caller.tenant, MemberId(id), actor_of(caller), services.clock.now())
-    if removed is None:
-        raise not_found("member", id)
-    return removed
+@router.delete("/{id}")
+async def remove_member(id: PathId, caller: Inviter, services: ServicesDependency) -> Member:
+    """Remove a member. Their keys and sessions end at once; their opinions stay, with their name on them."""
+    return await members.remove_member(services.members, caller.tenant, id, caller.actor, services.clock.now())
 
 
-@router.post("/{id}/key", status_code=201, response_model=NewKey, responses=problem_responses(404, 422))
-async def give_key(id: PathId, caller: KeyGiver, services: ServicesDependency) -> Response:
-    """A key with which they sign in and act, in their role: to be handed to them and to nobody else. It takes the
-    place of any that they had. The audit log says who gave it, and so could have read it."""
-    found = await _found(services, caller, id)
-    key = generate_key()
-    member = await services.members.give_key(caller.tenant, found.id, key, actor_of(caller), services.clock.now())
-    if member is None:
-        raise HttpProblem("conflict", f"{found.name} is no member any more.")
-    shown = NewKey(
-        id=key.id,
-        tenant=member.tenant,
-        name=member.name,
-        scopes=tuple(sorted(scopes_of_role(member.role))),
-        requests_per_minute=None,
-        expires_at=None,
-        secret=key.secret,
-    )
-    return Response(shown.model_dump_json(), 201, {"Cache-Control": "no-store"}, "application/json")
-
-
-async def _found(services: ServicesDependency, caller: AuthenticatedCaller, id: str) -> Member:
-    found = await services.members.get(caller.tenant, MemberId(id))
-    if found is None:
-        raise not_found("member", id)
-    return found
-
-
-def _check_rank(caller: AuthenticatedCaller, role: PersonRole) -> None:
-    """Only owners make, change and remove owners. Raises HttpProblem."""
-    if role == "owner" and caller.role not in ("owner", "machine"):
-        raise HttpProblem("forbidden", "Only an owner may make, change or remove an owner.")
+@router.post("/{id}/key", status_code=201, response_model=NewKey)
+async def create_member_key(id: PathId, caller: KeyGiver, services: ServicesDependency) -> Response:
+    """Create a key with which a member signs in and acts in their role; hand it only to them. It replaces any
+    earlier key. The audit log records who issued it, and could have read it."""
+    key = await members.give_key(services.members, caller.tenant, id, caller.actor, services.clock.now())
+    return Response(key.model_dump_json(), 201, {"Cache-Control": "no-store"}, "application/json")

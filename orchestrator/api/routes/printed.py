@@ -1,83 +1,102 @@
-"""PDFs for people: the brief of an evaluation and the dossier of a batch."""
+"""PDFs for people: brief and contestation of an evaluation, the dossier of a batch. Each is recorded as an export."""
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
-from pydantic import Field
+from pydantic import BaseModel, Field
 
+from assayer.reports.contestation import contestation_of
+from assayer.reports.contestation_page import contestation_page
 from assayer.reports.pdf import brief_pdf, render_pdf
+from assayer_client.contestation import Contestation
+from orchestrator.access.api_keys import Caller
 from orchestrator.access.roles import may
-from orchestrator.api.acting import CallReader, ReportReader, actor_of
-from orchestrator.api.common_schemas import Body
-from orchestrator.api.identifiers import PathId
-from orchestrator.api.openapi import problem_responses
+from orchestrator.api.acting import CallReader, ReportReader
 from orchestrator.api.routes.evaluations import report_for
-from orchestrator.api.routes.panel import panel_of
-from orchestrator.api.services import Services, ServicesDependency
-from orchestrator.console.call_dossier import dossier_of
-from orchestrator.jobs.api_keys import AuthenticatedCaller
+from orchestrator.api.url_queries import UrlQuery
 from orchestrator.jobs.models import BatchId
+from orchestrator.services.call_dossier import dossier_of
+from orchestrator.services.panels import panel_of
+from orchestrator.services.reports import stored_report
+from orchestrator.web.path_parameters import PathId
+from orchestrator.web.services import Services, ServicesDependency
 
-__all__ = ["note_export", "pdf_response", "router"]
+router = APIRouter()
 
-router = APIRouter(tags=["printed"])
-
-_PDF = "application/pdf"
-_BINARY = {"content": {_PDF: {"schema": {"type": "string", "format": "binary"}}}}
-_BRIEF: dict[int | str, dict[str, Any]] = {200: {"description": "Two pages of A4", **_BINARY}}
-_DOSSIER: dict[int | str, dict[str, Any]] = {200: {"description": "Pages of A4", **_BINARY}}
+_MEDIA_TYPE = "application/pdf"
+PDF: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The document", "content": {_MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}}}
+}
 
 
-class DossierQuery(Body):
+class DocumentQuery(UrlQuery):
+    format: Literal["json", "pdf"] = "json"
+
+
+class DossierQuery(UrlQuery):
     ranking: str = Field(default="", pattern=r"^[A-Za-z0-9_-]{0,64}$")
-    """The id of a ranking of these proposals, by which they are in order; without it by score."""
+    """Id of a ranking that orders these proposals; without it they are ordered by score."""
 
 
-@router.get(
-    "/v1/evaluations/{id}/brief", response_class=Response, responses={**_BRIEF, **problem_responses(404, 409, 410)}
-)
-async def brief(id: PathId, caller: ReportReader, services: ServicesDependency) -> Response:
-    """The report on two pages, as PDF: scores, what speaks for and against, with quotes, what is not known, and room
-    for notes. Without a report: 409 and why, or 410 when it has been deleted."""
+@router.get("/v1/evaluations/{id}/brief", response_class=Response, responses=PDF, tags=["printed"])
+async def get_brief(id: PathId, caller: ReportReader, services: ServicesDependency) -> Response:
+    """Return the report as a two-page PDF: scores, strengths and weaknesses with quotes, unknowns, and room for
+    notes. Without a report: 409 with the reason, or 410 if it has been deleted."""
     stored = await report_for(services, caller, id)
     pdf = await asyncio.to_thread(brief_pdf, stored, services.settings.fonts)
-    await note_export(services, caller, id, "brief")
-    return pdf_response(pdf, f"{id}-brief.pdf")
+    await _note_export(services, caller, id, "brief")
+    return _pdf_response(pdf, f"{id}-brief.pdf")
 
 
-@router.get(
-    "/v1/batches/{id}/dossier", response_class=Response, responses={**_DOSSIER, **problem_responses(404, 410, 422)}
-)
-async def dossier(
+@router.get("/v1/batches/{id}/dossier", response_class=Response, responses=PDF, tags=["printed"])
+async def get_dossier(
     id: PathId, query: Annotated[DossierQuery, Query()], caller: CallReader, services: ServicesDependency
 ) -> Response:
-    """What came of a batch, for a file: every proposal with score, certainty, corpus fit and flags, refused rows with
-    reasons; for roles that may see the panel also what people think. As PDF."""
+    """Return the record of a batch as a PDF: every proposal with score, certainty, corpus fit and flags, and
+    refused rows with reasons. For roles that may see the panel, it also contains the opinions of reviewers."""
     batch, tenant = BatchId(id), caller.tenant
     call = await services.find_batch(tenant, id)
-    await services.figures.fill(tenant, batch)
     rows = await services.tables.all(tenant, batch, query.ranking)
-    panel = await panel_of(services, tenant, batch) if may(caller.role, "see the panel") else None
+    panel = None
+    if may(caller.role, "see the panel"):
+        panel = await panel_of(services.reviewing, tenant, batch)
     made = dossier_of(call, rows, query.ranking, panel, services.clock.now())
-    pdf = await asyncio.to_thread(render_pdf, "dossier.typ", made, services.settings.fonts)
-    await note_export(services, caller, batch, "dossier")
-    return pdf_response(pdf, f"{id}.pdf")
+    await _note_export(services, caller, batch, "dossier")
+    return await pdf_of(services, "dossier.typ", made, f"{id}.pdf")
 
 
-async def note_export(services: Services, caller: AuthenticatedCaller, about: str, format: str) -> None:
-    """In the audit log, where a person takes it out: machines fetch thousands."""
-    if caller.role != "machine":
-        now = services.clock.now()
-        await services.audit_log.record(caller.tenant, actor_of(caller), "exported", about, now, format=format)
+@router.get("/v1/evaluations/{id}/contestation", response_model=Contestation, responses=PDF, tags=["evaluations"])
+async def get_contestation(
+    id: PathId, query: Annotated[DocumentQuery, Query()], caller: CallReader, services: ServicesDependency
+) -> Response:
+    """Return what was judged and what was masked, with the models, prompts with versions and digests, corpus and
+    papers used. The document can be shared with the applicant: it contains nothing about other proposals or
+    reviewers."""
+    record = contestation_of(await stored_report(services.jobs, caller.tenant, id), id)
+    await _note_export(services, caller, id, "contestation")
+    if query.format == "json":
+        return Response(record.model_dump_json(), 200, {"Cache-Control": "private, no-cache"}, "application/json")
+    return await pdf_of(services, "contestation.typ", contestation_page(record), f"{id}-contestation.pdf")
 
 
-def pdf_response(pdf: bytes, name: str) -> Response:
-    """Shown by browsers, and saved under that name."""
+async def _note_export(services: Services, caller: Caller, about: str, format: str) -> None:
+    """Record an export in the audit log."""
+    now = services.clock.now()
+    await services.audit_log.record(caller.tenant, caller.actor, "exported", about, now, format=format)
+
+
+async def pdf_of(services: Services, template: str, page: BaseModel, name: str) -> Response:
+    """Return the page as a PDF, set by a template."""
+    return _pdf_response(await asyncio.to_thread(render_pdf, template, page, services.settings.fonts), name)
+
+
+def _pdf_response(pdf: bytes, name: str) -> Response:
+    """Return a PDF response that browsers display and save under that name."""
     headers = {
         "Cache-Control": "private, no-cache",
         "Content-Disposition": f'inline; filename="{name}"',
         "X-Content-Type-Options": "nosniff",
     }
-    return Response(pdf, 200, headers, _PDF)
+    return Response(pdf, 200, headers, _MEDIA_TYPE)

@@ -1,80 +1,25 @@
-"""`/v1/tenants`: who uses the service, and their limits and budgets. For the operator."""
+"""Routes `/v1/tenants`: the tenants of the service, with their limits and budgets, for the operator."""
 
-import datetime as dt
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
-from pydantic import AfterValidator, Field
 
-from orchestrator.api.acting import actor_of
-from orchestrator.api.authentication import Admin
-from orchestrator.api.common_schemas import Body, Page, PageQuery, Resource
-from orchestrator.api.content_negotiation import json_only
+from assayer_client.accounts import NewTenant, TenantBody, TenantPatch, TenantResource
+from assayer_client.resources import Page, TenantName
 from orchestrator.api.idempotency import IdempotencyKey, idempotency_record, replayed_response, request_fingerprint
-from orchestrator.api.openapi import REPLAYABLE_HEADERS, problem_responses
-from orchestrator.api.problems import HttpProblem, not_found
-from orchestrator.api.services import ServicesDependency
-from orchestrator.jobs.models import Tenant, TenantId, TenantName, TenantPlan
+from orchestrator.api.openapi import CREATED_RESPONSE
+from orchestrator.api.url_queries import PageQuery
+from orchestrator.jobs.models import Tenant, TenantId, TenantPlan
+from orchestrator.problems import HttpProblem, not_found
 from orchestrator.store.idempotency import RecordedResponse
-
-__all__ = ["NewTenant", "TenantBody", "TenantPatch", "TenantResource", "TenantsQuery", "router"]
-
-
-def _printable(text: str) -> str:
-    if not text.isprintable() or not text.strip():
-        raise ValueError("It should be a line of printable text")
-    return text
-
-
-Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_printable)]
-
-Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
-Usd = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
-
-
-class TenantPatch(Body):
-    """The members given replace the current values; null means no limit."""
-
-    name: Name = ""
-    weight: float = Field(default=1.0, gt=0, le=1_000, allow_inf_nan=False)
-    """Share of the service, relative to the weights of the other tenants with waiting jobs."""
-    max_running: Count | None = None
-    """Jobs at once."""
-    max_queued: Count = 20_000
-    """Further ones are refused."""
-    monthly_usd: Usd | None = None
-    """Of a calendar month in UTC."""
-    retention_days: Annotated[int, Field(ge=1, le=36_500)] | None = None
-    """Jobs are deleted, with everything that belongs to them, so long after they ended."""
-
-
-class TenantBody(TenantPatch):
-    id: TenantName | None = None
-    """Generated when it is not given."""
-    name: Name
-
-
-class NewTenant(Resource):
-    id: str
-    name: str
-    weight: float
-    max_running: int | None
-    """Null: no limit."""
-    max_queued: int
-    monthly_usd: float | None
-    """Null: no limit."""
-    retention_days: int | None
-    """Null: kept until they are deleted."""
-
-
-class TenantResource(NewTenant):
-    created_at: dt.datetime
+from orchestrator.web.authentication import Admin
+from orchestrator.web.services import ServicesDependency
 
 
 class TenantsQuery(PageQuery):
     after: TenantName | None = None
-    """`next` of the page before."""
+    """Value of `next` on the previous page."""
 
 
 router = APIRouter(prefix="/v1/tenants", tags=["tenants"])
@@ -82,24 +27,15 @@ router = APIRouter(prefix="/v1/tenants", tags=["tenants"])
 PathTenant = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
 
 
-@router.post(
-    "",
-    status_code=201,
-    response_model=NewTenant,
-    responses={
-        201: {"description": "Created", "headers": REPLAYABLE_HEADERS},
-        **problem_responses(400, 409, 413, 415, 422),
-    },
-    dependencies=[Depends(json_only)],
-)
-async def create(
+@router.post("", status_code=201, response_model=NewTenant, responses=CREATED_RESPONSE)
+async def create_tenant(
     body: TenantBody,
     request: Request,
     caller: Admin,
     services: ServicesDependency,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    """Creates a tenant, without keys."""
+    """Create a tenant without keys."""
     tenant = TenantId(body.id or services.new_id("tn"))
     plan = TenantPlan(**body.model_dump(exclude={"id"}))
     content = NewTenant(id=tenant, **plan.model_dump()).model_dump_json().encode()
@@ -115,8 +51,8 @@ async def create(
     return Response(content, 201, {"Location": location}, "application/json")
 
 
-@router.get("", responses=problem_responses(422))
-async def listed(
+@router.get("")
+async def list_tenants(
     query: Annotated[TenantsQuery, Query()], _: Admin, services: ServicesDependency
 ) -> Page[TenantResource]:
     """All tenants, by id."""
@@ -126,15 +62,15 @@ async def listed(
     return Page(items=tuple(map(_resource, page)), next=page[-1].id if len(tenants) > query.limit else None)
 
 
-@router.get("/{id}", responses=problem_responses(404))
-async def one(id: PathTenant, _: Admin, services: ServicesDependency) -> TenantResource:
-    """One tenant, with its limits."""
+@router.get("/{id}")
+async def get_tenant(id: PathTenant, _: Admin, services: ServicesDependency) -> TenantResource:
+    """Return a tenant with its limits."""
     return _resource(await _found(services, id))
 
 
-@router.patch("/{id}", responses=problem_responses(400, 404, 413, 415, 422), dependencies=[Depends(json_only)])
-async def change(id: PathTenant, body: TenantPatch, _: Admin, services: ServicesDependency) -> TenantResource:
-    """Changes the members given, and nothing else. Running jobs go on."""
+@router.patch("/{id}")
+async def update_tenant(id: PathTenant, body: TenantPatch, _: Admin, services: ServicesDependency) -> TenantResource:
+    """Change only the fields in the body. Running jobs continue."""
     before = await _found(services, id)
     current = {name: getattr(before, name) for name in TenantPlan.model_fields}
     plan = TenantPlan(**current | body.model_dump(exclude_unset=True))
@@ -144,23 +80,23 @@ async def change(id: PathTenant, body: TenantPatch, _: Admin, services: Services
     return _resource(changed)
 
 
-@router.delete("/{id}", status_code=204, responses=problem_responses(404, 409))
-async def delete(id: PathTenant, caller: Admin, services: ServicesDependency) -> None:
-    """Deletes it with its keys, jobs, reports, batches, webhooks, and the words of its audit log, whose hashes stay.
-    Its running jobs are stopped."""
+@router.delete("/{id}", status_code=204)
+async def delete_tenant(id: PathTenant, caller: Admin, services: ServicesDependency) -> None:
+    """Delete a tenant with its keys, jobs, reports, batches, webhooks, and the text of its audit log, whose hashes
+    stay. Its running jobs are stopped."""
     if id == caller.tenant:
         raise HttpProblem(
             "conflict", "A tenant cannot delete itself: this key would go with it. Use another tenant's admin key."
         )
-    if not await services.tenants.delete(TenantId(id), actor_of(caller), services.clock.now()):
+    if not await services.tenants.delete(TenantId(id), caller.actor, services.clock.now()):
         raise not_found("tenant", id)
 
 
 async def _found(services: ServicesDependency, tenant: str) -> Tenant:
-    found = await services.tenants.get(TenantId(tenant))
-    if found is None:
+    known = await services.tenants.get(TenantId(tenant))
+    if known is None:
         raise not_found("tenant", tenant)
-    return found
+    return known
 
 
 def _resource(tenant: Tenant) -> TenantResource:

@@ -12,7 +12,7 @@ for (const [place, box] of [...document.querySelectorAll("[data-events]")].entri
     if (ended || events || document.hidden) return;
     events = new EventSource(box.dataset.events);
     events.addEventListener("progress", soon);
-    for (const end of ["finished", "done", "failed", "dead", "cancelled"])
+    for (const end of ["finished", "succeeded", "failed", "cancelled"])
       events.addEventListener(end, () => { ended = true; leave(); renew(); });
   };
   if (place < STREAMS) {

@@ -55,8 +55,9 @@ function options() {
   if (at("cutoff").value) query.set("cutoff", at("cutoff").value);
   if (at("max-usd").value) query.set("max_usd", at("max-usd").value);
   if (hasBoard() && at("board").value) query.set("board", at("board").value);
-  const models = [...form.querySelectorAll('[name="board_model"]:checked')].map((one) => one.value);
+  const models = [...form.querySelectorAll('[name="board_model"]:checked')].map((box) => box.value);
   if (hasBoard() && models.length) query.set("board_models", models.join(","));
+  if (at("criteria").value.trim()) query.set("criteria", at("criteria").value);
   if (at("overnight")?.checked) query.set("priority", "overnight");
   return query;
 }
@@ -161,7 +162,7 @@ async function check(files) {
   const known = parts.filter((part) => part.ideas);
   const same = parts.flatMap((part) => part.duplicates);
   const lines = [`${counted(sum("accepted"), "proposal")} can be evaluated${same.length ? `; ${counted(same.length, "has", "have")} the words of another, and ${same.length === 1 ? "is" : "are"} paid for once` : ""}`];
-  lines.push(...same.slice(0, SHOWN_FILES).map((one) => `${one.source} has the words of ${one.same_source}`));
+  lines.push(...same.slice(0, SHOWN_FILES).map((file) => `${file.source} has the words of ${file.same_source}`));
   for (const absent of new Set(known.map((part) => part.cost_absent).filter(Boolean))) lines.push(`Cost unknown: ${absent}`);
   if (known.length && known.every((part) => part.cost_usd !== null)) {
     const high = known.every((part) => part.high_cost_usd !== null) ? `, at most about ${money(sum("high_cost_usd"))}` : "";

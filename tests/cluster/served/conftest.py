@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 from ray import serve
 
-from benchmarks.simulator.process import Simulator
 from cluster.ray_cluster import private_environment, service_cluster
 from cluster.serving.settings import ServingSettings
+from simulator.process import Simulator
 
 
 @pytest.fixture(scope="package")

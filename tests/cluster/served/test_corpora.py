@@ -22,7 +22,7 @@ from tests.corpus_papers import ON_TOPIC, RECORDS, record, write_jsonl
 from tests.polling import wait_until_async
 from workers.embedding.hashing_embedder import HashingEmbedder
 
-pytestmark = pytest.mark.usefixtures("cluster")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("cluster")]
 
 EMBEDDER = HashingEmbedder()
 KEEP = BuildOptions(keep=1)
@@ -30,7 +30,7 @@ KEEP = BuildOptions(keep=1)
 
 async def built(folder: Path, records: Sequence[PaperRecord], shards: int) -> Path:
     source, directory = folder / "papers.jsonl", folder / "corpus"
-    write_jsonl(source, [one.model_dump(mode="json", exclude={"year"}) for one in records])
+    write_jsonl(source, [item.model_dump(mode="json", exclude={"year"}) for item in records])
     if shards:
         await build_shards([source], shards, directory, EMBEDDER)
     else:
@@ -39,7 +39,7 @@ async def built(folder: Path, records: Sequence[PaperRecord], shards: int) -> Pa
 
 
 def papers() -> list[PaperRecord]:
-    return [PaperRecord.model_validate(one) for one in RECORDS]
+    return [PaperRecord.model_validate(item) for item in RECORDS]
 
 
 @pytest.mark.parametrize("shards", [0, 2])
@@ -75,7 +75,7 @@ async def _searched(traffic: Traffic, version: str) -> None:
     """Until a search has seen that version."""
 
     async def versions() -> set[str]:
-        return {one.version for one in traffic.answers}
+        return {answer.version for answer in traffic.answers}
 
     await wait_until_async(versions, lambda seen: version in seen)
 
@@ -102,7 +102,7 @@ async def test_no_search_fails_or_mixes_versions_while_they_are_published(tmp_pa
     assert all(hit.paper.title.startswith("Edition 0:") for hit in hits), "who began with a version keeps it"
     assert traffic.failed() == []
     assert traffic.mixed(editions) == []
-    assert {one.version for one in traffic.answers} == set(editions.of)
+    assert {answer.version for answer in traffic.answers} == set(editions.of)
 
 
 async def test_version_that_somebody_began_with_is_opened_again_or_told_to_be_gone(tmp_path: Path) -> None:

@@ -24,14 +24,13 @@ from tests.cluster.served.specimen import Specimen
 from tests.contract.bge_models import small_bge_m3, small_llm_reranker
 from tests.corpus_papers import OFF_FIELD, ON_TOPIC
 from tests.polling import wait_until_async
-from workers.embedding.embedder import SentenceTransformerEmbedder
-from workers.embedding.lexical_embedder import BgeM3Embedder
+from workers.embedding.embedder import BgeM3Embedder, SentenceTransformerEmbedder
 from workers.embedding.settings import EmbedderSettings
-from workers.llm.errors import ErrorBody, PermanentLlmFailure, SendStats, TransientLlmFailure
+from workers.llm.errors import ErrorBody, PermanentLlmFailure, ReadTokens, TransientLlmFailure
 from workers.reranking import RerankerSettings
 from workers.reranking.reranker import LocalReranker
 
-pytestmark = pytest.mark.usefixtures("cluster")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("cluster")]
 
 SECONDS, PATIENCE = 30.0, 60.0
 
@@ -56,7 +55,7 @@ def specimen(cluster: None) -> Iterator[PoolClient[Specimen]]:
 
 def _late() -> TransientLlmFailure:
     failure = TransientLlmFailure(Fault(kind="timeout", detail="late"), overloaded=True, retry_after=2.0)
-    failure.stats = SendStats(2, 1.5)
+    failure.read = ReadTokens(2, 1)
     return failure
 
 
@@ -121,9 +120,9 @@ async def test_call_beyond_its_deadline_is_given_up_over_there_too(specimen: Poo
 async def test_pool_that_has_more_to_do_than_it_can_queue_says_so(specimen: PoolClient[Specimen]) -> None:
     calls = [asyncio.create_task(specimen.once(Specimen.wait)) for _ in range(8)]
     done, waiting = await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
-    assert {type(one.exception()) for one in done} == {PoolFull}
-    for one in waiting:
-        one.cancel()
+    assert {type(item.exception()) for item in done} == {PoolFull}
+    for item in waiting:
+        item.cancel()
     await asyncio.gather(*calls, return_exceptions=True)
     assert await specimen.ask(Specimen.echo, "again") == "again"
 
@@ -180,9 +179,9 @@ async def test_served_bge_m3_gives_vectors_and_weights_of_one_pass_and_a_served_
         theirs = await served.embed_with_weights(texts, "passage")
         ours = await local.embed_with_weights(texts, "passage")
         assert np.array_equal(theirs.vectors, ours.vectors)
-        for one, other in zip(theirs.lexical, ours.lexical, strict=True):
-            assert np.array_equal(one.tokens, other.tokens)
-            assert np.array_equal(one.weights, other.weights)
+        for item, other in zip(theirs.lexical, ours.lexical, strict=True):
+            assert np.array_equal(item.tokens, other.tokens)
+            assert np.array_equal(item.weights, other.weights)
     reranker = await PooledReranker.open(_pool(RerankerReplica, ReplicaConfig(), environment=environment))
     with closing(LocalReranker(reranking)) as own:
         assert list(await reranker.score("bees", texts)) == list(await own.score("bees", texts))

@@ -22,7 +22,7 @@ from tests.corpus_papers import ON_TOPIC, write_jsonl
 from tests.polling import wait_until_async
 from workers.embedding.hashing_embedder import HashingEmbedder
 
-pytestmark = pytest.mark.usefixtures("cluster")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("cluster")]
 
 EMBEDDER = HashingEmbedder()
 SHARDS, PROCESSES, COPIES = 6, 3, 2
@@ -30,7 +30,7 @@ LOOKING = {"ASSAYER_CORPUS__LOOK_SECONDS": "0.2"}
 
 
 class Bucket:
-    """With a corpus in shards, built beside it."""
+    """Bucket with a sharded corpus that is built beside it."""
 
     def __init__(self, folder: Path) -> None:
         self.built, self.address = folder / "built", (folder / "bucket").as_uri()
@@ -38,7 +38,7 @@ class Bucket:
         self._folder = folder
 
     async def build(self) -> str:
-        records = [one.model_dump(mode="json", exclude={"year"}) for one in edition(0, 60)]
+        records = [item.model_dump(mode="json", exclude={"year"}) for item in edition(0, 60)]
         source = write_jsonl(self._folder / "papers.jsonl", records)
         await build_shards([source], SHARDS, self.built, EMBEDDER)
         return self._publish()
@@ -56,14 +56,14 @@ class Bucket:
 
 
 async def _held(corpora: PooledCorpora) -> dict[str, list[int]]:
-    """What each process has open, by its name."""
+    """Return the shards each process has open, by process name."""
     told: Any = corpora.pools[0].handle.broadcast(IndexReplica.held.__name__)
     answers = await asyncio.to_thread(told.results, timeout_s=30, return_exceptions=True)
-    return {one[0]: one[1] for one in answers if not isinstance(one, BaseException)}
+    return {answer[0]: answer[1] for answer in answers if not isinstance(answer, BaseException)}
 
 
 def _wanted(held: dict[str, list[int]]) -> dict[str, list[int]]:
-    """What should fall to each process."""
+    """Return the shards each process should have open, by process name."""
     wanted: dict[str, list[int]] = {name: [] for name in held}
     for shard in range(SHARDS):
         for name in rendezvous_order(shard, held)[:COPIES]:
@@ -123,7 +123,7 @@ async def test_process_that_dies_is_replaced_by_the_next_in_order_without_an_err
         await asking
     assert traffic.failed() == []
     assert traffic.mixed(editions) == []
-    assert {one.version for one in traffic.answers} == set(editions.of)
+    assert {answer.version for answer in traffic.answers} == set(editions.of)
 
 
 async def _answered(traffic: Traffic) -> int:

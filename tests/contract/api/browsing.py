@@ -1,20 +1,20 @@
 """A person at a page in a real Chromium: signed in, looked over by axe, photographed; no complaint of the browser."""
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
 from playwright.async_api import Page, async_playwright
 
 from tests.chromium import launch_options
 from tests.contract.api.service import Service, served
 
-__all__ = ["LOOKS", "PHONE_AND_DESK", "SCREENSHOTS", "Look", "at_the_console", "look_over", "sideways"]
-
-AXE = Path(__file__).parents[2] / "axe" / "axe.min.js"
+_AXE = Path(__file__).parents[2] / "axe" / "axe.min.js"
 SCREENSHOTS = Path(__file__).parents[3] / "build" / "screenshots"
-"""Where pictures of the last run stay."""
+"""Where pictures are stored: of every page if TEST_SCREENSHOTS is set, otherwise of pages with faults."""
 
 
 PHONE = 390
@@ -28,12 +28,22 @@ class Look(NamedTuple):
         return f"{self.width}-{self.scheme}"
 
 
-LOOKS = (Look(PHONE, "dark"), Look(PHONE, "light"), Look(1280, "dark"), Look(1280, "light"))
-PHONE_AND_DESK = (LOOKS[0], LOOKS[3])
-"""Of what is done at pages, as `test_console_looks` opens every page in all four."""
+PHONE_AND_DESK = (Look(PHONE, "dark"), Look(1280, "light"))
+"""Looks in which pages are checked: layout depends on the width alone, colours on the scheme alone."""
+EACH_LOOK = pytest.mark.parametrize(
+    "look", [pytest.param(PHONE_AND_DESK[0], marks=pytest.mark.slow), PHONE_AND_DESK[1]], ids=str
+)
+"""Runs a test in both looks, in the quick tier on the screen alone."""
+DROP_FILE = """async ([name, text]) => {
+  const moved = new DataTransfer();
+  moved.items.add(new File([text], name));
+  document.getElementById("drop-area").dispatchEvent(new DragEvent("drop", { dataTransfer: moved, cancelable: true }));
+}"""
+"""JavaScript that drops a file on the drop area of a page."""
 _FAULTS = (
-    "axe.run().then(found => found.violations.filter(one => ['serious', 'critical'].includes(one.impact))"
-    ".map(one => one.id + ': ' + one.nodes.map(node => node.html).join(' ')))"
+    "axe.run({resultTypes: ['violations']})"
+    ".then(report => report.violations.filter(rule => ['serious', 'critical'].includes(rule.impact))"
+    ".map(rule => rule.id + ': ' + rule.nodes.map(node => node.html).join(' ')))"
 )
 
 
@@ -59,19 +69,32 @@ async def at_the_console(
         await page.get_by_role("button", name="Sign out").wait_for()
         yield page, url
         await browser.close()
-    assert [one for one in complaints if not (refused and one.startswith("Failed to load resource"))] == []
+    assert [
+        complaint for complaint in complaints if not (refused and complaint.startswith("Failed to load resource"))
+    ] == []
 
 
 async def look_over(page: Page, name: str, look: Look, *, whole: bool = True) -> None:
-    """No serious fault by axe, nothing wider than the screen; the picture stays in `build/screenshots`: of the whole
-    page, or of what is in sight."""
+    """Check a page at this size and colour scheme; `whole`: the picture shows what is out of sight, too."""
+    await check_page(page, f"{name}-{look}", look.width, whole=whole)
+
+
+async def open_and_check(page: Page, path: str, name: str, width: int) -> None:
+    """Open a page and check it."""
+    await page.goto(path)
+    await check_page(page, f"{name}-{width}", width)
+
+
+async def check_page(page: Page, name: str, width: int, *, whole: bool = True) -> None:
+    """Check that axe reports no serious fault and nothing is wider than the screen; a page with faults is pictured."""
     if not await page.evaluate("typeof axe === 'object'"):
-        await page.evaluate(AXE.read_text("utf-8"))
+        await page.evaluate(_AXE.read_text("utf-8"))
     faults = await page.evaluate(_FAULTS)
-    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-    await page.screenshot(path=SCREENSHOTS / f"{name}-{look}.png", full_page=whole)
+    if faults or os.environ.get("TEST_SCREENSHOTS"):
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        await page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=whole)
     assert faults == [], name
-    assert await page.evaluate("document.documentElement.scrollWidth") <= look.width, name
+    assert await page.evaluate("document.documentElement.scrollWidth") <= width, name
 
 
 async def sideways(page: Page, look: Look) -> list[str]:
@@ -79,8 +102,8 @@ async def sideways(page: Page, look: Look) -> list[str]:
     if look.width > PHONE:
         return []
     wide: list[str] = await page.evaluate(
-        "[...document.querySelectorAll('.scroll')].filter(one => one.checkVisibility()"
-        " && one.clientWidth && one.scrollWidth > one.clientWidth + 1)"
-        ".map(one => one.getAttribute('aria-label'))"
+        "[...document.querySelectorAll('.scroll')].filter(table => table.checkVisibility()"
+        " && table.clientWidth && table.scrollWidth > table.clientWidth + 1)"
+        ".map(table => table.getAttribute('aria-label'))"
     )
     return wide

@@ -1,11 +1,14 @@
-"""The API with two tenants, over an empty database."""
+"""The API with two tenants, over an empty database, and its callers."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
+import httpx2
 import pytest
 
 from orchestrator.store import Database, NotificationListener
-from tests.contract.api.service import ACME, OTHER, Service
+from tests.contract.api.commands import Program
+from tests.contract.api.service import ACME, OTHER, TEXT, Service, served
 
 
 @pytest.fixture
@@ -20,3 +23,22 @@ async def service(database: Database, listener: NotificationListener) -> Service
     await made.tenant(ACME)
     await made.tenant(OTHER)
     return made
+
+
+@pytest.fixture
+async def client(service: Service) -> AsyncIterator[httpx2.AsyncClient]:
+    """A client with a key of the tenant `ACME` that permits everything."""
+    async with service.caller() as opened:
+        yield opened
+
+
+@pytest.fixture
+async def program(service: Service, tmp_path: Path) -> AsyncIterator[Program]:
+    """The commands for a served API, in a folder with files of ideas."""
+    (tmp_path / "ideas").mkdir()
+    (tmp_path / "ideas" / "risk.txt").write_text(TEXT)
+    (tmp_path / "ideas" / "bad.pdf").write_text("no PDF at all")
+    (tmp_path / "ideas" / "cutoff.txt").write_text("2024-01-01")
+    (tmp_path / "ideas" / "notes.xyz").write_text("not an idea")
+    async with served(service.app) as url:
+        yield Program(url, await service.key(), tmp_path)

@@ -16,8 +16,6 @@ from orchestrator.access.identity_provider import IdentityProvider
 from orchestrator.settings import AccessSettings, IdentityProviderSettings
 from tests.contract.api.service import ACME, Service
 
-__all__ = ["BASE", "CALLBACK", "Provider", "browser", "provider_running", "signing_in_with"]
-
 BASE = "http://api"
 CALLBACK = f"{BASE}/console/callback"
 
@@ -29,7 +27,7 @@ class Provider:
     """Codes whose verifier was right."""
 
     async def knows(self, subject: str, **claims: Any) -> None:
-        """Somebody has an account there, with these claims."""
+        """Create an account with these claims at the provider."""
         async with httpx2.AsyncClient() as client:
             assert (await client.put(f"{self.url}/users/{subject}", json=claims)).status_code == 204
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import httpx2
 
+from orchestrator.access.api_keys import generate_key
 from orchestrator.access.roles import MemberId, PersonRole
-from orchestrator.jobs.api_keys import generate_key
 from orchestrator.jobs.models import TenantId
 from orchestrator.reviewing.models import Member, NewMember
 from tests.contract.api.service import ACME, Service
@@ -52,4 +52,4 @@ async def call_of(service: Service, *texts: str, tenant: TenantId = ACME) -> tup
         assert made.status_code == 202, made.text
         batch = made.json()["id"]
         listed = (await owner.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
-    return batch, [one["id"] for one in sorted(listed, key=lambda one: one["row"])]
+    return batch, [item["id"] for item in sorted(listed, key=lambda item: item["row"])]

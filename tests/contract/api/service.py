@@ -5,7 +5,8 @@ import datetime as dt
 import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
 
@@ -18,60 +19,26 @@ from assayer.models import EvaluationId, GraphRecord
 from cluster.clock import SystemClock
 from cluster.settings import WebhookSettings
 from cluster.webhooks import check_webhook_address
-from orchestrator.api.application import create_app
-from orchestrator.api.common_schemas import Check
-from orchestrator.api.identifiers import id_generator
-from orchestrator.api.services import RewardJudges, Services
-from orchestrator.jobs.api_keys import KeyPlan, Scope, generate_key
+from orchestrator.access.api_keys import KeyPlan, Scope, generate_key
+from orchestrator.application import create_app
 from orchestrator.jobs.fair_scheduler import FreeSlots
-from orchestrator.jobs.item_outcomes import CurationOutcome, ProposalOutcome, ScoreOutcome
 from orchestrator.jobs.models import JobVerdict, Lease, Problem, TenantId, TenantPlan
+from orchestrator.problems import Check
+from orchestrator.services.evaluation_options import EvaluationOptions
+from orchestrator.services.reward_judges import RewardJudges
 from orchestrator.settings import AccessSettings, ApiSettings, BatchSettings, QueueSettings
 from orchestrator.store import (
     ApiKeySettings,
     Database,
     NotificationListener,
-    PgEvents,
-    PgItemOutcomes,
-    PgJobs,
-    PgKeys,
     PgLeases,
-    PgLedger,
     PgReports,
-    PgRewardGroups,
-    PgRewards,
-    PgServiceMetrics,
-    PgTenants,
-    PgUsage,
 )
-from orchestrator.store.assigned_tables import PgAssignedTables
-from orchestrator.store.assignments import PgAssignments
-from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.call_contents import PgCallContents
-from orchestrator.store.call_details import PgCallDetails
-from orchestrator.store.call_reviewers import PgCallReviewers
-from orchestrator.store.call_series import PgCallSeries
-from orchestrator.store.call_tables import PgCallTables
-from orchestrator.store.decisions import PgDecisions
-from orchestrator.store.erasure import PgErasures
-from orchestrator.store.evaluation_costs import PgEvaluationCosts
 from orchestrator.store.mails import PgMails
-from orchestrator.store.members import PgMembers
-from orchestrator.store.opinions import PgOpinions
-from orchestrator.store.pair_verdicts import PgPairVerdicts
-from orchestrator.store.panels import PgPanels
-from orchestrator.store.rankings import PgRankings
-from orchestrator.store.remarks import PgRemarks
-from orchestrator.store.report_figures import PgReportFigures
-from orchestrator.store.sessions import PgSessions
-from orchestrator.store.sign_in_attempts import PgSignInAttempts
-from orchestrator.store.tombstones import PgTombstones
-from orchestrator.store.webhooks import PgWebhooks
+from orchestrator.web.services import Services
 from orchestrator.webhooks.secrets import SecretCipher
 from tests.contract.store_records import report
-from workers.documents.document_ideas import read_table
-
-__all__ = ["ACME", "BODY", "KEY", "OTHER", "TEXT", "Service", "served"]
+from workers.documents.document_parsing import read_table
 
 ACME, OTHER = TenantId("acme"), TenantId("other")
 KEY = "Mo6xBqoz07Lr4rVLZ-s_oN-oSCnnzBtnm2c0C5LWlUY="
@@ -81,6 +48,7 @@ TEXT = (
     "Eight text domains in a fixed order, uniform replay as the baseline; we report accuracy and forgetting."
 )
 BODY = {"idea": {"title": "Rehearsal by risk", "text": TEXT}}
+JSONL_HEADERS = {"Content-Type": "application/jsonl"}
 _ALL: tuple[Scope, ...] = ("submit", "read", "manage")
 
 
@@ -101,68 +69,39 @@ class Service:
         async def ready() -> Sequence[Check]:
             return checks
 
-        audit_log, mails = PgAuditLog(database), PgMails(database, enabled=True)
-        members = PgMembers(database, audit_log, mails)
         services = Services(
-            settings=ApiSettings(**{"refusal_seconds": 0.0, **settings}),
-            clock=clock,
-            new_id=id_generator(clock),
-            jobs=PgJobs(database),
-            events=PgEvents(database),
-            ledger=PgLedger(database),
-            call_contents=PgCallContents(database),
-            rewards=PgRewards(database),
-            groups=PgRewardGroups(database),
-            curations=PgItemOutcomes(database, CurationOutcome),
-            proposals=PgItemOutcomes(database, ProposalOutcome),
-            scores=PgItemOutcomes(database, ScoreOutcome),
-            judges=RewardJudges({"two_analysts": "Two who compare.", "viewpoints": "No model."}, "two_analysts"),
-            tenants=PgTenants(database),
-            keys=PgKeys(database, ApiKeySettings(requests_per_minute=100_000)),
+            database,
+            listener,
+            clock,
+            EvaluationOptions(
+                methods={
+                    "grapheval": "By a graph of viewpoints.",
+                    "innoeval": "By a board.",
+                    "review": "By a panel and the literature.",
+                },
+                personas=12,
+            ),
+            RewardJudges({"two_analysts": "Two who compare.", "viewpoints": "No model."}, "two_analysts"),
+            PgMails(database, enabled=True),
+            SecretCipher([KEY]),
+            partial(check_webhook_address, WebhookSettings(allow=("127.0.0.0/8",), plain_http=True)),
+            read_table,
+            ready,
+            api=ApiSettings(**{"refusal_seconds": 0.0, **settings}),
+            keys=ApiKeySettings(requests_per_minute=100_000),
             access=AccessSettings(),
-            audit_log=audit_log,
-            mails=mails,
-            members=members,
-            assignments=PgAssignments(database, audit_log, mails),
-            opinions=PgOpinions(database, audit_log),
-            panels=PgPanels(database),
-            assigned_tables=PgAssignedTables(database),
-            call_reviewers=PgCallReviewers(database, audit_log, members),
-            decisions=PgDecisions(database, audit_log),
-            remarks=PgRemarks(database, audit_log),
-            call_details=PgCallDetails(database, audit_log),
-            pair_verdicts=PgPairVerdicts(database),
-            rankings=PgRankings(database),
-            sessions=PgSessions(database, AccessSettings()),
-            sign_in_attempts=PgSignInAttempts(database, AccessSettings()),
-            identity_providers={},
-            usage=PgUsage(database),
-            tables=PgCallTables(database),
-            series=PgCallSeries(database),
-            figures=PgReportFigures(database),
-            costs=PgEvaluationCosts(database),
-            erasures=PgErasures(database, audit_log),
-            tombstones=PgTombstones(database),
-            metrics=PgServiceMetrics(database),
-            listener=listener,
-            methods={
-                "grapheval": "By a graph of viewpoints.",
-                "innoeval": "By a board.",
-                "scholareval": "By the literature.",
-            },
-            corpora=None,
-            ready=ready,
-            webhooks=PgWebhooks(database),
-            cipher=SecretCipher([KEY]),
-            check_address=partial(check_webhook_address, WebhookSettings(allow=("127.0.0.0/8",), plain_http=True)),
             batches=BatchSettings(),
-            read_table=read_table,
-            personas=12,
+            queue=QueueSettings(),
         )
         return cls(database, services, create_app(services), checks)
 
     def with_services(self, **others: Any) -> "Service":
-        services = replace(self.services, **others)
+        """Return the same service with other members; those of `options` are named without it."""
+        services = copy(self.services)
+        names = {item.name for item in fields(services.options)} & others.keys()
+        services.options = replace(services.options, **{name: others.pop(name) for name in names})
+        for name, value in others.items():
+            setattr(services, name, value)
         return Service(self.database, services, create_app(services), self.checks)
 
     async def tenant(self, tenant: TenantId = ACME) -> None:
@@ -209,8 +148,8 @@ class Service:
         run = EvaluationId(f"run_{lease.job}")
         assert await leases.record_run(lease, run, {})
         if problem is None:
-            await PgReports(self.database).keep(report(run).model_copy(update={"graph": graph}), [], {})
-        verdict = JobVerdict(state="failed" if problem else "done", run_id=run, problem=problem, cost_usd=0.25)
+            await PgReports(self.database).keep(report(run).model_copy(update={"graph": graph}))
+        verdict = JobVerdict(state="failed" if problem else "succeeded", run_id=run, problem=problem, cost_usd=0.25)
         assert await leases.finish(lease, verdict)
         return lease
 

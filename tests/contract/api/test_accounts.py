@@ -2,8 +2,8 @@
 
 import pytest
 
+from tests.contract.api.problems import check_problem
 from tests.contract.api.service import BODY, OTHER, Service
-from tests.contract.api.test_problems import problem
 
 
 async def test_a_tenant_is_agreed_with_changed_and_deleted(service: Service) -> None:
@@ -15,8 +15,8 @@ async def test_a_tenant_is_agreed_with_changed_and_deleted(service: Service) -> 
         listed = await admin.get("/v1/tenants?limit=1")
         second = await admin.get("/v1/tenants", params={"after": listed.json()["next"]})
         assert (await admin.delete("/v1/tenants/agency")).status_code == 204
-        problem(await admin.get("/v1/tenants/agency"), 404, "not-found")
-        problem(await admin.delete("/v1/tenants/agency"), 404, "not-found")
+        check_problem(await admin.get("/v1/tenants/agency"), 404, "not-found")
+        check_problem(await admin.delete("/v1/tenants/agency"), 404, "not-found")
     assert changed.json() == shown.json()
     assert (shown.json()["name"], shown.json()["weight"], shown.json()["monthly_usd"]) == ("An agency", 3, None)
     assert [item["id"] for item in (*listed.json()["items"], *second.json()["items"])] == ["acme", "agency", "other"]
@@ -24,12 +24,12 @@ async def test_a_tenant_is_agreed_with_changed_and_deleted(service: Service) -> 
 
 async def test_a_name_that_is_taken_is_a_conflict(service: Service) -> None:
     async with service.caller("admin") as admin:
-        problem(await admin.post("/v1/tenants", json={"id": "other", "name": "Somebody"}), 409, "conflict")
+        check_problem(await admin.post("/v1/tenants", json={"id": "other", "name": "Somebody"}), 409, "conflict")
 
 
 async def test_a_tenant_does_not_delete_itself(service: Service) -> None:
     async with service.caller("admin") as admin:
-        problem(await admin.delete("/v1/tenants/acme"), 409, "conflict")
+        check_problem(await admin.delete("/v1/tenants/acme"), 409, "conflict")
         assert (await admin.get("/v1/tenants/acme")).status_code == 200
 
 
@@ -62,7 +62,7 @@ async def test_a_key_is_shown_once(service: Service) -> None:
 )
 async def test_a_key_that_cannot_be_is_refused(service: Service, body: dict[str, object], pointer: str) -> None:
     async with service.caller("manage") as manager:
-        document = problem(await manager.post("/v1/keys", json=body), 422, "invalid-request")
+        document = check_problem(await manager.post("/v1/keys", json=body), 422, "invalid-request")
     assert document.errors is not None
     assert document.errors[0].pointer == pointer
 
@@ -72,8 +72,8 @@ async def test_nobody_gives_away_what_they_have_not(service: Service) -> None:
         higher = await manager.post("/v1/keys", json={"name": "x", "scopes": ["admin"]})
         figures = await manager.post("/v1/keys", json={"name": "x", "scopes": ["metrics"]})
         elsewhere = await manager.post("/v1/keys", json={"name": "x", "scopes": ["read"], "tenant": OTHER})
-    assert problem(higher, 403, "forbidden").scope == problem(figures, 403, "forbidden").scope == "admin"
-    assert problem(elsewhere, 403, "forbidden").scope == "admin"
+    assert check_problem(higher, 403, "forbidden").scope == check_problem(figures, 403, "forbidden").scope == "admin"
+    assert check_problem(elsewhere, 403, "forbidden").scope == "admin"
 
 
 async def test_an_admin_makes_keys_for_others(service: Service) -> None:
@@ -83,7 +83,7 @@ async def test_an_admin_makes_keys_for_others(service: Service) -> None:
         nowhere = await admin.post("/v1/keys", json={"name": "x", "scopes": ["read"], "tenant": "nobody"})
     assert made.json()["tenant"] == OTHER
     assert [key["name"] for key in listed.json()["items"]] == ["first"]
-    problem(nowhere, 404, "not-found")
+    check_problem(nowhere, 404, "not-found")
 
 
 async def test_usage_counts_ones_own_jobs(service: Service) -> None:
@@ -96,9 +96,9 @@ async def test_usage_counts_ones_own_jobs(service: Service) -> None:
         asked = (await admin.get("/v1/usage?tenant=acme&since=2026-01-01T00:00:00Z")).json()
         past = (await client.get("/v1/usage?since=2001-01-01T00:00:00Z&until=2001-02-01T00:00:00Z")).json()
         backwards = await client.get("/v1/usage?since=2002-01-01T00:00:00Z&until=2001-02-01T00:00:00Z")
-    assert {(one["state"], one["jobs"]) for one in own["jobs"]} == {("done", 1), ("queued", 1)}
+    assert {(item["state"], item["jobs"]) for item in own["jobs"]} == {("succeeded", 1), ("queued", 1)}
     assert own["spent_this_month_usd"] == 0.25
     assert (own["cost_usd"], own["cost_absent"]) == (0.0, None)
     assert none["jobs"] == past["jobs"] == []
     assert asked["jobs"] == own["jobs"]
-    problem(backwards, 422, "invalid-request")
+    check_problem(backwards, 422, "invalid-request")

@@ -1,5 +1,4 @@
-"""What people do about a proposal that is being erased at that very moment: done, or 410; never a fault of the
-database."""
+"""Actions on a proposal while it is being erased: they succeed or return 410, and never cause a database error."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -13,12 +12,11 @@ from orchestrator.jobs.models import JobId
 from orchestrator.store import Database
 from orchestrator.store.database import Connection
 from orchestrator.store.retention import erase_jobs
+from tests.contract.api.console_forms import csrf_token, signed_in
+from tests.contract.api.erasures import wait_for_blocked_statements
 from tests.contract.api.people import OPERATOR, Person, asking, call_of, person
+from tests.contract.api.problems import check_problem
 from tests.contract.api.service import ACME, BODY, Service
-from tests.contract.api.test_console_rankings import token_of
-from tests.contract.api.test_console_tables import signed_in
-from tests.contract.api.test_erasure_races import waiting
-from tests.contract.api.test_problems import problem
 from tests.contract.store_jobs import NOW
 
 Ask = Callable[[], Awaitable[httpx2.Response]]
@@ -32,29 +30,30 @@ _ACTS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 async def erased_under(service: Service, evaluation: str, ask: Ask) -> httpx2.Response:
-    """What an act is answered that comes while the erasure is under way, and goes on once it is done."""
+    """Return the response to a request that arrives during the erasure and continues once it is done."""
 
     async def erase(connection: Connection) -> "asyncio.Future[httpx2.Response]":
         async with connection.transaction():
             await erase_jobs(connection, ACME, [JobId(evaluation)], NOW, 1)
             acting = asyncio.ensure_future(ask())
-            await waiting(service.database, 1)
+            await wait_for_blocked_statements(service.database, 1)
         return acting
 
     return await (await service.database.run(erase))
 
 
 async def erased_over(service: Service, evaluation: str, ask: Ask) -> httpx2.Response:
-    """What an act is answered that holds the call already when the erasure comes. It looks up whether the call is
-    signed off when it has it, which waits here."""
+    """Return the response to a request that already holds the call when the erasure arrives.
+
+    The request checks whether the call is signed off once it holds it, and is blocked there."""
     connection = await service.database.connect_unpooled()
     try:
         async with connection.transaction():
             await connection.execute("LOCK TABLE sign_offs IN ACCESS EXCLUSIVE MODE")
             acting = asyncio.ensure_future(ask())
-            await waiting(service.database, 1)
+            await wait_for_blocked_statements(service.database, 1)
             erasing = asyncio.create_task(service.services.erasures.erase(ACME, OPERATOR, [JobId(evaluation)], NOW))
-            await waiting(service.database, 2)
+            await wait_for_blocked_statements(service.database, 2)
         answer = await acting
         await erasing
         return answer
@@ -91,7 +90,7 @@ async def test_what_is_said_of_a_single_evaluation_while_it_is_erased_is_410(ser
         single = (await machine.post("/v1/evaluations", json=BODY)).json()["id"]
         body = _ACTS[what][1] | ({"reviewer": reviewer.member.id} if what == "conflicts" else {})
         ask = partial(asks.post, f"/v1/evaluations/{single}/{what}", json=body)
-        problem(await erased_under(service, single, ask), 410, "gone")
+        check_problem(await erased_under(service, single, ask), 410, "gone")
     assert await words_about(service.database, single) == []
 
 
@@ -106,7 +105,7 @@ async def test_an_act_about_a_call_that_meets_an_erasure_is_done_or_410(
     async with asking(service, ada if role == "reviewer" else owner) as acts:
         answer = await meets(service, first, partial(acts.post, f"/v1/evaluations/{first}/{what}", json=body))
         if answer.status_code not in (200, 201):
-            problem(answer, 410, "gone")
+            check_problem(answer, 410, "gone")
     assert await service.database.fetch("SELECT FROM jobs") == []
     assert await words_about(service.database, first) == []
 
@@ -138,8 +137,8 @@ async def test_a_page_that_meets_an_erasure_says_so(service: Service) -> None:
     owner = await person(service, "owner", "Olga Owner")
     async with service.caller() as machine, signed_in(service, owner.key) as browser:
         single = (await machine.post("/v1/evaluations", json=BODY)).json()["id"]
-        form = {"csrf_token": await token_of(browser, f"/console/proposals/{single}"), "text": "Look at the budget."}
+        form = {"csrf_token": await csrf_token(browser, f"/console/proposals/{single}"), "text": "Look at the budget."}
         where, headers = f"/console/proposals/{single}/remarks", {"Origin": "http://api"}
         answer = await erased_under(service, single, partial(browser.post, where, data=form, headers=headers))
     assert answer.status_code == 410
-    assert "This proposal was erased" in answer.text
+    assert "was erased on" in answer.text

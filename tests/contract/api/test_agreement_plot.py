@@ -2,62 +2,19 @@
 
 import html
 import re
-from collections.abc import Sequence
 
 import pytest
 
-from assayer.models import EvaluationId, Part, Score, Summary
-from orchestrator.access.roles import PERMISSIONS
-from orchestrator.jobs.models import BatchId, JobVerdict
-from orchestrator.settings import QueueSettings
-from orchestrator.store import PgLeases, PgReports
-from tests.contract.api.people import Person, asking, person
-from tests.contract.api.service import OTHER, Service
-from tests.contract.api.test_console_tables import signed_in
-from tests.contract.store_records import report
-
-NOTHING = Summary(strengths=(), weaknesses=(), suggestions=())
-MACHINE: Sequence[float | None] = (0.5, 1.5, 3.5, 4.5, 6.5, 7.5, 9.5, None)
-"""Of the proposals in the order of their rows, of 10."""
-OF_GRACE = (1, 1, 2, 3, 4, 4, 5, 3)
-OF_BEN = (1, 2, 2, 4, 3, 4, 5, 1)
-
-
-async def reviewed_call(service: Service, given: int = 8, others: int = 0) -> tuple[BatchId, Person, Person]:
-    """A call of eight, assigned to two reviewers, of whom both have given so many first opinions; and to `others` who
-    are there besides."""
-    rows = "\n".join(f'Number {n},"We count what {n} plots hold. {"We test it. " * 20}"' for n in range(len(MACHINE)))
-    grace, ben = await person(service, "reviewer", "Grace Hopper"), await person(service, "reviewer", "Ben Blum")
-    officer = await person(service, "officer", "Otto Officer")
-    async with asking(service, officer) as officers:
-        made = await officers.post("/v1/batches", files=[("file", ("call.csv", f"title,text\n{rows}\n".encode()))])
-        batch = BatchId(made.json()["id"])
-        assigned = await officers.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2 + others})
-        assert assigned.status_code < 300, assigned.text
-        listed = (await officers.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
-    of_row = {one["row"]: one["id"] for one in listed}
-    leases = PgLeases(service.database, QueueSettings())
-    for _ in MACHINE:
-        lease = await service.lease()
-        run = EvaluationId(f"run_{lease.job}")
-        assert await leases.record_run(lease, run, {})
-        value = next(MACHINE[row - 1] for row, id in of_row.items() if id == lease.job)
-        parts: tuple[Part, ...] = ()
-        if value is not None:
-            score = Score(value=value, basis="two papers", certainty="low")
-            parts = (Part(name="soundness", title="Soundness", score=score, summary=NOTHING, assessments=()),)
-        await PgReports(service.database).keep(report(run).model_copy(update={"parts": parts}), [], {})
-        assert await leases.finish(lease, JobVerdict(state="done", run_id=run, cost_usd=0.25))
-    for who, scores in ((grace, OF_GRACE), (ben, OF_BEN)):
-        async with asking(service, who) as reviewer:
-            for row, opinion in list(enumerate(scores, 1))[:given]:
-                answer = await reviewer.post(f"/v1/evaluations/{of_row[row]}/opinions", json={"score": opinion})
-                assert answer.status_code < 300, answer.text
-    return batch, grace, ben
+from tests.contract.api.console_forms import signed_in
+from tests.contract.api.people import asking
+from tests.contract.api.reviewed_calls import (
+    call_with_opinions,
+)
+from tests.contract.api.service import Service
 
 
 async def test_agreement_is_drawn_with_what_chance_and_one_score_for_all_would_give(service: Service) -> None:
-    batch, grace, _ = await reviewed_call(service)
+    batch, grace, _ = await call_with_opinions(service)
     async with asking(service, grace) as reviewer:  # a revision moves no first opinion
         first = (await reviewer.get("/v1/assignments")).json()["items"][0]["evaluation"]
         revised = await reviewer.patch(f"/v1/evaluations/{first}/opinions", json={"score": 5})
@@ -86,25 +43,8 @@ async def test_agreement_is_drawn_with_what_chance_and_one_score_for_all_would_g
     [(0, "Nobody has given a first opinion yet."), (4, "Not enough opinions. Only 4 proposals have")],
 )
 async def test_without_opinions_and_with_few_the_page_says_so(service: Service, given: int, words: str) -> None:
-    batch, *_ = await reviewed_call(service, given)
+    batch, *_ = await call_with_opinions(service, given)
     async with signed_in(service, await service.key()) as officer:
         page = (await officer.get(f"/console/calls/{batch}/plots")).text
     assert words in page
     assert "Agreement of people with each other" not in page
-
-
-async def test_nobody_who_gives_opinions_learns_from_it_what_others_or_the_machine_think(service: Service) -> None:
-    batch, _, ben = await reviewed_call(service)
-    eve = await person(service, "reviewer", "Eve Adams")  # has given none
-    assert not PERMISSIONS["give opinions"] & (PERMISSIONS["see calls"] | PERMISSIONS["see the panel"])
-    for who in (ben, eve):
-        async with signed_in(service, who.key) as reviewer:
-            refused = await reviewer.get(f"/console/calls/{batch}/plots")
-            assert refused.status_code == 403
-            assert "Same order" not in refused.text
-            for path in ("queue", "account"):
-                assert "/plots" not in (await reviewer.get(f"/console/{path}")).text
-    stranger = await service.key(tenant=OTHER)
-    async with signed_in(service, stranger) as other:
-        assert (await other.get(f"/console/calls/{batch}/plots")).status_code == 404
-    assert (await service.services.opinions.first(OTHER, batch)).scores == []

@@ -1,18 +1,18 @@
-"""The attacks of `python -m benchmarks.attacks service`: each holds here, and they attack nothing but this machine."""
+"""The attacks of `python -m benchmarks.hostile.attacks service` fail here, and reach only this machine."""
 
 from collections.abc import AsyncIterator
 
 import httpx2
 import pytest
 
-from benchmarks.attacks.crowds import CROWDS
-from benchmarks.attacks.honest import ask_honestly
-from benchmarks.attacks.single import attack_one, single_attacks
-from benchmarks.attacks.target import Target, prepared
+from benchmarks.hostile.attacks.crowds import CROWDS
+from benchmarks.hostile.attacks.honest import ask_honestly
+from benchmarks.hostile.attacks.single import attack_one, single_attacks
+from benchmarks.hostile.attacks.target import Target, prepared
 from tests.contract.api.service import Service, served
 
 SHARE = 0.01
-"""Of the size of the large ones; the whole is for the program."""
+"""Share of the full size used for large attacks here; the program runs them in full."""
 KEYS = 4
 
 
@@ -25,8 +25,8 @@ async def target(service: Service) -> AsyncIterator[Target]:
 async def test_every_single_attack_is_refused_or_answered(target: Target) -> None:
     tried = list(single_attacks(target, SHARE))
     async with httpx2.AsyncClient(base_url=target.url, timeout=60) as client:
-        held = [await attack_one(client, target, one) for one in tried]
-    assert [(one, attack) for one, attack in zip(held, tried, strict=True) if not one.holds] == []
+        held = [await attack_one(client, target, item) for item in tried]
+    assert [(item, attack) for item, attack in zip(held, tried, strict=True) if not item.holds] == []
 
 
 async def test_crowds_get_no_failure_out_of_the_service_and_nobody_else_is_refused(target: Target) -> None:
@@ -42,7 +42,7 @@ async def test_tenants_of_the_attacks_are_gone_afterwards(service: Service) -> N
         async with prepared(url, await service.key("admin"), KEYS) as made:
             assert len(set(made.attackers)) == KEYS
         async with service.client(await service.key("admin"), url) as client:
-            names = {one["id"] for one in (await client.get("/v1/tenants")).json()["items"]}
+            names = {item["id"] for item in (await client.get("/v1/tenants")).json()["items"]}
     assert names == {"acme", "other"}
 
 

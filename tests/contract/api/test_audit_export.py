@@ -6,9 +6,9 @@ from pathlib import Path
 
 from orchestrator.access.audit_chain import AuditEntry, AuditExport
 from tests.contract.api.commands import Program
+from tests.contract.api.console_forms import signed_in
 from tests.contract.api.people import asking, call_of, person
 from tests.contract.api.service import Service, served
-from tests.contract.api.test_console_tables import signed_in
 
 
 async def test_words_blanked_in_an_owners_export_are_a_fault(service: Service, tmp_path: Path) -> None:
@@ -23,12 +23,12 @@ async def test_words_blanked_in_an_owners_export_are_a_fault(service: Service, t
     head, *entries = [json.loads(line) for line in (await asyncio.to_thread(file.read_text)).splitlines()]
     assert head["reader"] == "owner"
     entries[-1] |= {"content": None, "salt": None, "withheld": True}
-    await asyncio.to_thread(file.write_text, "".join(json.dumps(one) + "\n" for one in (head, *entries)))
+    await asyncio.to_thread(file.write_text, "".join(json.dumps(entry) + "\n" for entry in (head, *entries)))
     found = await program.run("audit-log", "verify", file, "--tip", saved.out.strip())
     assert found.code == 1
     assert f"entry {len(entries)}: says that its words are withheld" in found.out
     assert "1 fault in " in found.err
-    await asyncio.to_thread(file.write_text, "".join(json.dumps(one) + "\n" for one in (head, *entries, head)))
+    await asyncio.to_thread(file.write_text, "".join(json.dumps(entry) + "\n" for entry in (head, *entries, head)))
     twice = await program.run("audit-log", "verify", file)
     assert twice.code == 2
     assert "says twice" in twice.err
@@ -39,4 +39,4 @@ async def test_the_console_saves_for_whom_it_was_too(service: Service) -> None:
     async with signed_in(service, auditor.key) as browser:
         head, *entries = (await browser.get("/console/audit-log/export")).text.splitlines()
     assert AuditExport.model_validate_json(head).reader == "auditor"
-    assert [AuditEntry.model_validate_json(one).number for one in entries] == [1, 2]
+    assert [AuditEntry.model_validate_json(entry).number for entry in entries] == [1, 2]

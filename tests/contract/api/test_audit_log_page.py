@@ -1,16 +1,10 @@
 """The page of the audit log: filtered, turned, its chain checked and saved."""
 
-from pathlib import Path
-
-import pytest
-from playwright.async_api import async_playwright
-
 from orchestrator.access.audit_chain import Actor, AuditedAct, AuditEntry, audit_faults
 from orchestrator.jobs.models import TenantId
-from tests.chromium import launch_options
+from tests.contract.api.console_forms import signed_in
 from tests.contract.api.people import person
-from tests.contract.api.service import ACME, OTHER, Service, served
-from tests.contract.api.test_console_tables import _look, signed_in
+from tests.contract.api.service import ACME, Service
 
 HERE = "/console/audit-log"
 
@@ -69,49 +63,3 @@ async def test_a_chain_longer_than_one_reading_is_checked_and_saved_whole(servic
     assert saved.headers["content-disposition"] == 'attachment; filename="audit-log.jsonl"'
     entries = [AuditEntry.model_validate_json(line) for line in saved.text.splitlines()[1:]]
     assert list(audit_faults(entries, tip)) == []
-
-
-async def test_only_owners_and_auditors_read_it_and_only_their_own(service: Service) -> None:
-    await written(service, 2, tenant=OTHER)
-    paths = (HERE, f"{HERE}/check", f"{HERE}/export")
-    for key in ((await person(service, "officer", "Otto Officer")).key, (await person(service, "reviewer")).key):
-        async with signed_in(service, key) as browser:
-            for path in paths:
-                assert (await browser.get(path)).status_code == 403
-    async with signed_in(service, (await person(service, "owner", "Olga Owner")).key) as browser:
-        for path in paths:
-            found = await browser.get(path)
-            assert found.status_code == 200
-            assert "Grace Hopper" not in found.text
-
-
-@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
-async def test_an_auditor_filters_and_checks_the_log_by_keyboard(
-    service: Service, tmp_path: Path, width: int, scheme: str
-) -> None:
-    auditor = await person(service, "auditor", "Eva Auditor", affiliation="Court of Audit")
-    await written(service, 3)
-    complaints: list[str] = []
-    async with served(service.app) as url, async_playwright() as running:
-        browser = await running.chromium.launch(**launch_options())
-        context = await browser.new_context(
-            viewport={"width": width, "height": 800}, color_scheme="dark" if scheme == "dark" else "light"
-        )
-        page = await context.new_page()
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        await page.goto(f"{url}/console")
-        await page.locator("input:focus").wait_for()
-        await page.keyboard.type(auditor.key)
-        await page.keyboard.press("Enter")
-        await page.get_by_role("link", name="Audit log").press("Enter")
-        await page.get_by_role("heading", name="Audit log").wait_for()
-        await page.get_by_role("button", name="Check the chain").press("Enter")
-        await page.get_by_text("The chain is whole: 5 entries").wait_for()
-        await _look(page, page.url, tmp_path, "log", width)
-        await page.get_by_label("Id of what it is about").fill("ev_2")
-        await page.keyboard.press("Enter")
-        await page.wait_for_url("**about=ev_2**")
-        assert await page.locator("tbody tr").count() == 1
-        await browser.close()
-    assert complaints == []

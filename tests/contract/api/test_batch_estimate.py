@@ -1,4 +1,4 @@
-"""What a batch would cost is told before it is sent, from the tenant's own evaluations, and nothing is stored."""
+"""Cost estimate of a batch before it is sent, from the tenant's own evaluations; nothing is stored."""
 
 import asyncio
 import datetime as dt
@@ -8,23 +8,20 @@ import httpx2
 
 from assayer.models import Absent, EvaluationId, Idea, IdeaId, Window
 from assayer.models.paper import CorpusFit
-from index.memory_corpus import MemoryCorpus, MemoryCorpusVersions
+from assayer_client.batches import BatchEstimate
+from index.memory_corpus import MemoryCorpus
 from orchestrator.api.expected_fit import expected_fit
-from orchestrator.api.routes.batch_estimate import BatchEstimate
 from orchestrator.jobs.estimates import TypicalEvaluation
 from orchestrator.jobs.models import JobVerdict, TenantId, TenantPlan
 from orchestrator.store import PgAnswerCache
 from tests.contract.api.commands import Program
-from tests.contract.api.service import ACME, OTHER, Service
-from tests.contract.api.test_batches import JSONL
-from tests.contract.api.test_commands import program
+from tests.contract.api.service import ACME, JSONL_HEADERS, OTHER, Service
 from tests.contract.store_jobs import Queue, job
 from tests.contract.store_records import answered, call
+from tests.in_memory import MemoryCorpusVersions
 from tests.unit.batch_bodies import as_jsonl, words
 from tests.unit.scicompanion_world import PAPERS
 from workers.embedding.hashing_embedder import HashingEmbedder
-
-__all__ = ["program"]
 
 TYPICAL = TypicalEvaluation(calls=60, prompt_tokens=200_000, completion_tokens=20_000, cost_usd=0.4, high_cost_usd=0.5)
 THREE = as_jsonl(
@@ -38,7 +35,7 @@ THREE = as_jsonl(
 
 
 async def asked(caller: httpx2.AsyncClient, body: bytes = THREE, **query: str) -> BatchEstimate:
-    answer = await caller.post("/v1/batches/estimate", content=body, headers=JSONL, params=query)
+    answer = await caller.post("/v1/batches/estimate", content=body, headers=JSONL_HEADERS, params=query)
     assert answer.status_code == 200, answer.text
     return BatchEstimate.model_validate_json(answer.content)
 
@@ -52,15 +49,15 @@ async def evaluated(service: Service, count: int, usd: float | None, tenant: Ten
         assert await queue.leases.record_run(lease, run, {"run": run})
         row = answered(f"key_{run}", run, call(cost_usd=usd)).model_copy(update={"at": dt.datetime.now(dt.UTC)})
         await PgAnswerCache(service.database).record(row, None)
-        await queue.leases.finish(lease, JobVerdict(state="done", cost_usd=usd))
+        await queue.leases.finish(lease, JobVerdict(state="succeeded", cost_usd=usd))
 
 
 async def test_estimate_names_what_is_wrong_counts_words_once_and_stores_nothing(service: Service) -> None:
-    service = service.with_services(typical={"scholareval": TYPICAL})
+    service = service.with_services(typical={"review": TYPICAL})
     async with service.caller() as caller:
         found = await asked(caller)
         assert (found.rows, found.accepted, found.ideas, [row.row for row in found.rejected]) == (4, 3, 2, [4])
-        assert [(one.row, one.same_as) for one in found.duplicates] == [(3, 2)]
+        assert [(duplicate.row, duplicate.same_as) for duplicate in found.duplicates] == [(3, 2)]
         assert (found.basis, found.calls, found.cost_usd, found.high_cost_usd) == ("typical", 120, 0.8, 1.0)
         assert (found.hours, found.left_this_month_usd, found.exceeds_month) == (None, None, None)
         assert found.hours_absent
@@ -69,7 +66,7 @@ async def test_estimate_names_what_is_wrong_counts_words_once_and_stores_nothing
 
 
 async def test_own_evaluations_tell_more_and_those_of_others_nothing(service: Service) -> None:
-    service = service.with_services(typical={"scholareval": TYPICAL})
+    service = service.with_services(typical={"review": TYPICAL})
     await evaluated(service, 12, 0.25)
     await evaluated(service, 12, 7.0, OTHER)
     async with service.caller() as caller:
@@ -99,7 +96,7 @@ async def test_cost_is_unknown_where_a_price_is(service: Service) -> None:
 
 
 async def test_estimate_tells_whether_the_month_has_enough_left(service: Service) -> None:
-    service = service.with_services(typical={"scholareval": TYPICAL})
+    service = service.with_services(typical={"review": TYPICAL})
     await service.services.tenants.update(ACME, TenantPlan(name=ACME, monthly_usd=0.9))
     async with service.caller() as caller:
         found = await asked(caller)
@@ -109,7 +106,7 @@ async def test_estimate_tells_whether_the_month_has_enough_left(service: Service
 
 async def test_body_without_an_idea_is_refused_as_a_submission_would_be(service: Service) -> None:
     async with service.caller() as caller:
-        answer = await caller.post("/v1/batches/estimate", content=as_jsonl([{"title": "-"}]), headers=JSONL)
+        answer = await caller.post("/v1/batches/estimate", content=as_jsonl([{"title": "-"}]), headers=JSONL_HEADERS)
         assert (answer.status_code, answer.json()["rows"][0]["row"]) == (422, 1)
 
 
@@ -119,10 +116,10 @@ async def test_command_says_it_in_words_and_submits_nothing(program: Program, se
     assert ended.code == 0, ended.err
     assert "bad.pdf" in ended.err
     said = dict(line.split(":", 1) for line in ended.out.splitlines() if ":" in line)
-    assert said["Ideas"].strip() == "1 by scholareval (besides 1 refused)"
+    assert said["Ideas"].strip() == "1 by review (besides 1 refused)"
     assert said["Cost"].strip().startswith("about $0.25;")
     assert said["Budget"].strip() == "no monthly limit"
-    assert said["Basis"].strip() == "your last 12 evaluations by scholareval"
+    assert said["Basis"].strip() == "your last 12 evaluations by review"
     assert ended.out.rstrip().endswith("Nothing was submitted.")
     async with service.caller() as caller:
         assert len((await caller.get("/v1/evaluations")).json()["items"]) == 12
@@ -188,7 +185,7 @@ async def test_a_slow_corpus_tells_of_those_that_were_looked_at_in_time_or_that_
     ideas = [
         Idea(id=IdeaId(str(number)), text=text, title="", sections=(), source="") for number, text in enumerate(texts)
     ]
-    some = await expected_fit(services, ideas[:4], None, seconds=0.5)
+    some = await expected_fit(services, ideas[:4], None, seconds=2.0)
     assert not isinstance(some, Absent)
     assert (some.checked, some.good, some.poor) == (2, 1, 1)
     none = await expected_fit(services, ideas[2:], None, seconds=0.1)

@@ -11,38 +11,30 @@ import openpyxl
 import pyarrow.parquet as pq
 import pytest
 
-from orchestrator.api.common_schemas import Page
-from orchestrator.api.routes.batch_upload import AcceptedBatch
-from orchestrator.api.routes.batches import BatchResource, BatchSummary
-from orchestrator.api.routes.evaluations import Evaluation
+from assayer_client.batches import AcceptedBatch, BatchResource, BatchSummary
+from assayer_client.evaluations import Evaluation
+from assayer_client.resources import Page
 from orchestrator.batches.results import ResultLine
 from orchestrator.jobs.models import JobId, Problem
 from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.settings import BatchSettings
-from tests.contract.api.service import ACME, OTHER, Service, served
-from tests.contract.api.test_problems import problem
+from tests.contract.api.problems import check_problem
+from tests.contract.api.service import ACME, JSONL_HEADERS, Service, served
 from tests.unit.batch_bodies import BOUNDARY, WORDS, as_csv, as_form, as_jsonl, packed, words
 
-JSONL = {"Content-Type": "application/jsonl"}
 CSV = {"Content-Type": "text/csv"}
 FORM = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}
 THREE = as_jsonl([{"id": f"P-{number}", "title": f"Plan {number}", "text": words(number)} for number in range(3)])
 
 
 async def submit(
-    client: httpx2.AsyncClient, body: bytes = THREE, headers: dict[str, str] = JSONL, **query: str
+    client: httpx2.AsyncClient, body: bytes = THREE, headers: dict[str, str] = JSONL_HEADERS, **query: str
 ) -> AcceptedBatch:
     answer = await client.post("/v1/batches", content=body, headers=headers, params=query)
     assert answer.status_code == 202, answer.text
     accepted = AcceptedBatch.model_validate_json(answer.content)
     assert answer.headers["location"] == accepted.links.batch
     return accepted
-
-
-@pytest.fixture
-async def client(service: Service) -> AsyncIterator[httpx2.AsyncClient]:
-    async with service.caller() as opened:
-        yield opened
 
 
 async def shown(client: httpx2.AsyncClient, accepted: AcceptedBatch) -> BatchResource:
@@ -55,11 +47,11 @@ async def test_rows_wait_as_they_were_asked_for(service: Service, client: httpx2
         client, rows, method="grapheval", cutoff="2024-05-01", max_usd="0.5", name="Call 7", priority="interactive"
     )
     page = Page[Evaluation].model_validate_json((await client.get(accepted.links.evaluations)).content)
-    assert [(one.row, one.title, one.priority, one.batch) for one in page.items] == [
+    assert [(item.row, item.title, item.priority, item.batch) for item in page.items] == [
         (2, "B", "interactive", accepted.id),
         (1, "A", "interactive", accepted.id),
     ]
-    second, first = [await service.services.jobs.request(ACME, JobId(one.id)) for one in page.items]
+    second, first = [await service.services.jobs.request(ACME, JobId(item.id)) for item in page.items]
     assert isinstance(first, EvaluationRequest)
     assert isinstance(second, EvaluationRequest)
     assert (first.method, str(first.cutoff), first.limits.max_usd) == ("grapheval", "2024-05-01", 0.5)
@@ -67,29 +59,6 @@ async def test_rows_wait_as_they_were_asked_for(service: Service, client: httpx2
     assert (str(first.idea.cutoff), str(second.cutoff)) == ("2024-05-01", "2020-01-01")
     batch = await shown(client, accepted)
     assert (batch.name, batch.rows, batch.states, batch.finished_at) == ("Call 7", 2, {"queued": 2}, None)
-
-
-async def test_boards_of_a_batch_have_as_many_seats_as_are_asked_for(
-    service: Service, client: httpx2.AsyncClient
-) -> None:
-    rows = as_jsonl([{"title": "A", "text": words(1)}])
-    accepted = await submit(client, rows, method="innoeval", board="3", open="true")
-    more = {"method": "innoeval", "board": "0", "first": str(accepted.next_row)}
-    added = await client.post(accepted.links.rows, content=rows, headers=JSONL, params=more)
-    assert added.status_code == 202, added.text
-    page = Page[Evaluation].model_validate_json((await client.get(accepted.links.evaluations)).content)
-    works = [await service.services.jobs.request(ACME, JobId(one.id)) for one in page.items]
-    assert [work.board for work in works if isinstance(work, EvaluationRequest)] == [0, 3]
-
-
-async def test_the_same_rows_for_another_board_are_another_request(client: httpx2.AsyncClient) -> None:
-    rows, headers = as_jsonl([{"title": "A", "text": words(1)}]), JSONL | {"Idempotency-Key": "k"}
-    first, again, other = [
-        await client.post(f"/v1/batches?method=innoeval&board={board}", content=rows, headers=headers)
-        for board in (3, 3, 4)
-    ]
-    assert (first.status_code, again.json()) == (202, first.json())
-    problem(other, 422, "idempotency-key-reused")
 
 
 async def test_latin_1_table_with_a_broken_row_goes_on_without_it(client: httpx2.AsyncClient) -> None:
@@ -103,7 +72,7 @@ async def test_latin_1_table_with_a_broken_row_goes_on_without_it(client: httpx2
     batch = await shown(client, accepted)
     assert (batch.rejected, batch.rejected_rows, batch.states) == (1, accepted.rejected, {"queued": 2})
     page = Page[Evaluation].model_validate_json((await client.get(accepted.links.evaluations)).content)
-    assert {one.title for one in page.items} == {"Größe", "Höhe"}
+    assert {item.title for item in page.items} == {"Größe", "Höhe"}
 
 
 async def test_the_rows_of_a_workbook_become_jobs_and_an_encrypted_one_is_told(client: httpx2.AsyncClient) -> None:
@@ -115,7 +84,7 @@ async def test_the_rows_of_a_workbook_become_jobs_and_an_encrypted_one_is_told(c
     encrypted = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le")
     accepted = await submit(client, as_form({"call.xlsx": file.getvalue(), "locked.xlsx": encrypted}), FORM)
     assert (accepted.rows, accepted.accepted) == (3, 1)
-    assert [(one.row, one.source) for one in accepted.rejected] == [(2, "call.xlsx:2 (A-2)"), (3, "locked.xlsx")]
+    assert [(item.row, item.source) for item in accepted.rejected] == [(2, "call.xlsx:2 (A-2)"), (3, "locked.xlsx")]
     assert accepted.rejected[1].detail == "locked.xlsx is encrypted. Save it without a password."
 
 
@@ -124,8 +93,8 @@ async def test_files_become_jobs_with_documents_and_what_is_no_pdf_is_told(
 ) -> None:
     pdf = b"%PDF-1.7 the rest is for the worker"
     accepted = await submit(client, as_form({"a.pdf": pdf, "b.pdf": b"<html>login</html>", "c.pdf": pdf}), FORM)
-    assert [(one.row, one.detail[:18]) for one in accepted.rejected] == [(2, "b.pdf is not a PDF")]
-    assert [(one.row, one.same_as) for one in accepted.duplicates] == [(3, 1)]
+    assert [(item.row, item.detail[:18]) for item in accepted.rejected] == [(2, "b.pdf is not a PDF")]
+    assert [(duplicate.row, duplicate.same_as) for duplicate in accepted.duplicates] == [(3, 1)]
     lease = await service.lease()
     assert isinstance(lease.request, EvaluationRequest)
     assert (lease.document, lease.request.idea, lease.request.source) == (pdf, None, "a.pdf")
@@ -134,7 +103,7 @@ async def test_files_become_jobs_with_documents_and_what_is_no_pdf_is_told(
 @pytest.mark.parametrize(
     ("body", "headers", "status", "slug", "says"),
     [
-        (b"", JSONL, 422, "invalid-request", "The batch is empty"),
+        (b"", JSONL_HEADERS, 422, "invalid-request", "The batch is empty"),
         (b"\n", CSV, 422, "invalid-request", "has no header"),
         (b"name\nx\n", CSV, 422, "invalid-request", "no column that holds ideas"),
         (as_form({}), FORM, 422, "invalid-request", "batch is empty"),
@@ -146,14 +115,16 @@ async def test_files_become_jobs_with_documents_and_what_is_no_pdf_is_told(
 async def test_unusable_batch_is_refused_and_nothing_is_stored(
     client: httpx2.AsyncClient, body: bytes, headers: dict[str, str], status: int, slug: str, says: str
 ) -> None:
-    refused = problem(await client.post("/v1/batches", content=body, headers=headers), status, slug)
+    refused = check_problem(await client.post("/v1/batches", content=body, headers=headers), status, slug)
     assert says in refused.detail
     assert (await client.get("/v1/batches")).json()["items"] == []
 
 
 async def test_batch_without_a_good_row_is_refused_with_every_row(client: httpx2.AsyncClient) -> None:
     body = b'{"text": "short"}\n{"text": \n'
-    refused = problem(await client.post("/v1/batches", content=body, headers=JSONL), 422, "invalid-request")
+    refused = check_problem(
+        await client.post("/v1/batches", content=body, headers=JSONL_HEADERS), 422, "invalid-request"
+    )
     assert refused.rows is not None
     assert [(row.row, row.field) for row in refused.rows] == [(1, "text"), (2, "")]
     assert "holds for 1 more" in refused.detail
@@ -172,7 +143,9 @@ async def test_batch_without_a_good_row_is_refused_with_every_row(client: httpx2
     ],
 )
 async def test_wrong_option_is_named(client: httpx2.AsyncClient, query: str, parameter: str) -> None:
-    refused = problem(await client.post(f"/v1/batches?{query}", content=THREE, headers=JSONL), 422, "invalid-request")
+    refused = check_problem(
+        await client.post(f"/v1/batches?{query}", content=THREE, headers=JSONL_HEADERS), 422, "invalid-request"
+    )
     assert refused.errors is not None
     assert refused.errors[0].parameter == parameter
 
@@ -186,7 +159,7 @@ async def test_batch_sent_again_with_its_key_is_one_whatever_the_boundary(client
     assert again.json() == first.json()
     assert len((await client.get("/v1/batches")).json()["items"]) == 1
     reused = await client.post("/v1/batches", content=as_form({"a.txt": words(2).encode()}), headers=FORM | key)
-    problem(reused, 422, "idempotency-key-reused")
+    check_problem(reused, 422, "idempotency-key-reused")
 
 
 async def finish_three(service: Service, client: httpx2.AsyncClient) -> AcceptedBatch:
@@ -194,7 +167,7 @@ async def finish_three(service: Service, client: httpx2.AsyncClient) -> Accepted
     accepted = await submit(client)
     await service.finish()
     await service.finish(Problem(type="budget-exhausted", title="The budget is spent", detail="=1+1: too dear."))
-    assert (await client.delete(accepted.links.batch)).json()["states"] == {"done": 1, "failed": 1, "cancelled": 1}
+    assert (await client.delete(accepted.links.batch)).json()["states"] == {"succeeded": 1, "failed": 1, "cancelled": 1}
     return accepted
 
 
@@ -203,7 +176,11 @@ async def test_results_are_lines_tables_and_columns(service: Service, client: ht
     answer = await client.get(accepted.links.results)
     assert answer.headers["content-type"].startswith("application/jsonl")
     done, failed, cancelled = map(ResultLine.model_validate_json, answer.text.splitlines())
-    assert [(one.row, one.state) for one in (done, failed, cancelled)] == [(1, "done"), (2, "failed"), (3, "cancelled")]
+    assert [(item.row, item.state) for item in (done, failed, cancelled)] == [
+        (1, "succeeded"),
+        (2, "failed"),
+        (3, "cancelled"),
+    ]
     assert done.report is not None
     assert (done.source, done.cost_usd) == ("row 1 (P-0)", 0.25)
     assert failed.problem is not None
@@ -211,13 +188,13 @@ async def test_results_are_lines_tables_and_columns(service: Service, client: ht
     table = await client.get(accepted.links.results, headers={"Accept": "text/csv"})
     assert f'filename="{accepted.id}.csv"' in table.headers["content-disposition"]
     rows = list(csv.DictReader(io.StringIO(table.text.removeprefix("\ufeff"))))
-    assert [row["state"] for row in rows] == ["done", "failed", "cancelled"]
+    assert [row["state"] for row in rows] == ["succeeded", "failed", "cancelled"]
     assert rows[1]["problem_detail"] == "'=1+1: too dear."
 
     columns = await client.get(accepted.links.results, params={"format": "parquet"}, headers={"Accept": "text/csv"})
     assert columns.headers["content-type"] == "application/vnd.apache.parquet"
     assert pq.read_table(io.BytesIO(columns.content)).column("id").to_pylist() == [row["id"] for row in rows]
-    problem(await client.get(accepted.links.results, headers={"Accept": "image/png"}), 406, "not-acceptable")
+    check_problem(await client.get(accepted.links.results, headers={"Accept": "image/png"}), 406, "not-acceptable")
 
 
 async def test_finished_batch_tells_its_pace_and_end(service: Service, client: httpx2.AsyncClient) -> None:
@@ -248,7 +225,7 @@ async def test_progress_is_streamed_until_the_batch_has_finished(service: Servic
                             await service.finish()
         assert events[0][0] == "progress"
         assert events[0][1].states == {"queued": 3}
-        assert (events[-1][0], events[-1][1].states) == ("finished", {"done": 3})
+        assert (events[-1][0], events[-1][1].states) == ("finished", {"succeeded": 3})
         again = await client.get(accepted.links.events, headers={"Last-Event-ID": "3"})
         assert again.status_code == 204
 
@@ -265,18 +242,21 @@ async def test_batch_that_is_sent_in_parts_is_one_and_finishes_after_the_last(
     second = await more(client, first, as_form({"c.txt": words(3).encode()}), first=3, open="true")
     third = await more(client, first, as_form({"d.pdf": b"none", "e.txt": words(5).encode()}), first=second.next_row)
     assert (second.id, third.id, third.name) == (first.id, first.id, "Call")
-    assert [(one.row, one.source) for one in third.rejected] == [(4, "d.pdf")]
+    assert [(item.row, item.source) for item in third.rejected] == [(4, "d.pdf")]
     for _ in range(2):
         await service.finish()
     batch = await shown(client, first)
-    assert (batch.rows, batch.open, batch.states) == (5, False, {"done": 3})
+    assert (batch.rows, batch.open, batch.states) == (5, False, {"succeeded": 3})
     assert batch.finished_at is not None
-    assert [(one.row, one.source) for one in batch.rejected_rows] == [(2, "b.pdf"), (4, "d.pdf")]
+    assert [(rejected_row.row, rejected_row.source) for rejected_row in batch.rejected_rows] == [
+        (2, "b.pdf"),
+        (4, "d.pdf"),
+    ]
     lines = (await client.get(first.links.results)).text.splitlines()
     found = [ResultLine.model_validate_json(line) for line in lines]
-    states = {1: "done", 2: "refused", 3: "done", 4: "refused", 5: "done"}
-    assert {one.row: one.state for one in found} == states
-    assert [one.row for one in found] == sorted(states)
+    states = {1: "succeeded", 2: "refused", 3: "succeeded", 4: "refused", 5: "succeeded"}
+    assert {item.row: item.state for item in found} == states
+    assert [item.row for item in found] == sorted(states)
 
 
 async def more(
@@ -294,10 +274,10 @@ async def test_part_that_is_sent_twice_is_one_and_one_out_of_place_is_refused(cl
     assert await more(client, first, part, key="k", first=4) == await more(client, first, part, key="k", first=4)
     assert (await shown(client, first)).rows == 4
     closed = await client.post(first.links.rows, content=part, headers=FORM, params={"first": 5})
-    assert "takes no rows from number 5 on" in problem(closed, 409, "conflict").detail
+    assert "takes no rows from number 5 on" in check_problem(closed, 409, "conflict").detail
     other = await submit(client, open="true")
     early = await client.post(other.links.rows, content=part, headers=FORM, params={"first": 3})
-    assert "takes no rows from number 3 on" in problem(early, 409, "conflict").detail
+    assert "takes no rows from number 3 on" in check_problem(early, 409, "conflict").detail
     assert (await shown(client, other)).rows == 3
 
 
@@ -315,22 +295,11 @@ async def test_archive_becomes_rows_and_one_that_does_harm_is_refused_by_the_nam
 ) -> None:
     zipped = {"Content-Type": "application/zip"}
     accepted = await submit(client, packed({"call/a.txt": words(1).encode(), "call/b.pdf": b"none"}), zipped)
-    assert [(one.row, one.source) for one in accepted.rejected] == [(2, "b.pdf")]
+    assert [(item.row, item.source) for item in accepted.rejected] == [(2, "b.pdf")]
     refused = await client.post("/v1/batches", content=packed({"../../a.pdf": b"%PDF-"}), headers=zipped)
-    assert "'../../a.pdf', which would leave" in problem(refused, 422, "invalid-request").detail
+    assert "'../../a.pdf', which would leave" in check_problem(refused, 422, "invalid-request").detail
     small = packed({"a.txt": words(2).encode()})
     assert (await submit(client, as_form({"call.zip": small}), FORM)).accepted == 1
-
-
-async def test_another_tenants_batch_is_not_there(service: Service, client: httpx2.AsyncClient) -> None:
-    accepted = await submit(client)
-    async with service.caller(tenant=OTHER) as stranger:
-        for link in (accepted.links.batch, accepted.links.evaluations, accepted.links.results, accepted.links.events):
-            problem(await stranger.get(link), 404, "not-found")
-        problem(await stranger.post(accepted.links.rows, content=THREE, params={"first": 4}), 404, "not-found")
-        problem(await stranger.delete(accepted.links.batch), 404, "not-found")
-        assert (await stranger.get("/v1/batches")).json()["items"] == []
-    assert (await shown(client, accepted)).states == {"queued": 3}
 
 
 async def test_more_uploads_than_the_process_takes_are_told_to_come_later(service: Service) -> None:
@@ -339,8 +308,8 @@ async def test_more_uploads_than_the_process_takes_are_told_to_come_later(servic
 
         async def slow() -> AsyncIterator[bytes]:
             yield THREE
-            refused = await client.post("/v1/batches", content=THREE, headers=JSONL)
-            assert problem(refused, 503, "busy").retry_after == int(refused.headers["retry-after"])
+            refused = await client.post("/v1/batches", content=THREE, headers=JSONL_HEADERS)
+            assert check_problem(refused, 503, "busy").retry_after == int(refused.headers["retry-after"])
             yield b"\n"
 
-        assert (await client.post("/v1/batches", content=slow(), headers=JSONL)).status_code == 202
+        assert (await client.post("/v1/batches", content=slow(), headers=JSONL_HEADERS)).status_code == 202

@@ -1,4 +1,4 @@
-"""What reviewers of a blind call are told: the proposal, and never whose it is, before their opinion and after it."""
+"""Information shown to reviewers of a blind call: the proposal, and never its author, before or after their opinion."""
 
 import httpx2
 import pytest
@@ -7,12 +7,11 @@ from assayer.models import Report
 from orchestrator.jobs.models import JobVerdict, Problem
 from orchestrator.settings import QueueSettings
 from orchestrator.store import PgLeases, PgReports
+from tests.contract.api.console_forms import signed_in
 from tests.contract.api.people import Person, asking, person
-from tests.contract.api.service import Service
-from tests.contract.api.test_batches import JSONL
-from tests.contract.api.test_console_tables import signed_in
+from tests.contract.api.service import JSONL_HEADERS, Service
 from tests.unit.batch_bodies import as_jsonl, words
-from tests.unit.test_shown_reports import IDENTIFYING, named_report
+from tests.unit.named_reports import IDENTIFYING, named_report
 
 ROW = {
     "id": "HOPPER-7",
@@ -30,7 +29,7 @@ async def _given_to(service: Service, ada: Person, answer: httpx2.Response) -> s
         assigned = await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
         assert assigned.status_code == 200, assigned.text
         listed = (await officer.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
-    return min(listed, key=lambda one: one["row"])["id"]  # type: ignore[no-any-return]  # of JSON
+    return min(listed, key=lambda item: item["row"])["id"]  # type: ignore[no-any-return]  # of JSON
 
 
 async def _finish(service: Service, made: Report) -> None:
@@ -40,15 +39,15 @@ async def _finish(service: Service, made: Report) -> None:
         made.model_copy(update={"evaluation_id": f"r_{lease.job}"}),
     )
     assert await leases.record_run(lease, stored.evaluation_id, {})
-    await PgReports(service.database).keep(stored, [], {})
-    assert await leases.finish(lease, JobVerdict(state="done", run_id=stored.evaluation_id, cost_usd=0.25))
+    await PgReports(service.database).keep(stored)
+    assert await leases.finish(lease, JobVerdict(state="succeeded", run_id=stored.evaluation_id, cost_usd=0.25))
 
 
 @pytest.mark.parametrize("kind", ["row", "document"])
 async def test_nothing_that_a_reviewer_reads_says_whose_proposal_it_is(service: Service, kind: str) -> None:
     ada = await person(service, "reviewer")
     async with service.caller() as officer:
-        sent = {"files": [PDF]} if kind == "document" else {"content": as_jsonl([ROW]), "headers": JSONL}
+        sent = {"files": [PDF]} if kind == "document" else {"content": as_jsonl([ROW]), "headers": JSONL_HEADERS}
         one = await _given_to(service, ada, await officer.post("/v1/batches", **sent))
     async with asking(service, ada) as reviewer, signed_in(service, ada.key) as browser:
 
@@ -96,12 +95,12 @@ async def test_why_there_is_no_report_is_not_told_where_it_names_the_file(servic
 async def test_an_officer_and_the_reviewer_of_a_call_with_names_read_the_title_as_it_came(service: Service) -> None:
     ada = await person(service, "reviewer")
     async with service.caller() as officer, asking(service, ada) as reviewer:
-        await _given_to(service, ada, await officer.post("/v1/batches", content=as_jsonl([ROW]), headers=JSONL))
+        await _given_to(service, ada, await officer.post("/v1/batches", content=as_jsonl([ROW]), headers=JSONL_HEADERS))
         (seen,) = (await officer.get("/v1/assignments")).json()["items"]
         assert seen["title"] == ROW["title"]
         async with service.caller() as named:
-            answer = await named.post("/v1/batches?blind=false", content=as_jsonl([ROW]), headers=JSONL)
+            answer = await named.post("/v1/batches?blind=false", content=as_jsonl([ROW]), headers=JSONL_HEADERS)
         await _given_to(service, ada, answer)
-        titles = [one["title"] for one in (await reviewer.get("/v1/assignments")).json()["items"]]
+        titles = [item["title"] for item in (await reviewer.get("/v1/assignments")).json()["items"]]
     assert sorted("Hopper" in title for title in titles) == [False, True]
     assert ROW["title"] in titles

@@ -7,16 +7,16 @@ import json
 import pytest
 
 from orchestrator.access.audit_chain import AuditEntry
-from orchestrator.jobs.acts import ActBy
+from orchestrator.access.job_acts import ActBy
 from orchestrator.jobs.models import BatchId
 from orchestrator.jobs.submissions import MoreRows, NewBatch
 from orchestrator.store import PgJobs
 from orchestrator.store.database import Connection
+from tests.contract.api.comparison_jobs import TWO_IDEAS
+from tests.contract.api.console_forms import csrf_token, signed_in
+from tests.contract.api.evaluated_calls import evaluated_call_of_six
 from tests.contract.api.people import asking, call_of, person
 from tests.contract.api.service import ACME, BODY, Service
-from tests.contract.api.test_comparisons import BODY as TWO_IDEAS
-from tests.contract.api.test_console_rankings import ended_call, token_of
-from tests.contract.api.test_console_tables import signed_in
 from tests.contract.store_jobs import NOW, OPERATOR, Losing, job
 from tests.polling import wait_until_async
 from tests.unit.batch_bodies import WORDS
@@ -34,7 +34,7 @@ async def _log(service: Service, after: int = 0) -> list[AuditEntry]:
 
 
 def _acts(entries: list[AuditEntry]) -> list[str]:
-    return [one.act for one in entries]
+    return [entry.act for entry in entries]
 
 
 async def test_a_call_is_one_entry_with_its_rules_and_nobodys_title(service: Service) -> None:
@@ -53,7 +53,7 @@ async def test_a_call_is_one_entry_with_its_rules_and_nobodys_title(service: Ser
         "opinions_due": "2027-01-15",
         "proposals": 40,
         "refused": 1,
-        "method": "scholareval",
+        "method": "review",
         "cutoff": "2026-01-31",
         "blind": True,
         "max_usd": 0.5,
@@ -61,16 +61,6 @@ async def test_a_call_is_one_entry_with_its_rules_and_nobodys_title(service: Ser
     }
     assert "Secret" not in entry.model_dump_json()
     assert "A-1" not in entry.model_dump_json()
-
-
-async def test_rows_with_cutoffs_of_their_own_are_said_to_differ(service: Service) -> None:
-    row = json.dumps({"text": WORDS, "cutoff": "2024-05-01"}) + "\n"
-    async with service.caller() as machine:
-        made = await machine.post("/v1/batches?cutoff=2026-01-31", content=row + ROWS, headers=JSON_LINES)
-        assert made.status_code == 202, made.text
-    (entry,) = await _log(service)
-    assert entry.content is not None
-    assert entry.content["cutoff"] == "differs between proposals"
 
 
 async def test_parts_are_entries_and_so_is_closing_by_cancelling(service: Service) -> None:
@@ -86,8 +76,8 @@ async def test_parts_are_entries_and_so_is_closing_by_cancelling(service: Servic
         assert (await owners.post(f"/v1/batches/{made['id']}/retry")).status_code == 202
     log = await _log(service, before)
     assert _acts(log) == ["call submitted", "proposals added", "call cancelled", "call run again"]
-    assert {(one.actor, one.role, one.about) for one in log} == {(owner.member.id, "owner", made["id"])}
-    words = [one.content or {} for one in log]
+    assert {(item.actor, item.role, item.about) for item in log} == {(owner.member.id, "owner", made["id"])}
+    words = [item.content or {} for item in log]
     assert (words[0]["proposals"], words[0]["open"]) == (40, True)
     assert (words[1]["proposals"], words[1]["open"]) == (1, True)
     assert words[2] == words[3] == {"by": "Olga Owner", "evaluations": 41}
@@ -106,11 +96,11 @@ async def test_single_ideas_fill_the_log_only_where_they_are_stopped_or_run_agai
         await machine.delete(f"/v1/comparisons/{comparison.json()['id']}")
     log = await _log(service)
     assert _acts(log) == ["evaluation cancelled", "evaluation run again"]
-    assert {one.about for one in log} == {asked[0]}
+    assert {item.about for item in log} == {asked[0]}
 
 
 async def test_a_ranking_is_told_with_its_call_when_it_begins_and_is_cancelled(service: Service) -> None:
-    call = await ended_call(service)
+    call = await evaluated_call_of_six(service)
     before = len(await _log(service))
     async with service.caller() as machine:
         body = {"batch": call, "cut": 2, "calls_per_idea": 4, "limits": {"max_usd": 3}}
@@ -121,7 +111,7 @@ async def test_a_ranking_is_told_with_its_call_when_it_begins_and_is_cancelled(s
         for _ in range(2):
             assert (await machine.delete(f"/v1/rankings/{ranking}")).status_code == 200
     log = await _log(service, before)
-    assert [(one.act, one.about) for one in log] == [("ranking started", ranking), ("ranking cancelled", ranking)]
+    assert [(item.act, item.about) for item in log] == [("ranking started", ranking), ("ranking cancelled", ranking)]
     assert log[0].content == {
         "by": "key “test”",
         "call": call,
@@ -135,11 +125,11 @@ async def test_a_ranking_is_told_with_its_call_when_it_begins_and_is_cancelled(s
 
 async def test_what_is_done_in_the_console_stands_under_the_name_of_who_did_it(service: Service) -> None:
     officer = await person(service, "officer", "Otto Officer")
-    ranked = await ended_call(service)
+    ranked = await evaluated_call_of_six(service)
     call, (first, second) = await call_of(service, "# One", "# Two")
     before = len(await _log(service))
     async with signed_in(service, officer.key) as browser:
-        token = await token_of(browser, f"/console/calls/{call}/cancel")
+        token = await csrf_token(browser, f"/console/calls/{call}/cancel")
         for path in (
             f"/console/proposals/{first}/cancel",
             f"/console/calls/{call}/cancel",
@@ -157,9 +147,9 @@ async def test_what_is_done_in_the_console_stands_under_the_name_of_who_did_it(s
         "call run again",
         "ranking started",
     ]
-    assert [one.about for one in log[:-1]] == [first, call, second, call]
+    assert [item.about for item in log[:-1]] == [first, call, second, call]
     assert (log[-1].content or {})["call"] == ranked
-    assert {one.actor for one in log} == {officer.member.id}
+    assert {item.actor for item in log} == {officer.member.id}
     owner = await person(service, "owner", "Olga Owner")
     async with signed_in(service, owner.key) as browser:
         page = (await browser.get("/console/audit-log", params={"act": "call submitted"})).text

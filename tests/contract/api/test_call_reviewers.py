@@ -1,7 +1,6 @@
-"""Who reviews a call: chosen and invited for it, drawn from when proposals are assigned, taken from it again."""
+"""Reviewers of a call: chosen and invited for it, drawn from when proposals are assigned, and removed again."""
 
 import asyncio
-from typing import Any
 
 import httpx2
 import pytest
@@ -9,77 +8,59 @@ import pytest
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.reviewing.models import ReviewRefused
-from orchestrator.store.retention import purge
-from tests.contract.api.people import OPERATOR, Person, asking, call_of, person
+from tests.contract.api.erasures import wait_for_blocked_statements
+from tests.contract.api.people import OPERATOR, asking, call_of, person
+from tests.contract.api.problems import check_problem
+from tests.contract.api.reviewed_calls import (
+    OUTSIDE_REVIEWER,
+    assign_reviewers,
+    choose_reviewers,
+    invite_reviewers,
+    member_ids,
+)
 from tests.contract.api.service import ACME, OTHER, Service
-from tests.contract.api.test_erasure_races import waiting
-from tests.contract.api.test_problems import problem
-
-GRACE = {"name": "Grace Hopper", "email": "grace@example.org", "affiliation": "Yale University"}
-
-
-async def people_of(service: Service, *names: str) -> list[Person]:
-    return [await person(service, "reviewer", name) for name in names]
-
-
-def ids(*people: Person) -> list[str]:
-    return [str(one.member.id) for one in people]
-
-
-async def choose(client: httpx2.AsyncClient, batch: str, reviewers: list[str] | None, **body: Any) -> dict[str, Any]:
-    answer = await client.put(f"/v1/batches/{batch}/reviewers", json={"reviewers": reviewers, **body})
-    assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
 
 
 async def asked(client: httpx2.AsyncClient, batch: str) -> tuple[bool, list[str]]:
     found = (await client.get(f"/v1/batches/{batch}/reviewers")).json()
-    return found["chosen"], [one["id"] for one in found["reviewers"]]
-
-
-async def assign(client: httpx2.AsyncClient, batch: str, **body: Any) -> dict[str, Any]:
-    answer = await client.post(f"/v1/batches/{batch}/assignments", json=body)
-    assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    return found["chosen"], [item["id"] for item in found["reviewers"]]
 
 
 async def who_has(client: httpx2.AsyncClient, batch: str) -> dict[str, set[str]]:
     queue = (await client.get("/v1/assignments", params={"batch": batch})).json()["items"]
     has: dict[str, set[str]] = {}
-    for one in queue:
-        has.setdefault(one["member"], set()).add(one["evaluation"])
+    for item in queue:
+        has.setdefault(item["member"], set()).add(item["evaluation"])
     return has
 
 
 async def test_only_those_who_were_chosen_for_a_call_get_its_proposals(service: Service) -> None:
     officer = await person(service, "officer", "Otto Officer")
-    ada, bob, carol = await people_of(service, "Ada Byron", "Bob Noyce", "Carol Shaw")
+    ada, bob, carol = await invite_reviewers(service, "Ada Byron", "Bob Noyce", "Carol Shaw")
     batch, _ = await call_of(service, "# One", "# Two", "# Three", "# Four")
     other, _ = await call_of(service, "# Another")
     async with asking(service, officer) as officers:
-        assert await asked(officers, batch) == (False, ids(ada, bob, carol))
-        done = await choose(officers, batch, ids(ada, carol))
-        assert (sorted(done["added"]), done["removed"], done["withdrawn"]) == (sorted(ids(ada, carol)), [], [])
-        assert await asked(officers, batch) == (True, ids(ada, carol))
-        outcome = await assign(officers, batch, per_proposal=1)
-        assert outcome["loads"] == dict.fromkeys(ids(ada, carol), 2)
-        assert (await assign(officers, other, per_proposal=3))["assigned"] == 3
-        stranger = await officers.post(f"/v1/batches/{batch}/assignments", json={"reviewers": ids(bob)})
-        assert "do not review this call" in problem(stranger, 422, "invalid-request").detail
-        everybody = await choose(officers, batch, None)
-        assert (sorted(everybody["removed"]), everybody["withdrawn"]) == (sorted(ids(ada, carol)), [])
-        assert await asked(officers, batch) == (False, ids(ada, bob, carol))
+        assert await asked(officers, batch) == (False, member_ids(ada, bob, carol))
+        done = await choose_reviewers(officers, batch, member_ids(ada, carol))
+        assert (sorted(done["added"]), done["removed"], done["withdrawn"]) == (sorted(member_ids(ada, carol)), [], [])
+        assert await asked(officers, batch) == (True, member_ids(ada, carol))
+        outcome = await assign_reviewers(officers, batch, per_proposal=1)
+        assert outcome["loads"] == dict.fromkeys(member_ids(ada, carol), 2)
+        assert (await assign_reviewers(officers, other, per_proposal=3))["assigned"] == 3
+        stranger = await officers.post(f"/v1/batches/{batch}/assignments", json={"reviewers": member_ids(bob)})
+        assert "do not review this call" in check_problem(stranger, 422, "invalid-request").detail
+        everybody = await choose_reviewers(officers, batch, None)
+        assert (sorted(everybody["removed"]), everybody["withdrawn"]) == (sorted(member_ids(ada, carol)), [])
+        assert await asked(officers, batch) == (False, member_ids(ada, bob, carol))
 
 
 async def test_whoever_never_signed_in_is_shown_as_such(service: Service) -> None:
     officer, _ = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     batch, _ = await call_of(service, "# One")
     async with asking(service, officer) as officers:
-        await officers.post("/v1/members", json=GRACE | {"role": "reviewer"})
+        await officers.post("/v1/members", json=OUTSIDE_REVIEWER | {"role": "reviewer"})
         found = (await officers.get(f"/v1/batches/{batch}/reviewers")).json()
-    assert {one["name"]: one["signs_in"] for one in found["reviewers"]} == {"Ada Byron": True, "Grace Hopper": False}
+    assert {item["name"]: item["signs_in"] for item in found["reviewers"]} == {"Ada Byron": True, "Grace Hopper": False}
 
 
 async def test_somebody_is_invited_for_a_call_and_told_which(service: Service) -> None:
@@ -87,29 +68,29 @@ async def test_somebody_is_invited_for_a_call_and_told_which(service: Service) -
     batch, _ = await call_of(service, "# One")
     path = f"/v1/batches/{batch}/reviewers"
     async with asking(service, officer) as officers:
-        made = await officers.post(path, json=GRACE)
+        made = await officers.post(path, json=OUTSIDE_REVIEWER)
         assert made.status_code == 201, made.text
         grace = made.json()
         assert (grace["role"], grace["signs_in"], grace["affiliation"]) == ("reviewer", False, "Yale University")
-        assert (await officers.post(path, json=GRACE)).json()["id"] == grace["id"]
+        assert (await officers.post(path, json=OUTSIDE_REVIEWER)).json()["id"] == grace["id"]
         # Nobody was chosen before: now only she is.
         assert await asked(officers, batch) == (True, [grace["id"]])
-        assert (await assign(officers, batch, per_proposal=2))["loads"] == {grace["id"]: 1}
+        assert (await assign_reviewers(officers, batch, per_proposal=2))["loads"] == {grace["id"]: 1}
         known = await officers.post(path, json={"name": "A. Byron", "email": ada.member.email.upper()})
         assert (known.json()["id"], known.json()["name"]) == (ada.member.id, "Ada Byron")
         assert await asked(officers, batch) == (True, [ada.member.id, grace["id"]])
         no_reviewer = await officers.post(path, json={"name": "Otto", "email": officer.member.email})
-        assert "officer" in problem(no_reviewer, 409, "conflict").detail
+        assert "officer" in check_problem(no_reviewer, 409, "conflict").detail
         mails = (await officers.get(f"/v1/members/{grace['id']}/mails")).json()["items"]
-        assert sorted((one["kind"], one["batch"]) for one in mails) == [
+        assert sorted((mail["kind"], mail["batch"]) for mail in mails) == [
             ("member invited", batch),
             ("reviews assigned", batch),
         ]
     entries = await service.services.audit_log.entries(ACME)
-    (invited,) = [one for one in entries if one.act == "member invited" and one.about == grace["id"]]
+    (invited,) = [entry for entry in entries if entry.act == "member invited" and entry.about == grace["id"]]
     assert (invited.content or {})["call"] == batch
-    chosen = [one for one in entries if one.act == "reviewers chosen"]
-    assert [(one.about, (one.content or {})["added"]) for one in chosen] == [
+    chosen = [entry for entry in entries if entry.act == "reviewers chosen"]
+    assert [(item.about, (item.content or {})["added"]) for item in chosen] == [
         (batch, [grace["id"]]),
         (batch, [ada.member.id]),
     ]
@@ -126,57 +107,59 @@ async def test_nobody_is_invited_for_a_call_whose_reports_they_could_read(servic
         await owners.delete(f"/v1/members/{erin.member.id}")
         for who in (otto, erin):
             body = {"name": who.member.name, "email": who.member.email}
-            refused = problem(await owners.post(path, json=body), 409, "conflict")
+            refused = check_problem(await owners.post(path, json=body), 409, "conflict")
             assert "could read the reports of this call until" in refused.detail
-        assert await asked(owners, batch) == (False, ids(otto))
+        assert await asked(owners, batch) == (False, member_ids(otto))
 
 
 async def test_an_invitation_for_a_call_ends_nobodys_assignment(service: Service) -> None:
     officer = await person(service, "officer", "Otto Officer")
-    ada, _ = await people_of(service, "Ada Byron", "Bob Noyce")
+    ada, _ = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     batch, (first, _) = await call_of(service, "# One", "# Two")
     async with asking(service, officer) as officers:
-        await assign(officers, batch, per_proposal=1, reviewers=ids(ada))
-        grace = (await officers.post(f"/v1/batches/{batch}/reviewers", json=GRACE)).json()
+        await assign_reviewers(officers, batch, per_proposal=1, reviewers=member_ids(ada))
+        grace = (await officers.post(f"/v1/batches/{batch}/reviewers", json=OUTSIDE_REVIEWER)).json()
         assert await asked(officers, batch) == (True, [str(ada.member.id), grace["id"]])
         assert first in (await who_has(officers, batch))[str(ada.member.id)]
 
 
 async def test_who_is_taken_from_a_call_keeps_opinions_and_others_get_the_rest(service: Service) -> None:
     officer = await person(service, "officer", "Otto Officer")
-    ada, bob = await people_of(service, "Ada Byron", "Bob Noyce")
+    ada, bob = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     batch, evaluations = await call_of(service, "# One", "# Two", "# Three")
     async with asking(service, officer) as officers, asking(service, ada) as reviewer:
-        await choose(officers, batch, ids(ada))
-        await assign(officers, batch, per_proposal=1)
+        await choose_reviewers(officers, batch, member_ids(ada))
+        await assign_reviewers(officers, batch, per_proposal=1)
         await reviewer.post(f"/v1/evaluations/{evaluations[0]}/opinions", json={"score": 4})
-        tried = await choose(officers, batch, ids(bob), dry_run=True)
-        ending = {(one["evaluation"], one["member"]) for one in tried["withdrawn"]}
-        assert ending == {(one, ada.member.id) for one in evaluations[1:]}
-        assert await asked(officers, batch) == (True, ids(ada))
-        done = await choose(officers, batch, ids(bob))
-        assert (done["added"], done["removed"], len(done["withdrawn"])) == (ids(bob), ids(ada), 2)
+        tried = await choose_reviewers(officers, batch, member_ids(bob), dry_run=True)
+        ending = {(item["evaluation"], item["member"]) for item in tried["withdrawn"]}
+        assert ending == {(evaluation, ada.member.id) for evaluation in evaluations[1:]}
+        assert await asked(officers, batch) == (True, member_ids(ada))
+        done = await choose_reviewers(officers, batch, member_ids(bob))
+        assert (done["added"], done["removed"], len(done["withdrawn"])) == (member_ids(bob), member_ids(ada), 2)
         left = (await reviewer.get("/v1/assignments")).json()["items"]
-        assert [one["evaluation"] for one in left] == [evaluations[0]]
-        problem(await reviewer.get(f"/v1/evaluations/{evaluations[1]}/proposal"), 404, "not-found")
+        assert [item["evaluation"] for item in left] == [evaluations[0]]
+        check_problem(await reviewer.get(f"/v1/evaluations/{evaluations[1]}/proposal"), 404, "not-found")
         panel = (await officers.get(f"/v1/batches/{batch}/panel")).json()
         assert [len(row["opinions"]) for row in panel["rows"]] == [1]
-        outcome = await assign(officers, batch, per_proposal=1)
+        outcome = await assign_reviewers(officers, batch, per_proposal=1)
         assert (outcome["assigned"], outcome["loads"], outcome["unfilled"]) == (2, {bob.member.id: 2}, [])
-    withdrawn = [one for one in await service.services.audit_log.entries(ACME) if one.act == "assignment withdrawn"]
-    assert {one.about for one in withdrawn} == set(evaluations[1:])
-    assert {(one.content or {})["reason"] for one in withdrawn} == {"reviews this call no more"}
+    withdrawn = [
+        entry for entry in await service.services.audit_log.entries(ACME) if entry.act == "assignment withdrawn"
+    ]
+    assert {item.about for item in withdrawn} == set(evaluations[1:])
+    assert {(item.content or {})["reason"] for item in withdrawn} == {"reviews this call no more"}
 
 
 async def test_a_choice_of_which_nobody_reviews_any_more_does_not_open_the_call_to_all(service: Service) -> None:
     officer = await person(service, "officer", "Otto Officer")
-    ada, _ = await people_of(service, "Ada Byron", "Bob Noyce")
+    ada, _ = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     batch, _ = await call_of(service, "# One")
     async with asking(service, officer) as officers:
-        await choose(officers, batch, ids(ada))
+        await choose_reviewers(officers, batch, member_ids(ada))
         await officers.delete(f"/v1/members/{ada.member.id}")
         assert await asked(officers, batch) == (True, [])
-        refused = problem(await officers.post(f"/v1/batches/{batch}/assignments", json={}), 409, "conflict")
+        refused = check_problem(await officers.post(f"/v1/batches/{batch}/assignments", json={}), 409, "conflict")
         assert "chosen for this call" in refused.detail
 
 
@@ -186,13 +169,13 @@ async def test_what_is_no_choice_is_refused_and_changes_nothing(service: Service
     batch, _ = await call_of(service, "# One")
     path = f"/v1/batches/{batch}/reviewers"
     async with asking(service, officer) as officers:
-        for wrong in ([], ["mb_none"], ids(theirs), ids(officer), [*ids(ada), "mb_none"]):
-            problem(await officers.put(path, json={"reviewers": wrong}), 422, "invalid-request")
-        problem(await officers.put(path, json={}), 422, "invalid-request")
-        assert await asked(officers, batch) == (False, ids(ada))
-        for body in ({"name": "Grace", "email": "no address"}, GRACE | {"role": "owner"}):
-            problem(await officers.post(path, json=body), 422, "invalid-request")
-    assert [one for one in await service.services.audit_log.entries(ACME) if one.act == "reviewers chosen"] == []
+        for wrong in ([], ["mb_none"], member_ids(theirs), member_ids(officer), [*member_ids(ada), "mb_none"]):
+            check_problem(await officers.put(path, json={"reviewers": wrong}), 422, "invalid-request")
+        check_problem(await officers.put(path, json={}), 422, "invalid-request")
+        assert await asked(officers, batch) == (False, member_ids(ada))
+        for body in ({"name": "Grace", "email": "no address"}, OUTSIDE_REVIEWER | {"role": "owner"}):
+            check_problem(await officers.post(path, json=body), 422, "invalid-request")
+    assert [entry for entry in await service.services.audit_log.entries(ACME) if entry.act == "reviewers chosen"] == []
 
 
 async def test_a_call_that_is_signed_off_keeps_its_reviewers(service: Service) -> None:
@@ -201,53 +184,60 @@ async def test_a_call_that_is_signed_off_keeps_its_reviewers(service: Service) -
     path = f"/v1/batches/{batch}/reviewers"
     async with asking(service, owner) as owners:
         await owners.post(f"/v1/batches/{batch}/sign-off", json={"despite_unfinished": True})
-        for body in ({"reviewers": ids(ada)}, {"reviewers": None}, {"reviewers": ids(ada), "dry_run": True}):
-            problem(await owners.put(path, json=body), 409, "conflict")
-        problem(await owners.post(path, json=GRACE), 409, "conflict")
+        for body in (
+            {"reviewers": member_ids(ada)},
+            {"reviewers": None},
+            {"reviewers": member_ids(ada), "dry_run": True},
+        ):
+            check_problem(await owners.put(path, json=body), 409, "conflict")
+        check_problem(await owners.post(path, json=OUTSIDE_REVIEWER), 409, "conflict")
         members = (await owners.get("/v1/members")).json()["items"]
-    assert "Grace Hopper" not in [one["name"] for one in members]
-    assert await service.services.call_reviewers.chosen(ACME, BatchId(batch)) is None
+    assert "Grace Hopper" not in [member["name"] for member in members]
+    assert await service.services.reviewing.call_reviewers.chosen(ACME, BatchId(batch)) is None
 
 
 async def test_nobody_is_assigned_who_was_taken_from_the_call_meanwhile(service: Service) -> None:
-    ada, bob = await people_of(service, "Ada Byron", "Bob Noyce")
+    ada, bob = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     batch, (first, second) = await call_of(service, "# One", "# Two")
     stores, now = service.services, service.services.clock.now()
-    await stores.call_reviewers.choose(ACME, BatchId(batch), [bob.member.id], OPERATOR, now)
-    pairs = [(JobId(one), who.member.id) for one in (first, second) for who in (ada, bob)]
-    kept = await stores.assignments.assign(ACME, BatchId(batch), pairs, OPERATOR, now)
+    await stores.reviewing.call_reviewers.choose(ACME, BatchId(batch), [bob.member.id], OPERATOR, now)
+    pairs = [(JobId(item), who.member.id) for item in (first, second) for who in (ada, bob)]
+    kept = await stores.reviewing.assignments.assign(ACME, BatchId(batch), pairs, OPERATOR, now)
     assert {who for _, who in kept} == {bob.member.id}
 
 
 async def test_choosing_and_assigning_at_once_leave_nobody_with_proposals_who_is_not_asked(service: Service) -> None:
     officer = await person(service, "officer", "Otto Officer")
-    _, bob = await people_of(service, "Ada Byron", "Bob Noyce")
+    _, bob = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     for turn in range(6):
         batch, _ = await call_of(service, *(f"# {turn}.{row}" for row in range(4)))
         async with asking(service, officer) as officers:
-            await asyncio.gather(assign(officers, batch, per_proposal=2), choose(officers, batch, ids(bob)))
-            assert (await who_has(officers, batch)).keys() <= set(ids(bob))
+            await asyncio.gather(
+                assign_reviewers(officers, batch, per_proposal=2), choose_reviewers(officers, batch, member_ids(bob))
+            )
+            assert (await who_has(officers, batch)).keys() <= set(member_ids(bob))
 
 
 @pytest.mark.parametrize("act", ["invite", "assign"])
 async def test_people_are_held_before_the_end_of_the_log(service: Service, act: str) -> None:
-    """As whoever changes them holds them: otherwise two would wait for each other."""
+    """People are locked before the end of the log, as by the code that changes them; otherwise the two would
+    deadlock."""
     officer = await person(service, "officer", "Otto Officer")
-    ada, bob = await people_of(service, "Ada Byron", "Bob Noyce")
+    ada, bob = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     batch, (first, second) = await call_of(service, "# One", "# Two")
     pairs = [(JobId(first), ada.member.id), (JobId(second), bob.member.id)]
     stores, now = service.services, service.services.clock.now()
-    assert len(await stores.assignments.assign(ACME, BatchId(batch), pairs, OPERATOR, now)) == 2
+    assert len(await stores.reviewing.assignments.assign(ACME, BatchId(batch), pairs, OPERATOR, now)) == 2
     await stores.members.remove(ACME, bob.member.id, OPERATOR, now)
     holder = await service.database.connect_unpooled()
     async with asking(service, officer) as officers:
         async with holder.transaction():
             await holder.fetch("SELECT FROM members WHERE id = $1 FOR UPDATE", ada.member.id)
             if act == "invite":
-                acts = asyncio.create_task(officers.post(f"/v1/batches/{batch}/reviewers", json=GRACE))
+                acts = asyncio.create_task(officers.post(f"/v1/batches/{batch}/reviewers", json=OUTSIDE_REVIEWER))
             else:
                 acts = asyncio.create_task(officers.post(f"/v1/batches/{batch}/assignments", json={}))
-            await waiting(service.database, 1)
+            await wait_for_blocked_statements(service.database, 1)
             await holder.execute("SET LOCAL lock_timeout = '200ms'")
             assert await holder.fetch("SELECT FROM audit_tips WHERE tenant = $1 FOR UPDATE", ACME)
         assert (await acts).status_code in (200, 201)
@@ -259,13 +249,13 @@ async def test_a_choice_goes_with_its_call_and_stays_in_its_tenant(service: Serv
     (batch, _), (kept, _) = await call_of(service, "# One"), await call_of(service, "# Two")
     stores, now = service.services, service.services.clock.now()
     async with asking(service, owner) as owners:
-        for one in (batch, kept):
-            await choose(owners, one, ids(ada))
-        assert await stores.call_reviewers.chosen(OTHER, BatchId(batch)) is None
+        for item in (batch, kept):
+            await choose_reviewers(owners, item, member_ids(ada))
+        assert await stores.reviewing.call_reviewers.chosen(OTHER, BatchId(batch)) is None
         with pytest.raises(ReviewRefused, match="no such call"):
-            await stores.call_reviewers.choose(OTHER, BatchId(batch), [MemberId("mb_1")], OPERATOR, now)
+            await stores.reviewing.call_reviewers.choose(OTHER, BatchId(batch), [MemberId("mb_1")], OPERATOR, now)
         await stores.erasures.erase(ACME, OPERATOR, [], now, batch=BatchId(batch))
-        await purge(service.database, now)
-        problem(await owners.get(f"/v1/batches/{batch}/reviewers"), 410, "gone")
+        await service.services.jobs.purge(now)
+        check_problem(await owners.get(f"/v1/batches/{batch}/reviewers"), 410, "gone")
     rows = await service.database.fetch("SELECT batch, member FROM call_reviewers")
     assert [tuple(row) for row in rows] == [(kept, ada.member.id)]

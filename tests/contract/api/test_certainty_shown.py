@@ -7,11 +7,11 @@ from assayer.models.assessment import ScoreCertainty
 from orchestrator.jobs.models import JobVerdict
 from orchestrator.settings import QueueSettings
 from orchestrator.store import PgLeases, PgReports
-from tests.contract.api.browsing import Look, at_the_console
+from tests.contract.api.console_forms import signed_in
+from tests.contract.api.evaluated_calls import EMPTY_SUMMARY, call_with_reports
 from tests.contract.api.people import asking, call_of, person
 from tests.contract.api.service import Service
-from tests.contract.api.test_console_tables import NOTHING, call_with_reports, signed_in
-from tests.contract.api.test_printed import text_of
+from tests.contract.pdf_files import pdf_text
 from tests.contract.store_records import report
 from tests.unit.reports_fixture import full_report
 
@@ -27,9 +27,9 @@ async def evaluated(service: Service, scores: Sequence[Score | Absent]) -> tuple
         run = EvaluationId(f"run_{lease.job}")
         assert await leases.record_run(lease, run, {})
         assessments = () if isinstance(score, Absent) else full_report().parts[0].assessments
-        part = Part(name="soundness", title="Soundness", score=score, summary=NOTHING, assessments=assessments)
-        await PgReports(service.database).keep(report(run).model_copy(update={"parts": (part,)}), [], {})
-        assert await leases.finish(lease, JobVerdict(state="done", run_id=run, cost_usd=0.25))
+        part = Part(name="soundness", title="Soundness", score=score, summary=EMPTY_SUMMARY, assessments=assessments)
+        await PgReports(service.database).keep(report(run).model_copy(update={"parts": (part,)}))
+        assert await leases.finish(lease, JobVerdict(state="succeeded", run_id=run, cost_usd=0.25))
     return batch, jobs
 
 
@@ -49,24 +49,11 @@ async def test_a_column_that_would_be_empty_is_left_out_and_the_page_says_where_
         compared = (await reads.get(f"/console/compare?id={jobs[0]}&id={jobs[1]}")).text
         proposal = (await reads.get(f"/console/proposals/{jobs[0]}")).text
     async with asking(service, owner) as asks:
-        papers = [text_of((await asks.get(f"/v1/batches/{one}/dossier")).content) for one in (batch, known)]
+        papers = [pdf_text((await asks.get(f"/v1/batches/{item}/dossier")).content) for item in (batch, known)]
     assert "sort=certainty" not in without
     assert "Certainty is told of single methods and dimensions, on the page of each proposal" in without
     assert "sort=certainty" in with_it
     assert "Certainty is told of" not in with_it
     assert "Certainty" not in compared
     assert "Of 3 scores in it: 1 with moderate certainty, 2 without a word on it." in " ".join(proposal.split())
-    assert ["Certainty" in one for one in papers] == [False, True]
-
-
-async def test_a_row_without_a_score_says_so_once_on_a_phone_and_on_a_screen(service: Service) -> None:
-    batch, jobs = await evaluated(service, [_mean(), Absent(reason=WHY)])
-    owner = await person(service, "owner")
-    for look in (Look(390, "light"), Look(1280, "light")):
-        async with at_the_console(service, owner.key, look) as (page, url):
-            await page.goto(f"{url}/console/calls/{batch}")
-            row = page.locator("tr", has=page.locator(f"a[href$='{jobs[1]}']"))
-            shown = (await row.inner_text()).lower()
-            assert shown.count("no score") == 1
-            assert WHY.lower() in shown
-            assert ("score: –" in shown) is False
+    assert ["Certainty" in paper for paper in papers] == [False, True]

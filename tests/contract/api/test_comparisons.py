@@ -1,127 +1,85 @@
 """Two ideas, one verdict."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import httpx2
 import pytest
 
 import assayer_client
-from assayer.models import Absent, EvaluationId, IdeaId
+from assayer.models import EvaluationId, IdeaId
 from assayer.models.ranking import Comparison, DimensionVerdict
-from assayer_client import AsyncClient
-from orchestrator.api.routes.comparisons import AcceptedComparison, ComparisonResource
+from assayer_client import AsyncClient, comparisons
+from assayer_client.comparisons import AcceptedComparison, ComparisonResource
 from orchestrator.console.pair_view import judged_pairs
 from orchestrator.jobs.models import JobId, JobVerdict
-from orchestrator.jobs.requests import ComparisonRequest
-from orchestrator.jobs.results import ComparisonResult, outcomes_of
+from orchestrator.jobs.results import outcomes_of
 from orchestrator.settings import QueueSettings
 from orchestrator.store import PgLeases, PgReports
 from orchestrator.store.pair_verdicts import SourcedComparison
+from tests.contract.api.comparison_jobs import TWO_IDEAS, finish_comparison
+from tests.contract.api.console_forms import signed_in
 from tests.contract.api.people import call_of
+from tests.contract.api.problems import check_problem
 from tests.contract.api.service import OTHER, Service, served
-from tests.contract.api.test_console_tables import signed_in
-from tests.contract.api.test_problems import problem
 from tests.contract.store_records import report
-from tests.unit.batch_bodies import words
-
-BODY = {"first": {"title": "Corals", "text": words(1)}, "second": {"title": "Tiles", "text": words(2)}}
-
-
-@pytest.fixture
-async def client(service: Service) -> AsyncIterator[httpx2.AsyncClient]:
-    async with service.caller() as opened:
-        yield opened
-
-
-async def finish(service: Service) -> ComparisonResult:
-    lease = await service.lease()
-    assert isinstance(lease.request, ComparisonRequest)
-    first, second = lease.request.first.id, lease.request.second.id
-    verdict = DimensionVerdict(dimension="overall", winner="first", reason="clearer")
-    answers = (Comparison(first=first, second=second, verdicts=(verdict,)),)
-    result = ComparisonResult(
-        first=first,
-        second=second,
-        dimension="overall",
-        outcomes=outcomes_of(first, answers),
-        answers=answers,
-        blind=lease.request.blind,
-        models=("judge",),
-        prompts=(),
-        prompt_tokens=10,
-        completion_tokens=5,
-        cost_usd=Absent(reason="no price"),
-    )
-    verdict_of_job = JobVerdict(state="done", result=result.model_dump(mode="json"), cost_usd=0.1)
-    assert await PgLeases(service.database, QueueSettings()).finish(lease, verdict_of_job)
-    return result
 
 
 async def test_comparison_waits_and_then_shows_its_result(service: Service, client: httpx2.AsyncClient) -> None:
-    answer = await client.post("/v1/comparisons", json=BODY)
+    answer = await client.post("/v1/comparisons", json=TWO_IDEAS)
     accepted = AcceptedComparison.model_validate_json(answer.content)
     assert (answer.status_code, answer.headers["location"]) == (202, accepted.link)
     queued = ComparisonResource.model_validate_json((await client.get(accepted.link)).content)
     assert (queued.state, queued.title, queued.result) == ("queued", "Corals / Tiles", None)
-    result = await finish(service)
+    result = await finish_comparison(service)
     assert result.blind
     done = ComparisonResource.model_validate_json((await client.get(accepted.link)).content)
-    assert (done.state, done.result, done.cost_usd) == ("done", result, 0.1)
-    assert done.result is not None
+    assert (done.state, done.cost_usd) == ("succeeded", 0.1)
+    assert done.result == comparisons.ComparisonResult.model_validate(result)
     assert done.result.outcomes[0].winner == "first"
 
 
 async def test_comparison_shows_names_where_that_is_asked_for(service: Service, client: httpx2.AsyncClient) -> None:
-    assert (await client.post("/v1/comparisons", json={**BODY, "blind": False})).status_code == 202
-    assert (await finish(service)).blind is False
+    assert (await client.post("/v1/comparisons", json={**TWO_IDEAS, "blind": False})).status_code == 202
+    assert (await finish_comparison(service)).blind is False
 
 
 async def test_caller_who_would_rather_wait_gets_the_result(service: Service, client: httpx2.AsyncClient) -> None:
     async with service.services.listener.subscribe("assayer_jobs") as notifications, asyncio.TaskGroup() as group:
-        waiting = group.create_task(client.post("/v1/comparisons", json=BODY, headers={"Prefer": "wait=30"}))
+        waiting = group.create_task(client.post("/v1/comparisons", json=TWO_IDEAS, headers={"Prefer": "wait=30"}))
         while not await service.database.fetch("SELECT FROM jobs"):
             await notifications.next(1)
-        result = await finish(service)
+        result = await finish_comparison(service)
     answer = waiting.result()
     assert (answer.status_code, answer.headers["preference-applied"]) == (200, "wait=30")
-    assert ComparisonResource.model_validate_json(answer.content).result == result
+    assert ComparisonResource.model_validate_json(answer.content).result == comparisons.ComparisonResult.model_validate(
+        result
+    )
 
 
 @pytest.mark.parametrize(
     ("body", "pointer", "says"),
     [
-        ({"first": BODY["first"]}, "/second", "It is required"),
-        ({**BODY, "second": BODY["first"]}, "/second", "same words"),
-        ({**BODY, "second": {"text": "short"}}, "/second/text", "too short"),
-        ({**BODY, "second": {"title": "x"}}, "/second", "Give either"),
-        ({**BODY, "thrid": 1}, "/thrid", "not a known field"),
+        ({"first": TWO_IDEAS["first"]}, "/second", "It is required"),
+        ({**TWO_IDEAS, "second": TWO_IDEAS["first"]}, "/second", "same words"),
+        ({**TWO_IDEAS, "second": {"text": "short"}}, "/second/text", "too short"),
+        ({**TWO_IDEAS, "second": {"title": "x"}}, "/second", "Give either"),
+        ({**TWO_IDEAS, "thrid": 1}, "/thrid", "not a known field"),
     ],
 )
 async def test_what_cannot_be_compared_is_named(
     client: httpx2.AsyncClient, body: dict[str, object], pointer: str, says: str
 ) -> None:
-    refused = problem(await client.post("/v1/comparisons", json=body), 422, "invalid-request")
+    refused = check_problem(await client.post("/v1/comparisons", json=body), 422, "invalid-request")
     assert refused.errors is not None
     assert refused.errors[0].pointer == pointer
     assert says in refused.errors[0].detail
 
 
 async def test_comparison_is_cancelled_and_erased(client: httpx2.AsyncClient) -> None:
-    link = (await client.post("/v1/comparisons", json=BODY)).json()["link"]
+    link = (await client.post("/v1/comparisons", json=TWO_IDEAS)).json()["link"]
     assert (await client.delete(link)).json()["state"] == "cancelled"
     assert (await client.delete(link, params={"erase": "true"})).status_code == 204
-    problem(await client.get(link), 410, "gone")
-
-
-async def test_another_tenants_comparison_is_not_there(service: Service, client: httpx2.AsyncClient) -> None:
-    link = (await client.post("/v1/comparisons", json=BODY)).json()["link"]
-    async with service.caller(tenant=OTHER) as stranger:
-        problem(await stranger.get(link), 404, "not-found")
-        problem(await stranger.delete(link), 404, "not-found")
-        assert (await stranger.get("/v1/comparisons")).json()["items"] == []
-    assert [one["state"] for one in (await client.get("/v1/comparisons")).json()["items"]] == ["queued"]
-    problem(await client.get(link.replace("comparisons", "evaluations")), 404, "not-found")
+    check_problem(await client.get(link), 410, "gone")
 
 
 def test_judge_that_changes_sides_with_the_order_has_shown_a_tie() -> None:
@@ -142,17 +100,17 @@ def test_judge_that_changes_sides_with_the_order_has_shown_a_tie() -> None:
 
 async def test_comparison_tells_that_it_began_and_that_it_is_done(service: Service) -> None:
     async with served(service.app) as url, AsyncClient(url, await service.key()) as follower:
-        body = assayer_client.ComparisonBody.model_validate(BODY)
-        accepted = await follower.compare(body)
-        await finish(service)
-        told = [event async for event in follower.comparison_events(accepted.id)]
-    assert [event.kind for event in told] == ["queued", "started", "done"]
+        body = assayer_client.ComparisonBody.model_validate(TWO_IDEAS)
+        accepted = await follower.comparisons.create(body)
+        await finish_comparison(service)
+        told = [event async for event in follower.comparisons.events(accepted.id)]
+    assert [event.kind for event in told] == ["queued", "started", "succeeded"]
 
 
 async def test_two_finished_evaluations_are_compared_by_their_ids(service: Service, client: httpx2.AsyncClient) -> None:
     _, (first, second) = await call_of(service, "# Corals", "# Tiles")
     body = {"first_evaluation": first, "second_evaluation": second}
-    early = problem(await client.post("/v1/comparisons", json=body), 422, "invalid-request")
+    early = check_problem(await client.post("/v1/comparisons", json=body), 422, "invalid-request")
     assert early.errors is not None
     assert (early.errors[0].pointer, early.errors[0].detail) == ("/first_evaluation", "It has no report: it is queued.")
     for idea in ("one", "two"):
@@ -161,11 +119,11 @@ async def test_two_finished_evaluations_are_compared_by_their_ids(service: Servi
         assert await leases.record_run(lease, run, {})
         made = report(run)
         card = made.idea.model_copy(update={"id": f"idea_{idea}", "title": idea})
-        await PgReports(service.database).keep(made.model_copy(update={"idea": card}), [], {})
-        assert await leases.finish(lease, JobVerdict(state="done", run_id=run, cost_usd=0.25))
+        await PgReports(service.database).keep(made.model_copy(update={"idea": card}))
+        assert await leases.finish(lease, JobVerdict(state="succeeded", run_id=run, cost_usd=0.25))
     made_of = (await client.post("/v1/comparisons", json=body)).json()
     assert (await client.get(made_of["link"])).json()["title"] == "one / two"
-    await finish(service)
+    await finish_comparison(service)
     async with signed_in(service, await service.key()) as browser:
         page = (await browser.get("/console/compare", params={"id": [first, second]})).text
         assert "asked in one order only" in page
@@ -174,10 +132,10 @@ async def test_two_finished_evaluations_are_compared_by_their_ids(service: Servi
         form = {"csrf_token": token, "first": first, "second": second}
         asked = await browser.post("/console/compare", data=form, headers={"Origin": "http://api"})
         assert asked.status_code == 303
-        assert "The comparison is waiting" in (await browser.get(asked.headers["location"])).text
+        assert "The comparison is queued" in (await browser.get(asked.headers["location"])).text
         same = await browser.post("/console/compare", data=form | {"second": first}, headers={"Origin": "http://api"})
         assert same.status_code == 422
-    for given in ({**body, "first": BODY["first"]}, {**body, "first_evaluation": "ev_none"}):
+    for given in ({**body, "first": TWO_IDEAS["first"]}, {**body, "first_evaluation": "ev_none"}):
         answer = await client.post("/v1/comparisons", json=given)
         assert answer.status_code == (422 if "first" in given else 404)
     async with service.caller(tenant=OTHER) as stranger:

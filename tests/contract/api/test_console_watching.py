@@ -1,5 +1,7 @@
 """Pages of calls under way: renewed as things happen, however many calls and tabs there are."""
 
+import pytest
+
 from tests.contract.api.browsing import Look, at_the_console
 from tests.contract.api.people import call_of
 from tests.contract.api.service import Service
@@ -19,11 +21,11 @@ async def test_a_page_follows_a_call_and_counts_no_table(service: Service) -> No
         page.on("request", lambda request: asked.append(request.url.removeprefix(url)))
         await page.goto(f"{url}/console/calls/{batch}")
         await page.get_by_text("0 of 2 ended").wait_for()
-        assert await page.locator("a.mark.queued").all_inner_texts() == ["2 waiting"]
+        assert await page.locator("a.mark.queued").all_inner_texts() == ["2 queued"]
         asked.clear()
         await service.finish()
         await page.get_by_text("1 of 2 ended").wait_for()
-        assert await page.locator("a.mark.queued").all_inner_texts() == ["1 waiting"]
+        assert await page.locator("a.mark.queued").all_inner_texts() == ["1 queued"]
         assert set(asked) == {f"/console/calls/{batch}/progress"}
         await service.finish()
         await page.get_by_text("2 of 2 ended").wait_for()
@@ -32,6 +34,7 @@ async def test_a_page_follows_a_call_and_counts_no_table(service: Service) -> No
         await page.get_by_role("link", name="2 no score").wait_for()
 
 
+@pytest.mark.slow
 async def test_many_calls_under_way_leave_the_browser_connections_for_the_next_page(service: Service) -> None:
     batches = [(await call_of(service, f"# Call {place}"))[0] for place in range(8)]
     async with at_the_console(service, await service.key(), Look(1280, "light")) as (page, url):
@@ -45,6 +48,7 @@ async def test_many_calls_under_way_leave_the_browser_connections_for_the_next_p
         await page.get_by_role("heading", name="1 proposal", exact=True).wait_for()
 
 
+@pytest.mark.slow
 async def test_a_hidden_tab_holds_no_connection_and_catches_up_when_it_is_looked_at(service: Service) -> None:
     batch, _ = await call_of(service, "# One", "# Two")
     async with at_the_console(service, await service.key(), Look(1280, "light")) as (page, url):

@@ -8,13 +8,14 @@ import pytest
 
 from assayer.errors import CorpusError
 from assayer.models import Filters, Hit
+from assayer_client.corpus import CorpusSearch
 from index import CorpusVersionCache, Delta, build_corpus, update_corpus
-from index.memory_corpus import MemoryCorpus, MemoryCorpusVersions
+from index.memory_corpus import MemoryCorpus
 from index.records.paper_record import PaperRecord
-from orchestrator.api.routes.corpus import CorpusSearch
+from tests.contract.api.problems import check_problem
 from tests.contract.api.service import Service
-from tests.contract.api.test_problems import problem
 from tests.corpus_papers import RECORDS, record, write_jsonl
+from tests.in_memory import MemoryCorpusVersions
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 QUERY = "bumblebees in meadows after late mowing"
@@ -62,11 +63,11 @@ async def test_later_and_undated_papers_are_left_out_before_a_day(client: httpx2
 
 
 async def ids(client: httpx2.AsyncClient, **options: str | list[str]) -> set[str]:
-    """Of all papers that a GET and a POST with the same filters find."""
+    """Return the ids of all papers that a GET and a POST with the same filters find."""
     asked = await client.get("/v1/corpus/search", params={"q": QUERY, "limit": "100", **options})
     body = {"queries": [QUERY], "limit": 100, **options}
     sent = await client.post("/v1/corpus/search", json=body)
-    (found,), (other,) = (CorpusSearch.model_validate_json(one.content).answers for one in (asked, sent))
+    (found,), (other,) = (CorpusSearch.model_validate_json(item.content).answers for item in (asked, sent))
     assert found.hits == other.hits
     return {hit.id for hit in found.hits}
 
@@ -85,7 +86,7 @@ async def test_filters_narrow_what_is_found(client: httpx2.AsyncClient) -> None:
 async def test_days_that_leave_none_are_refused(client: httpx2.AsyncClient) -> None:
     answer = await client.get("/v1/corpus/search", params={"q": "x", "after": "2020-01-01", "before": "2019-01-01"})
     assert "no day lies" in answer.text
-    problem(answer, 422, "invalid-request")
+    check_problem(answer, 422, "invalid-request")
 
 
 async def test_next_version_answers_once_it_is_published(
@@ -121,7 +122,7 @@ async def test_many_queries_are_answered_in_their_order_with_passages(client: ht
     ],
 )
 async def test_wrong_parameter_is_named(client: httpx2.AsyncClient, query: str, parameter: str) -> None:
-    refused = problem(await client.get(f"/v1/corpus/search?{query}"), 422, "invalid-request")
+    refused = check_problem(await client.get(f"/v1/corpus/search?{query}"), 422, "invalid-request")
     assert refused.errors is not None
     assert refused.errors[0].parameter == parameter
 
@@ -129,7 +130,7 @@ async def test_wrong_parameter_is_named(client: httpx2.AsyncClient, query: str, 
 async def test_service_without_a_corpus_says_so_and_when_to_come_back(service: Service) -> None:
     async with service.caller() as client:
         answer = await client.get("/v1/corpus/search", params={"q": QUERY})
-    assert "no corpus" in problem(answer, 503, "not-ready").detail
+    assert "no corpus" in check_problem(answer, 503, "not-ready").detail
     assert int(answer.headers["retry-after"]) > 0
 
 
@@ -137,5 +138,5 @@ async def test_corpus_that_fails_is_a_problem_without_its_paths(service: Service
     damaged = DamagedCorpus([], HashingEmbedder())
     async with service.with_services(corpora=MemoryCorpusVersions(damaged)).caller() as client:
         answer = await client.get("/v1/corpus/search", params={"q": QUERY})
-    assert problem(answer, 503, "unavailable").detail == "The search failed: the local corpus failed."
+    assert check_problem(answer, 503, "unavailable").detail == "The search failed: the local corpus failed."
     assert "/srv" not in answer.text

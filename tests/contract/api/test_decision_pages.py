@@ -3,32 +3,13 @@
 import httpx2
 import pytest
 
-from assayer.models import EvaluationId
-from orchestrator.jobs.models import BatchId, JobId, JobVerdict
+from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.reviewing.models import ScoreOverride
-from orchestrator.settings import QueueSettings
-from orchestrator.store import PgLeases, PgReports
 from tests.contract.api.browsing import PHONE_AND_DESK, Look, at_the_console, look_over
+from tests.contract.api.console_forms import csrf_token, signed_in, submit_form
 from tests.contract.api.people import Person, asking, call_of, person
+from tests.contract.api.reviewed_calls import call_with_reviewer
 from tests.contract.api.service import ACME, OTHER, Service
-from tests.contract.api.test_assignments_page import sent
-from tests.contract.api.test_console_rankings import token_of
-from tests.contract.api.test_console_tables import signed_in
-from tests.unit.reports_fixture import full_report
-
-
-async def reviewed_call(service: Service, *texts: str) -> tuple[Person, str, list[str]]:
-    """A reviewer to whom all of a call is assigned, the call, its evaluations; the first has a report."""
-    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
-    batch, evaluations = await call_of(service, *texts)
-    async with asking(service, officer) as officers:
-        await officers.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
-    lease, leases = await service.lease(), PgLeases(service.database, QueueSettings())
-    run = EvaluationId(f"run_{lease.job}")
-    assert await leases.record_run(lease, run, {})
-    await PgReports(service.database).keep(full_report().model_copy(update={"evaluation_id": run}), [], {})
-    assert await leases.finish(lease, JobVerdict(state="done", run_id=run, cost_usd=0.25))
-    return ada, batch, evaluations
 
 
 async def _opinion(service: Service, who: Person, evaluation: str | JobId, score: int) -> None:
@@ -38,25 +19,27 @@ async def _opinion(service: Service, who: Person, evaluation: str | JobId, score
 
 
 async def test_a_reviewer_sees_and_judges_no_claim_before_the_first_opinion(service: Service) -> None:
-    ada, _, (first,) = await reviewed_call(service, "# One")
+    ada, _, (first,) = await call_with_reviewer(service, "# One")
     here, fields = f"/console/review/{first}", {"point": "/summary/strengths/0", "agrees": "false", "reason": "It is."}
     async with signed_in(service, ada.key) as browser:
         before = (await browser.get(here)).text
         assert "What the program found" not in before
-        assert (await sent(browser, here, "/judgement", **fields)).status_code == 403
+        assert (await submit_form(browser, here, "/judgement", **fields)).status_code == 403
         await _opinion(service, ada, first, 4)
         after = (await browser.get(here)).text
         assert "What the program found" in after
-        assert (await sent(browser, here, "/judgement", **fields | {"point": "/summary/none/0"})).status_code == 422
-        judged = await sent(browser, here, "/judgement", **fields, claim="1")
+        assert (
+            await submit_form(browser, here, "/judgement", **fields | {"point": "/summary/none/0"})
+        ).status_code == 422
+        judged = await submit_form(browser, here, "/judgement", **fields, claim="1")
         assert (judged.status_code, judged.headers["location"]) == (303, f"{here}#claim-1")
         assert "You disagree" in (await browser.get(here)).text
-    (kept,) = await service.services.opinions.judgements(ACME, JobId(first))
+    (kept,) = await service.services.reviewing.opinions.judgements(ACME, JobId(first))
     assert (kept.point, kept.agrees, kept.reason) == ("/summary/strengths/0", False, "It is.")
 
 
 async def test_an_officer_sets_a_score_with_a_reason_and_no_stranger_does(service: Service) -> None:
-    ada, batch, (first, _) = await reviewed_call(service, "# One", "# Two")
+    ada, batch, (first, _) = await call_with_reviewer(service, "# One", "# Two")
     await _opinion(service, ada, first, 4)
     other, _ = await call_of(service, "# Elsewhere")
     here, fields = f"/console/calls/{batch}", {"evaluation": first, "score": "2", "reason": "The budget is missing."}
@@ -70,7 +53,7 @@ async def test_an_officer_sets_a_score_with_a_reason_and_no_stranger_does(servic
         for path in (f"{here}/panel", f"/console/proposals/{first}"):
             assert "The budget is missing." in (await officer.get(path)).text
         assert (await _posted(officer, token_page, f"{here}/sign-off")) == 403
-    set_score = await service.services.decisions.override_of(ACME, JobId(first))
+    set_score = await service.services.reviewing.decisions.override_of(ACME, JobId(first))
     assert isinstance(set_score, ScoreOverride)
     assert (set_score.score, set_score.name) == (2, "Ophelia Officer")
     async with signed_in(service, (await person(service, "auditor", "Eva Auditor")).key) as auditor:
@@ -84,12 +67,12 @@ async def test_an_officer_sets_a_score_with_a_reason_and_no_stranger_does(servic
 
 
 async def test_an_owner_signs_off_and_then_nothing_changes(service: Service) -> None:
-    ada, batch, (first, second) = await reviewed_call(service, "# One", "# Two")
+    ada, batch, (first, second) = await call_with_reviewer(service, "# One", "# Two")
     await _opinion(service, ada, first, 4)
     here = f"/console/calls/{batch}"
     async with signed_in(service, (await person(service, "owner", "Olga Owner")).key) as owner:
         assert "Although 1 opinion is missing" in (await owner.get(f"{here}/panel")).text
-        body = {"csrf_token": await token_of(owner, f"{here}/panel"), "note": "All in order."}
+        body = {"csrf_token": await csrf_token(owner, f"{here}/panel"), "note": "All in order."}
         refused = await owner.post(f"{here}/sign-off", data=body, headers={"Origin": "http://api"})
         assert refused.status_code == 409
         assert "1 assigned opinion is missing" in refused.text
@@ -107,7 +90,7 @@ async def test_an_owner_signs_off_and_then_nothing_changes(service: Service) -> 
         late = {"evaluation": second, "score": "5", "reason": "Too late."}
         assert (await _posted(owner, f"{here}/panel", f"{here}/override", **late)) == 409
     async with signed_in(service, ada.key) as reviewer:
-        refused = await sent(reviewer, f"/console/review/{second}", "/opinion", score="1")
+        refused = await submit_form(reviewer, f"/console/review/{second}", "/opinion", score="1")
         assert refused.status_code == 409
         assert "signed off" in refused.text
 
@@ -116,7 +99,7 @@ async def test_a_panel_puts_first_what_reviewers_disagree_on(service: Service) -
     people = [await person(service, "reviewer", name) for name in ("Ada Byron", "Bob Noyce")]
     officer = await person(service, "officer", "Otto Officer")
     batch, _ = await call_of(service, *(f"# Title {place}" for place in range(60)))
-    evaluations = list(await service.services.assignments.titles(ACME, BatchId(batch)))
+    evaluations = list(await service.services.reviewing.assignments.titles(ACME, BatchId(batch)))
     async with asking(service, officer) as officers:
         await officers.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2})
     for who, score in zip(people, (1, 5), strict=True):
@@ -132,9 +115,10 @@ async def test_a_panel_puts_first_what_reviewers_disagree_on(service: Service) -
         assert (await browser.get(f"/console/calls/{batch}/panel", params={"sort": "nothing"})).status_code == 422
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("look", PHONE_AND_DESK, ids=str)
 async def test_reviewer_officer_and_owner_decide_at_their_pages(service: Service, look: Look) -> None:
-    ada, batch, _ = await reviewed_call(service, "# Rehearsal by risk", "# Ore from slag")
+    ada, batch, _ = await call_with_reviewer(service, "# Rehearsal by risk", "# Ore from slag")
     async with at_the_console(service, ada.key, look) as (page, _url):
         await look_over(page, "queue", look)
         await page.locator("ol.cards a").first.press("Enter")
@@ -177,6 +161,6 @@ async def _title(service: Service, evaluation: JobId) -> str:
 
 
 async def _posted(browser: httpx2.AsyncClient, page: str, path: str, **fields: str) -> int:
-    body = {"csrf_token": await token_of(browser, page), **fields}
+    body = {"csrf_token": await csrf_token(browser, page), **fields}
     answer = await browser.post(path, data=body, headers={"Origin": "http://api"})
     return int(answer.status_code)

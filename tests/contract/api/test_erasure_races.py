@@ -9,20 +9,19 @@ from typing import Any
 import httpx2
 import pytest
 
-from orchestrator.api.routes.erasures import erase_found, erasure_of
+from orchestrator.services.erasures import erase_found, erasure_of
 from orchestrator.store import Database
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection
 from orchestrator.store.erasure_steps import ErasureBeginning, ErasureBegun
 from orchestrator.store.retention import erase_jobs
+from tests.contract.api.erasures import erase_and_fetch_proof, tables_holding, wait_for_blocked_statements
+from tests.contract.api.evaluated_calls import ENTRANTS, evaluated_call_of_six
 from tests.contract.api.people import OPERATOR, asking, call_of, person
-from tests.contract.api.service import ACME, OTHER, Service
-from tests.contract.api.test_batches import JSONL
-from tests.contract.api.test_console_rankings import ENTRANTS, ended_call
-from tests.contract.api.test_problems import problem
-from tests.contract.api.test_rankings import finish
+from tests.contract.api.problems import check_problem
+from tests.contract.api.ranking_jobs import finish_ranking
+from tests.contract.api.service import ACME, JSONL_HEADERS, OTHER, Service
 from tests.contract.store_jobs import NOW
-from tests.polling import wait_until_async
 from tests.unit.batch_bodies import as_jsonl, words
 
 NAME = "Jane Doe"
@@ -33,34 +32,6 @@ ROWS = as_jsonl(
         {"id": "A-3", "title": "-"},
     ]
 )
-
-
-async def stored(database: Database, word: str) -> list[str]:
-    """Tables in which a word stands anywhere."""
-    tables = await database.fetch("SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1")
-    return [
-        name
-        for (name,) in tables
-        if await database.fetch(f"SELECT FROM {name} AS one WHERE one::text LIKE '%' || $1 || '%'", word)
-    ]
-
-
-async def waiting(database: Database, statements: int) -> None:
-    """Until so many wait for a lock."""
-    query = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-
-    async def wait() -> bool:
-        return len(await database.fetch(query)) >= statements
-
-    await wait_until_async(wait)
-
-
-async def erased(caller: httpx2.AsyncClient, **body: Any) -> dict[str, Any]:
-    answer = await caller.post("/v1/erasures", json=body)
-    assert answer.status_code == 200, answer.text
-    proof = await caller.get(f"/v1/erasures/{answer.json()['proof']}")
-    found: dict[str, Any] = proof.json()
-    return found
 
 
 def after_the_words(monkeypatch: pytest.MonkeyPatch, act: Callable[[], Awaitable[object]]) -> None:
@@ -87,12 +58,12 @@ async def test_opinion_that_is_given_meanwhile_goes_too(service: Service, monkey
             assert given.status_code == 200, given.text
 
         after_the_words(monkeypatch, give)
-        proof = await erased(asks, source="0.txt")
+        proof = await erase_and_fetch_proof(asks, source="0.txt")
 
     assert proof["still_stored"] == []
-    assert await stored(service.database, NAME) == []
+    assert await tables_holding(service.database, NAME) == []
     entries = await service.services.audit_log.entries(ACME)
-    late = [one for one in entries if one.act == "erased" and one.content and one.content["entries"]]
+    late = [entry for entry in entries if entry.act == "erased" and entry.content and entry.content["entries"]]
     assert late, "an entry names those that have lost their words"
 
 
@@ -100,44 +71,44 @@ async def test_row_that_comes_in_meanwhile_goes_with_its_call(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with service.caller() as caller:
-        made = await caller.post("/v1/batches", content=ROWS, headers=JSONL, params={"open": "true"})
+        made = await caller.post("/v1/batches", content=ROWS, headers=JSONL_HEADERS, params={"open": "true"})
         batch = made.json()["id"]
 
         async def more() -> None:
             part = as_jsonl([{"id": "A-4", "title": f"Late plan of {NAME}", "text": words(4)}])
             where = {"first": made.json()["next_row"], "open": "true"}
-            sent = await caller.post(f"/v1/batches/{batch}/rows", content=part, headers=JSONL, params=where)
+            sent = await caller.post(f"/v1/batches/{batch}/rows", content=part, headers=JSONL_HEADERS, params=where)
             assert sent.status_code == 202, sent.text
             for _ in range(3):
                 await service.finish()
 
         after_the_words(monkeypatch, more)
-        proof = await erased(caller, batch=batch)
+        proof = await erase_and_fetch_proof(caller, batch=batch)
 
     assert proof["still_stored"] == []
-    assert await stored(service.database, NAME) == []
+    assert await tables_holding(service.database, NAME) == []
     assert await service.database.fetch("SELECT FROM evaluations") == []
 
 
 async def test_no_webhook_hears_of_what_was_erased(service: Service) -> None:
     async with service.caller() as caller:
         await caller.post("/v1/webhooks", json={"url": "http://127.0.0.1:9/x"})
-        await caller.post("/v1/batches", content=ROWS, headers=JSONL)
+        await caller.post("/v1/batches", content=ROWS, headers=JSONL_HEADERS)
         await service.finish()
-        proof = await erased(caller, source="A-1")
+        proof = await erase_and_fetch_proof(caller, source="A-1")
         assert proof["still_stored"] == []
-        later = await caller.post("/v1/batches", content=ROWS, headers=JSONL)
-        await erased(caller, batch=later.json()["id"])
+        later = await caller.post("/v1/batches", content=ROWS, headers=JSONL_HEADERS)
+        await erase_and_fetch_proof(caller, batch=later.json()["id"])
         claimed = await service.services.webhooks.claim(10, 10, [], 60)
-    assert NAME not in json.dumps([one.payload for one in claimed])
+    assert NAME not in json.dumps([item.payload for item in claimed])
 
 
 async def test_request_that_is_repeated_after_an_erasure_names_no_refused_row(service: Service) -> None:
     async with service.caller() as caller:
-        headers = {**JSONL, "Idempotency-Key": "once"}
+        headers = {**JSONL_HEADERS, "Idempotency-Key": "once"}
         first = await caller.post("/v1/batches", content=ROWS, headers=headers)
         assert "A-3" in first.text
-        await erased(caller, source="A-3")
+        await erase_and_fetch_proof(caller, source="A-3")
         again = await caller.post("/v1/batches", content=ROWS, headers=headers)
     assert (again.status_code, again.json()["id"], again.json()["rejected"]) == (202, first.json()["id"], [])
 
@@ -145,23 +116,23 @@ async def test_request_that_is_repeated_after_an_erasure_names_no_refused_row(se
 async def test_refused_rows_of_a_part_that_comes_in_meanwhile_stay(service: Service) -> None:
     """The erasure waits for the part, and filters what is there then."""
     async with service.caller() as caller:
-        made = (await caller.post("/v1/batches", content=ROWS, headers=JSONL, params={"open": "true"})).json()
+        made = (await caller.post("/v1/batches", content=ROWS, headers=JSONL_HEADERS, params={"open": "true"})).json()
         part = as_jsonl([{"id": "B-1", "title": "-"}])
         holder = await service.database.connect_unpooled()
         async with holder.transaction():
             await holder.fetch("SELECT FROM batches WHERE id = $1 FOR UPDATE", made["id"])
             where = {"first": made["next_row"], "open": "true"}
             sending = asyncio.create_task(
-                caller.post(f"/v1/batches/{made['id']}/rows", content=part, headers=JSONL, params=where)
+                caller.post(f"/v1/batches/{made['id']}/rows", content=part, headers=JSONL_HEADERS, params=where)
             )
-            await waiting(service.database, 1)
+            await wait_for_blocked_statements(service.database, 1)
             erasing = asyncio.create_task(caller.post("/v1/erasures", json={"source": "A-3"}))
-            await waiting(service.database, 2)
+            await wait_for_blocked_statements(service.database, 2)
         await holder.close()
         assert (await sending).status_code == 202
         assert (await erasing).status_code == 200
         left = (await caller.get(f"/v1/batches/{made['id']}")).json()
-    assert [one["source"] for one in left["rejected_rows"]] == ["row 4 (B-1)"]
+    assert [item["source"] for item in left["rejected_rows"]] == ["row 4 (B-1)"]
     assert (left["rows"], left["erased"]) == (4, 1)
 
 
@@ -182,47 +153,47 @@ async def test_words_of_a_tenant_go_before_it_is_gone(service: Service, monkeypa
         monkeypatch.setattr(PgAuditLog, "erase_within", original)
         again = await admin.delete(f"/v1/tenants/{ACME}")
     assert again.status_code == 204
-    assert await stored(service.database, NAME) == []
+    assert await tables_holding(service.database, NAME) == []
     assert await service.services.tenants.get(ACME) is None
 
 
 async def test_ranking_that_begins_meanwhile_goes_too(service: Service) -> None:
     """Whoever erases looks first, then takes the applicant out of finished rankings, which is slow."""
-    call, erasures, now = await ended_call(service), service.services.erasures, service.services.clock.now()
-    found = [one.id for one in await erasures.find(ACME, "3.txt", None)]
+    call, erasures, now = await evaluated_call_of_six(service), service.services.erasures, service.services.clock.now()
+    found = [item.id for item in await erasures.find(ACME, "3.txt", None)]
     async with service.caller() as owner:
         begun = (await owner.post("/v1/rankings", json={"batch": call, "blind": False})).json()["id"]
         erased = await erasures.erase(ACME, OPERATOR, found, now, source="3.txt")
         assert (await owner.get(f"/v1/rankings/{begun}")).status_code == 410
         assert (await owner.get(f"/v1/erasures/{erased.proof}")).json()["still_stored"] == []
-    assert await stored(service.database, "3.txt") == []
-    erased_too = [one for one in await service.services.audit_log.entries(ACME) if one.act == "erased"][1:]
-    assert [(one.content or {})["things"] for one in erased_too] == [[begun]]
+    assert await tables_holding(service.database, "3.txt") == []
+    erased_too = [entry for entry in await service.services.audit_log.entries(ACME) if entry.act == "erased"][1:]
+    assert [(item.content or {})["things"] for item in erased_too] == [[begun]]
 
 
 async def test_ranking_whose_reports_were_read_before_the_erasure_is_not_added_after_it(service: Service) -> None:
-    """Of thousands of reports that takes seconds. Its sender is told, and ranks what is left."""
-    call, erasures, now = await ended_call(service), service.services.erasures, service.services.clock.now()
+    """A ranking of thousands of reports takes seconds; its sender gets an error, and ranks the remaining ideas."""
+    call, erasures, now = await evaluated_call_of_six(service), service.services.erasures, service.services.clock.now()
     asked = {"batch": call, "blind": False}
     async with service.caller() as owner:
         headers = {"Idempotency-Key": "once"}
-        found = [one.id for one in await erasures.find(ACME, "3.txt", None)]
+        found = [item.id for item in await erasures.find(ACME, "3.txt", None)]
 
         async def erase_meanwhile(connection: Connection) -> "asyncio.Task[httpx2.Response]":
             async with connection.transaction():
                 # What is kept of a request is looked up when its job is added, and waits here.
                 await connection.execute("LOCK TABLE idempotency IN ACCESS EXCLUSIVE MODE")
                 begun = asyncio.create_task(owner.post("/v1/rankings", json=asked, headers=headers))
-                await waiting(service.database, 1)
+                await wait_for_blocked_statements(service.database, 1)
                 await erase_jobs(connection, ACME, found, now, 1)
             return begun
 
-        refused = problem(await (await service.database.run(erase_meanwhile)), 409, "conflict")
+        refused = check_problem(await (await service.database.run(erase_meanwhile)), 409, "conflict")
         await erasures.erase(ACME, OPERATOR, found, now, source="3.txt")
         again = await owner.post("/v1/rankings", json=asked, headers=headers)
     assert f"1 of the {ENTRANTS} evaluations that it was made of were deleted" in (refused.detail or "")
     assert (again.status_code, again.json()["ideas"]) == (202, ENTRANTS - 1)
-    assert await stored(service.database, "3.txt") == []
+    assert await tables_holding(service.database, "3.txt") == []
 
 
 @asynccontextmanager
@@ -249,27 +220,27 @@ async def waiting_to_be_added(database: Database) -> AsyncIterator[None]:
 
 
 async def test_an_erasure_waits_for_a_ranking_that_is_being_added_and_takes_it_too(service: Service) -> None:
-    call, erasures, now = await ended_call(service), service.services.erasures, service.services.clock.now()
-    found = [one.id for one in await erasures.find(ACME, "3.txt", None)]
+    call, erasures, now = await evaluated_call_of_six(service), service.services.erasures, service.services.clock.now()
+    found = [item.id for item in await erasures.find(ACME, "3.txt", None)]
     async with service.caller() as owner:
         async with waiting_to_be_added(service.database):
             # By then the evaluations are held, and not yet the log, at which the erasure would wait.
             adding = asyncio.create_task(owner.post("/v1/rankings", json={"batch": call, "blind": False}))
-            await waiting(service.database, 1)
+            await wait_for_blocked_statements(service.database, 1)
             erasing = asyncio.create_task(erasures.erase(ACME, OPERATOR, found, now, source="3.txt"))
-            await waiting(service.database, 2)
+            await wait_for_blocked_statements(service.database, 2)
         begun = (await adding).json()["id"]
         proof = (await erasing).proof
         assert (await owner.get(f"/v1/rankings/{begun}")).status_code == 410
         assert (await owner.get(f"/v1/erasures/{proof}")).json()["still_stored"] == []
-    assert await stored(service.database, "3.txt") == []
+    assert await tables_holding(service.database, "3.txt") == []
 
 
 @pytest.mark.parametrize("what", ["ranking", "comparison"])
 async def test_what_begins_while_its_call_is_erased_goes_too(
     service: Service, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    call = await ended_call(service)
+    call = await evaluated_call_of_six(service)
     async with service.caller() as owner:
         listed = (await owner.get(f"/v1/batches/{call}/evaluations")).json()["items"]
         pair = {"first_evaluation": listed[0]["id"], "second_evaluation": listed[1]["id"]}
@@ -283,23 +254,23 @@ async def test_what_begins_while_its_call_is_erased_goes_too(
                 begun.append(made.json()["id"])
 
         after_the_words(monkeypatch, begin)
-        proof = await erased(owner, batch=call)
+        proof = await erase_and_fetch_proof(owner, batch=call)
         assert (await owner.get(f"/v1/{what}s/{begun[0]}")).status_code == 410
     assert proof["still_stored"] == []
-    assert await stored(service.database, "3.txt") == []
+    assert await tables_holding(service.database, "3.txt") == []
 
 
 async def test_ranking_that_finishes_between_the_look_and_the_erasure_stays(service: Service) -> None:
-    call = await ended_call(service)
+    call = await evaluated_call_of_six(service)
     async with service.caller() as owner:
         begun = (await owner.post("/v1/rankings", json={"batch": call, "blind": False})).json()["id"]
-        told = await erasure_of(service.services, ACME, "3.txt", None)
-        assert begun in [one.id for one in told.jobs]
-        assert any("is under way and goes with it" in one for one in told.warnings)
-        await finish(service)
-        gone = await erase_found(service.services, ACME, OPERATOR, "3.txt", told)
-        assert (begun in [one.id for one in gone.jobs], gone.warnings) == (False, ())
-        assert [(one.id, one.taken, one.left) for one in gone.taken_out_of if one.id == begun] == [
+        told = await erasure_of(service.services.erasures, service.services.jobs, ACME, "3.txt", None)
+        assert begun in [job.id for job in told.jobs]
+        assert any("is under way and goes with it" in warning for warning in told.warnings)
+        await finish_ranking(service)
+        gone = await erase_found(service.services.erasures, ACME, OPERATOR, "3.txt", told, service.services.clock.now())
+        assert (begun in [job.id for job in gone.jobs], gone.warnings) == (False, ())
+        assert [(item.id, item.taken, item.left) for item in gone.taken_out_of if item.id == begun] == [
             (begun, 1, ENTRANTS - 1)
         ]
         report = await owner.get(f"/v1/rankings/{begun}/report", headers={"Accept": "application/json"})
@@ -307,4 +278,4 @@ async def test_ranking_that_finishes_between_the_look_and_the_erasure_stays(serv
     assert len(report.json()["ideas"]) == ENTRANTS - 1
     assert begun in proof["taken_out_of"]
     assert proof["still_stored"] == []
-    assert await stored(service.database, "3.txt") == []
+    assert await tables_holding(service.database, "3.txt") == []

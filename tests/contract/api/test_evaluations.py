@@ -11,20 +11,18 @@ import httpx2
 import pytest
 
 from assayer.errors import StorageError
-from assayer.methods.innoeval.options import BoardOptions, InnoEvalOptions
-from assayer.methods.innoeval.personas import built_in_persona_pool
-from assayer.models import Report
+from assayer_client.evaluations import Accepted, Evaluation
+from assayer_client.resources import Page
 from cluster.clock import SystemClock
 from cluster.service import api_services
 from cluster.settings import Settings
-from orchestrator.api.common_schemas import Check, Page
-from orchestrator.api.routes.evaluations import Accepted, Evaluation
-from orchestrator.jobs.models import JobId, Problem
+from orchestrator.jobs.models import BatchId, JobId, Problem
 from orchestrator.jobs.requests import EvaluationRequest
+from orchestrator.problems import Check
 from orchestrator.settings import QueueSettings
 from orchestrator.store import Database, NotificationListener, PgJobs
+from tests.contract.api.problems import check_problem
 from tests.contract.api.service import ACME, BODY, TEXT, Service, served
-from tests.contract.api.test_problems import problem
 from tests.contract.store_jobs import job, tenant
 
 
@@ -65,19 +63,19 @@ async def test_a_board_of_innoeval_has_as_many_seats_as_are_asked_for(service: S
     async with service.caller() as client:
         accepted = await submit(client, method="innoeval", board=3)
         usual = await submit(client, method="innoeval")
-        other = problem(await client.post("/v1/evaluations", json=BODY | {"board": 3}), 422, "invalid-request")
+        other = check_problem(await client.post("/v1/evaluations", json=BODY | {"board": 3}), 422, "invalid-request")
         beyond = await client.post("/v1/evaluations", json=BODY | {"method": "innoeval", "board": 13})
         large = await client.post("/v1/evaluations", json=BODY | {"method": "innoeval", "board": 101})
-    works = [await service.services.jobs.request(ACME, JobId(one.id)) for one in (accepted, usual)]
+    works = [await service.services.jobs.request(ACME, JobId(item.id)) for item in (accepted, usual)]
     assert [work.board for work in works if isinstance(work, EvaluationRequest)] == [3, None]
     assert other.errors is not None
     assert other.errors[0].pointer == "/board"
     assert "innoeval" in other.errors[0].detail
-    drawn = problem(beyond, 422, "invalid-request").errors
+    drawn = check_problem(beyond, 422, "invalid-request").errors
     assert drawn is not None
     assert drawn[0].pointer == "/board"
     assert drawn[0].detail == "A board of 13 was asked for, and there are 12 personas. Ask for that many at most."
-    too_large = problem(large, 422, "invalid-request").errors
+    too_large = check_problem(large, 422, "invalid-request").errors
     assert too_large is not None
     assert too_large[0].pointer == "/board"
 
@@ -86,11 +84,11 @@ async def test_a_board_is_dealt_among_permitted_models_and_no_others(service: Se
     permitting = service.with_services(board_models=("large", "other"))
     async with permitting.caller() as client:
         accepted = await submit(client, method="innoeval", board_models=["other", "large"])
-        refused = problem(
+        refused = check_problem(
             await client.post("/v1/evaluations", json=BODY | {"method": "innoeval", "board_models": ["gpt-dear"]}),
             *(422, "invalid-request"),
         )
-        elsewhere = problem(
+        elsewhere = check_problem(
             await client.post("/v1/evaluations", json=BODY | {"board_models": ["large"]}), 422, "invalid-request"
         )
         rows = await client.post(
@@ -98,7 +96,7 @@ async def test_a_board_is_dealt_among_permitted_models_and_no_others(service: Se
             content=json.dumps({"text": TEXT}),
             headers={"Content-Type": "application/jsonl"},
         )
-        methods = {one["name"]: one["board_models"] for one in (await client.get("/v1/methods")).json()["items"]}
+        methods = {item["name"]: item["board_models"] for item in (await client.get("/v1/methods")).json()["items"]}
     work = await service.services.jobs.request(ACME, JobId(accepted.id))
     assert isinstance(work, EvaluationRequest)
     assert work.board_models == ("other", "large")
@@ -110,20 +108,49 @@ async def test_a_board_is_dealt_among_permitted_models_and_no_others(service: Se
     assert elsewhere.errors is not None
     assert "Only the method innoeval has a board" in elsewhere.errors[0].detail
     assert "'nobody' is not permitted" in rows.text
-    assert methods == {"grapheval": [], "innoeval": ["large", "other"], "scholareval": []}
+    assert methods == {"grapheval": [], "innoeval": ["large", "other"], "review": []}
     async with service.caller() as client:
         nobody = await client.post("/v1/evaluations", json=BODY | {"method": "innoeval", "board_models": ["large"]})
     assert (nobody.status_code, "ASSAYER_EVALUATION__BOARD_MODELS" in nobody.text) == (422, True)
 
 
-async def test_boards_are_measured_against_the_personas_of_the_settings(
-    database: Database, listener: NotificationListener, tmp_path: Path
-) -> None:
-    pool = tmp_path / "pool.toml"
-    for personas, known in ((None, len(built_in_persona_pool().personas)), (pool, None)):  # that file is not there
-        settings = Settings(home=tmp_path, innoeval=InnoEvalOptions(board=BoardOptions(personas=personas)))
-        services = api_services(settings, database, listener, SystemClock(), None, ready=_never)
-        assert services.personas == known
+CRITERION: dict[str, object] = {
+    "name": "Impact",
+    "question": "Would it change practice?",
+    "anchors": {"1": "no", "10": "yes"},
+}
+
+
+async def test_criteria_of_a_call_reach_the_work_and_faulty_ones_are_refused(service: Service) -> None:
+    toml = '[[criteria]]\nname = "Impact"\nquestion = "Would it change practice?"\n'
+
+    async def refusal(*criteria: dict[str, object]) -> str | None:
+        response = await client.post("/v1/evaluations", json=BODY | {"criteria": criteria})
+        errors = check_problem(response, 422, "invalid-request").errors
+        assert errors is not None
+        return errors[0].pointer
+
+    async with service.caller() as client:
+        accepted = await submit(client, criteria=[CRITERION])
+        assert await refusal(CRITERION | {"anchors": {"12": "more"}}) == "/criteria/0/anchors"
+        assert await refusal(CRITERION, CRITERION) == "/criteria/1/name"
+        assert await refusal(CRITERION | {"weight": 0}) == "/criteria/0/weight"
+        batch, faulty = [
+            await client.post(
+                "/v1/batches",
+                params={"criteria": text},
+                content=json.dumps({"text": TEXT}),
+                headers={"Content-Type": "application/jsonl"},
+            )
+            for text in (toml, f"{toml}size = 3")
+        ]
+    work = await service.services.jobs.request(ACME, JobId(accepted.id))
+    assert isinstance(work, EvaluationRequest)
+    assert [(item.name, item.anchors) for item in work.criteria] == [("Impact", {1: "no", 10: "yes"})]
+    rules = await service.services.call_details.rules(ACME, BatchId(batch.json()["id"]))
+    assert rules is not None
+    assert rules.criteria == ("Impact",)
+    assert (faulty.status_code, "size" in faulty.text) == (422, True)
 
 
 async def test_why_one_waits_counts_the_limit_of_the_settings(
@@ -208,16 +235,6 @@ async def test_a_report_comes_as_accept_prefers_it(service: Service, accept: str
     assert answer.headers["vary"] == "Accept"
 
 
-async def test_a_report_as_json_is_the_report(service: Service) -> None:
-    async with service.caller() as client:
-        accepted = await submit(client)
-        lease = await service.finish()
-        answer = await client.get(accepted.links.report)
-        shown = Evaluation.model_validate_json((await client.get(accepted.links.evaluation)).content)
-    assert Report.model_validate_json(answer.content).evaluation_id == f"run_{lease.job}"
-    assert (shown.state, shown.cost_usd, shown.attempt) == ("done", 0.25, 1)
-
-
 async def test_a_report_as_a_page_runs_nothing_and_is_framed_by_nobody(service: Service) -> None:
     class Styles(HTMLParser):
         policy = ""
@@ -244,7 +261,7 @@ async def test_a_report_in_no_acceptable_form_is_406(service: Service) -> None:
         accepted = await submit(client)
         await service.finish()
         answer = await client.get(accepted.links.report, headers={"Accept": "application/pdf"})
-    assert "text/markdown" in problem(answer, 406, "not-acceptable").detail
+    assert "text/markdown" in check_problem(answer, 406, "not-acceptable").detail
 
 
 async def test_without_a_report_the_reason_is_told(service: Service) -> None:
@@ -256,10 +273,10 @@ async def test_without_a_report_the_reason_is_told(service: Service) -> None:
         other = await submit(client)
         await client.delete(other.links.evaluation)
         cancelled = await client.get(other.links.report)
-    assert problem(queued, 409, "not-finished").state == "queued"
-    document = problem(failed, 409, "budget-exhausted")
+    assert check_problem(queued, 409, "not-finished").state == "queued"
+    document = check_problem(failed, 409, "budget-exhausted")
     assert (document.state, document.title, document.detail) == ("failed", "The budget is spent", "It cost too much.")
-    assert problem(cancelled, 409, "cancelled").state == "cancelled"
+    assert check_problem(cancelled, 409, "cancelled").state == "cancelled"
 
 
 async def test_a_report_that_was_deleted_is_gone(service: Service) -> None:
@@ -267,7 +284,7 @@ async def test_a_report_that_was_deleted_is_gone(service: Service) -> None:
         accepted = await submit(client)
         await service.finish()
         await service.database.execute("DELETE FROM evaluations")
-        problem(await client.get(accepted.links.report), 410, "gone")
+        check_problem(await client.get(accepted.links.report), 410, "gone")
 
 
 async def test_cancelling_a_running_evaluation_takes_its_lease(service: Service) -> None:
@@ -286,7 +303,7 @@ async def test_cancelling_what_is_done_leaves_it_done(service: Service) -> None:
     async with service.caller() as client:
         accepted = await submit(client)
         await service.finish()
-        assert (await client.delete(accepted.links.evaluation)).json()["state"] == "done"
+        assert (await client.delete(accepted.links.evaluation)).json()["state"] == "succeeded"
         assert (await client.get(accepted.links.report)).status_code == 200
 
 
@@ -295,9 +312,9 @@ async def test_erasing_takes_manage_and_leaves_nothing(service: Service) -> None
         accepted = await submit(client)
         await service.finish()
         path = f"{accepted.links.evaluation}?erase=true"
-        assert problem(await client.delete(path), 403, "forbidden").scope == "manage"
+        assert check_problem(await client.delete(path), 403, "forbidden").scope == "manage"
         assert (await manager.delete(path)).status_code == 204
-        problem(await client.get(accepted.links.evaluation), 410, "gone")
+        check_problem(await client.get(accepted.links.evaluation), 410, "gone")
 
 
 @pytest.mark.parametrize(
@@ -313,8 +330,8 @@ async def test_an_evaluation_is_found_by_what_its_sender_calls_it(
         assert (await client.post("/v1/batches", files=files)).status_code == 202
         assert (await client.post("/v1/evaluations", json=BODY)).status_code == 202
         answer = await client.get("/v1/evaluations", params={"source": source})
-        assert [one["source"] for one in answer.json()["items"]] == found
-        assert {one["source"] for one in (await client.get("/v1/evaluations")).json()["items"]} == {
+        assert [item["source"] for item in answer.json()["items"]] == found
+        assert {item["source"] for item in (await client.get("/v1/evaluations")).json()["items"]} == {
             "",
             "call.jsonl:1 (A-7)",
             "call.jsonl:2",
@@ -337,7 +354,7 @@ async def test_waiting_brings_the_verdict_in_the_same_answer(service: Service) -
     assert answer.status_code == 200
     assert answer.headers["preference-applied"] == "wait=60"
     shown = Evaluation.model_validate_json(answer.content)
-    assert shown.state == "done"
+    assert shown.state == "succeeded"
     assert answer.headers["location"] == shown.links.evaluation
 
 
@@ -359,9 +376,3 @@ async def test_waiting_in_vain_ends_with_the_acceptance(service: Service) -> Non
     assert answer.status_code == 202
     assert answer.headers["preference-applied"] == "wait=0.05"
     assert Accepted.model_validate_json(answer.content).state == "queued"
-
-
-async def test_methods_are_told(service: Service) -> None:
-    async with service.caller("read") as client:
-        answer = await client.get("/v1/methods")
-    assert [item["name"] for item in answer.json()["items"]] == ["grapheval", "innoeval", "scholareval"]

@@ -11,8 +11,8 @@ from assayer.errors import StorageError
 from assayer.models.timeline import Timeline
 from orchestrator.jobs.models import JobId
 from orchestrator.store import PgEvents
+from tests.contract.api.problems import check_problem
 from tests.contract.api.service import BODY, OTHER, Service, served
-from tests.contract.api.test_problems import problem
 
 
 async def submitted(client: httpx2.AsyncClient) -> str:
@@ -35,7 +35,7 @@ async def told(lines: AsyncIterator[str]) -> AsyncIterator[dict[str, str]]:
 
 
 async def events(client: httpx2.AsyncClient, job: str, last: int | None = None) -> list[dict[str, str]]:
-    """Of a stream that ends by itself."""
+    """Return the events of a stream that ends by itself."""
     headers = {} if last is None else {"Last-Event-ID": str(last)}
     async with client.stream("GET", f"/v1/evaluations/{job}/events", headers=headers) as answer:
         assert answer.status_code == 200
@@ -60,7 +60,7 @@ async def test_a_stream_tells_everything_as_it_happens_and_ends_with_the_verdict
             await service.finish()
             rest = [event async for event in stream]
     kinds = [event["event"] for event in (first, second, *rest)]
-    assert (kinds[0], kinds[1], kinds[-1]) == ("queued", "progress", "done")
+    assert (kinds[0], kinds[1], kinds[-1]) == ("queued", "progress", "succeeded")
     assert [int(event["id"]) for event in (first, second, *rest)] == list(range(1, len(kinds) + 1))
     assert json.loads(second["data"])["data"]["stages"][0]["stage"] == "reading"
 
@@ -73,7 +73,7 @@ async def test_a_reader_goes_on_where_it_left_off(service: Service) -> None:
         rest = await events(client, job, last=1)
         over = await client.get(f"/v1/evaluations/{job}/events", headers={"Last-Event-ID": whole[-1]["id"]})
     assert rest == whole[1:]
-    assert whole[-1]["event"] == "done"
+    assert whole[-1]["event"] == "succeeded"
     assert over.status_code == 204
 
 
@@ -119,11 +119,11 @@ async def test_streams_of_all_keys_of_a_tenant_are_counted_and_others_are_let_in
             others = f"/v1/evaluations/{await submitted(stranger)}/events"
             async with stranger.stream("GET", others) as other:
                 assert other.status_code == 200
-        assert problem(refused, 429, "too-many-streams").retry_after == int(refused.headers["retry-after"])
+        assert check_problem(refused, 429, "too-many-streams").retry_after == int(refused.headers["retry-after"])
         await service.finish()
         while (again := await client.get(path)).status_code == 429:
             pass  # the server has not noticed yet that the first reader left
-        assert "event: done" in again.text
+        assert "event: succeeded" in again.text
 
 
 async def test_a_stream_breaks_off_quietly_when_the_database_goes(service: Service) -> None:
@@ -147,7 +147,7 @@ async def test_a_last_event_that_is_no_number_is_refused(service: Service, last:
     async with service.caller() as client:
         job = await submitted(client)
         answer = await client.get(f"/v1/evaluations/{job}/events", headers={"Last-Event-ID": last})
-    document = problem(answer, 422, "invalid-request")
+    document = check_problem(answer, 422, "invalid-request")
     assert document.errors is not None
     assert document.errors[0].parameter == "last-event-id"
 

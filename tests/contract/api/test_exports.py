@@ -10,27 +10,17 @@ import pyarrow.parquet as pq
 import pytest
 from openpyxl import load_workbook
 
+from tests.contract.api.evaluated_calls import ENTRANTS, call_with_reports, evaluated_call_of_six
 from tests.contract.api.people import asking, person
+from tests.contract.api.ranking_jobs import ranked_call
 from tests.contract.api.service import OTHER, Service
-from tests.contract.api.test_console_rankings import ENTRANTS, ended_call
-from tests.contract.api.test_console_tables import call_with_reports
-from tests.contract.api.test_rankings import finish
-
-
-async def ranked_call(service: Service) -> tuple[str, str]:
-    call = await ended_call(service)
-    async with service.caller() as owner:
-        made = await owner.post("/v1/rankings", json={"batch": call, "cut": 2, "calls_per_idea": 10})
-    assert made.status_code == 202, made.text
-    await finish(service)
-    return call, made.json()["id"]
 
 
 async def opinion(service: Service, call: str, row: int, score: int) -> None:
     reviewer = await person(service, "reviewer", f"Rita {score}")
     async with service.caller() as owner:
         listed = (await owner.get(f"/v1/batches/{call}/evaluations")).json()["items"]
-        proposal = next(one["id"] for one in listed if one["row"] == row)
+        proposal = next(item["id"] for item in listed if item["row"] == row)
         body = {"reviewers": [reviewer.member.id], "per_proposal": 1}
         answer = await owner.post(f"/v1/batches/{call}/assignments", json=body)
         assert answer.status_code in (200, 201), answer.text
@@ -47,13 +37,13 @@ async def test_a_table_has_the_score_its_certainty_and_the_outcome_that_the_page
     call = await call_with_reports(service)
     async with service.caller() as owner:
         rows = lines(await owner.get(f"/v1/batches/{call}/results?format=csv"))
-        told = [json.loads(one) for one in (await owner.get(f"/v1/batches/{call}/results")).text.splitlines()]
+        told = [json.loads(line) for line in (await owner.get(f"/v1/batches/{call}/results")).text.splitlines()]
     assert [row["score"] for row in rows] == ["70.0", "25.0", "", "", ""]
     assert [row["certainty"] for row in rows] == ["low", "low", "", "", ""]
     assert [row["outcome"] for row in rows] == ["full", "full", "unscored", "failed", "refused"]
     assert rows[2]["score_absent"].startswith("The corpus does not cover its field.")
-    assert [one["score"] for one in told] == [70.0, 25.0, None, None, None]
-    assert [one["outcome"] for one in told] == [row["outcome"] for row in rows]
+    assert [item["score"] for item in told] == [70.0, 25.0, None, None, None]
+    assert [item["outcome"] for item in told] == [row["outcome"] for row in rows]
 
 
 async def test_the_newest_ranking_or_the_one_that_is_named_is_in_it(service: Service) -> None:
@@ -78,21 +68,21 @@ async def test_the_newest_ranking_or_the_one_that_is_named_is_in_it(service: Ser
 
 
 async def test_people_who_see_the_panel_get_what_reviewers_think_and_machines_never(service: Service) -> None:
-    call = await ended_call(service)
+    call = await evaluated_call_of_six(service)
     await opinion(service, call, 2, 4)
     officer = await person(service, "officer")
     async with asking(service, officer) as client:
         rows = lines(await client.get(f"/v1/batches/{call}/results?format=csv"))
-        told = [json.loads(one) for one in (await client.get(f"/v1/batches/{call}/results")).text.splitlines()]
+        told = [json.loads(line) for line in (await client.get(f"/v1/batches/{call}/results")).text.splitlines()]
     assert [row["opinions"] for row in rows] == ["0", "1", "0", "0", "0", "0"]
     assert [row["reviewers_score"] for row in rows] == ["", "4.0", "", "", "", ""]
     assert told[1]["reviewers_score"] == 4.0
     async with service.caller() as machine:
         for format in ("csv", "jsonl"):
             answer = await machine.get(f"/v1/batches/{call}/results?format={format}")
-            found = lines(answer) if format == "csv" else [json.loads(one) for one in answer.text.splitlines()]
-            assert {one["reviewers_score"] for one in found} <= {"", None}
-            assert {one["opinions"] for one in found} <= {"", None}
+            found = lines(answer) if format == "csv" else [json.loads(line) for line in answer.text.splitlines()]
+            assert {item["reviewers_score"] for item in found} <= {"", None}
+            assert {item["opinions"] for item in found} <= {"", None}
 
 
 async def test_a_workbook_has_the_words_of_the_page(service: Service) -> None:

@@ -1,4 +1,4 @@
-"""What is suspicious in an idea's text is told wherever the idea is listed, and before anybody reads its report."""
+"""Suspicious text of an idea is reported wherever the idea is listed, before anyone reads its report."""
 
 import csv
 import io
@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from orchestrator.api.routes.comparisons import ComparisonResource
-from orchestrator.api.routes.evaluations import Accepted, Evaluation
+from assayer_client.evaluations import Accepted, Evaluation
 from orchestrator.jobs.models import JobVerdict
 from orchestrator.settings import QueueSettings
 from orchestrator.store import PgLeases
@@ -38,17 +37,9 @@ async def test_an_evaluation_tells_it_at_once_and_in_lists(
     assert (shown.flags, tuple(listed["flags"])) == (flags, flags)
 
 
-async def test_a_comparison_tells_those_of_both_ideas(service: Service) -> None:
-    async with service.caller() as client:
-        body = {"first": BODY["idea"], "second": BRIBING["idea"]}
-        accepted = (await client.post("/v1/comparisons", json=body)).json()
-        shown = ComparisonResource.model_validate_json((await client.get(accepted["link"])).content)
-    assert shown.flags == FOUND
-
-
 async def test_the_table_of_a_batch_has_a_column_of_them(service: Service) -> None:
     async with service.caller() as client:
-        rows = "\n".join(json.dumps(one["idea"]) for one in (BODY, BRIBING))
+        rows = "\n".join(json.dumps(item["idea"]) for item in (BODY, BRIBING))
         sent = await client.post("/v1/batches", content=rows, headers={"Content-Type": "application/jsonl"})
         batch = sent.json()["id"]
         table = (await client.get(f"/v1/batches/{batch}/results", params={"format": "csv"})).text
@@ -60,7 +51,7 @@ async def test_what_a_document_held_is_told_with_the_verdict(service: Service) -
     async with service.caller() as client:
         accepted = Accepted.model_validate_json((await client.post("/v1/evaluations", json=BODY)).content)
         lease = await service.lease()
-        verdict = JobVerdict(state="done", flags=("hidden_text",))
+        verdict = JobVerdict(state="succeeded", flags=("hidden_text",))
         assert await PgLeases(service.database, QueueSettings()).finish(lease, verdict)
         shown = Evaluation.model_validate_json((await client.get(accepted.links.evaluation)).content)
     assert shown.flags == ("hidden_text",)

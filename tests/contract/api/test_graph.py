@@ -1,14 +1,12 @@
 """The graph of a report over HTTP."""
 
-import json
 from xml.etree import ElementTree
 
 import httpx2
 
 from assayer.models import EdgeKey, EvidenceEdge, EvidenceNode, GraphRecord, GraphStep, NodeKey
-from assayer_client import AsyncClient
+from tests.contract.api.problems import check_problem
 from tests.contract.api.service import TEXT, Service
-from tests.contract.api.test_problems import problem
 
 IDEA, CLAIM, STATES = NodeKey("N0"), NodeKey("N1"), EdgeKey("E1")
 GRAPH = GraphRecord(
@@ -45,7 +43,7 @@ async def test_graph_is_json_with_its_references_or_graphml(service: Service) ->
     assert drawn.headers["content-type"] == "application/graphml+xml"
     read = ElementTree.fromstring(drawn.text)  # noqa: S314 - our own text
     assert len(list(read.iter("{http://graphml.graphdrawing.org/xmlns}node"))) == 2
-    refused = problem(wrong, 422, "invalid-request")
+    refused = check_problem(wrong, 422, "invalid-request")
     assert refused.errors is not None
     assert refused.errors[0].parameter == "format"
 
@@ -56,15 +54,5 @@ async def test_report_without_a_graph_says_which_method_grows_one(service: Servi
         early = await client.get(f"/v1/evaluations/{job}/graph")
         await service.finish()
         answer = await client.get(f"/v1/evaluations/{job}/graph")
-    problem(early, 409, "not-finished")
-    assert "scicompanion" in problem(answer, 404, "not-found").detail
-
-
-async def test_client_reads_the_graph(service: Service) -> None:
-    transport = httpx2.ASGITransport(service.app)
-    async with service.caller() as client:
-        job = await _submitted(client)
-        await service.finish(graph=GRAPH)
-    async with AsyncClient("http://service", await service.key("read"), transport=transport) as assayer:
-        assert (await assayer.graph_text(job)).startswith("<?xml")
-        assert json.loads(await assayer.graph_text(job, "json"))["nodes"]
+    check_problem(early, 409, "not-finished")
+    assert "scicompanion" in check_problem(answer, 404, "not-found").detail

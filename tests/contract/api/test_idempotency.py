@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from tests.contract.api.problems import check_problem
 from tests.contract.api.service import BODY, OTHER, Service
-from tests.contract.api.test_problems import problem
 
 _ONCE = {"Idempotency-Key": '"8e03978e-40d5"'}
 
@@ -28,7 +28,7 @@ async def test_a_request_sent_again_is_answered_the_same_and_done_once(service: 
 async def test_the_same_request_many_times_at_once_is_done_once(service: Service) -> None:
     async with service.caller() as client, asyncio.TaskGroup() as tasks:
         asked = [tasks.create_task(client.post("/v1/evaluations", json=BODY, headers=_ONCE)) for _ in range(12)]
-        answers = [await one for one in asked]
+        answers = [await item for item in asked]
         listed = (await client.get("/v1/evaluations")).json()["items"]
     assert len({answer.content for answer in answers}) == 1
     assert sum("idempotency-replayed" not in answer.headers for answer in answers) == 1
@@ -40,7 +40,7 @@ async def test_a_key_with_another_body_is_refused(service: Service) -> None:
         await client.post("/v1/evaluations", json=BODY, headers=_ONCE)
         answer = await client.post("/v1/evaluations", json=BODY | {"priority": "batch"}, headers=_ONCE)
         listed = (await client.get("/v1/evaluations")).json()["items"]
-    problem(answer, 422, "idempotency-key-reused")
+    check_problem(answer, 422, "idempotency-key-reused")
     assert len(listed) == 1
 
 
@@ -55,7 +55,7 @@ async def test_keys_of_two_tenants_do_not_meet(service: Service) -> None:
 async def test_what_is_no_key_is_refused(service: Service, key: str) -> None:
     async with service.caller() as client:
         answer = await client.post("/v1/evaluations", json=BODY, headers=[(b"idempotency-key", key.encode())])
-    document = problem(answer, 422, "invalid-request")
+    document = check_problem(answer, 422, "invalid-request")
     assert document.errors is not None
     assert document.errors[0].parameter == "Idempotency-Key"
 
@@ -66,7 +66,7 @@ async def test_waiting_again_for_the_same_evaluation_brings_its_verdict(service:
         await service.finish()
         answer = await client.post("/v1/evaluations", json=BODY, headers={**_ONCE, "Prefer": "wait=30"})
     assert answer.status_code == 200
-    assert answer.json()["state"] == "done"
+    assert answer.json()["state"] == "succeeded"
     assert answer.headers["idempotency-replayed"] == "true"
 
 
@@ -81,7 +81,7 @@ async def test_a_key_is_told_again_to_its_asker_though_nobody_stored_it(service:
     assert first.content == again.content
     assert first.headers["location"] == again.headers["location"]
     assert again.headers["idempotency-replayed"] == "true"
-    problem(others, 422, "idempotency-key-reused")
+    check_problem(others, 422, "idempotency-key-reused")
     assert [key["name"] for key in listed].count("robot") == 1
     secret = first.json()["secret"]
     async with service.client(secret) as robot:
@@ -99,5 +99,5 @@ async def test_a_tenant_is_made_once_and_not_again_after_it_was_deleted(service:
         assert first.content == again.content
         assert (await client.delete(first.headers["location"])).status_code == 204
         late = await client.post("/v1/tenants", json=body, headers=_ONCE)
-        problem(await client.get(first.headers["location"]), 404, "not-found")
+        check_problem(await client.get(first.headers["location"]), 404, "not-found")
     assert late.content == first.content

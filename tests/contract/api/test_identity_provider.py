@@ -3,7 +3,7 @@
 import json
 import secrets
 import time
-from base64 import urlsafe_b64encode
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from cluster.clock import SystemClock
-from orchestrator.access.identity_provider import IdentityProvider, SignInFailed
+from orchestrator.access.identity_provider import IdentityProvider, ProviderMetadata, SignInFailed
 from orchestrator.access.roles import PersonRole
 from orchestrator.settings import AccessSettings, IdentityProviderSettings
 from tests.contract.api.identity_provider import CALLBACK, Provider, browser, provider_running, signing_in_with
@@ -50,7 +50,7 @@ async def _leave(client: httpx2.AsyncClient, subject: str, start: str = START) -
 
 
 async def _role(client: httpx2.AsyncClient) -> PersonRole | None:
-    """As which the browser has signed in."""
+    """Return the role in which the browser has signed in, or None if it has not."""
     for role, path in (("reviewer", "/v1/assignments"), ("other", "/v1/evaluations")):
         answer = await client.get(path)
         if answer.status_code == 401:
@@ -214,7 +214,7 @@ async def test_a_way_back_is_gone_once(service: Service, provider: Provider) -> 
         kept = client.cookies.get("assayer-sign-in") or ""
         assert (await client.get(back)).status_code == 303
         again = await client.get(back, headers={"Cookie": f"assayer-sign-in={kept}"})
-        assert again.status_code == 400
+        assert again.status_code == 403
 
 
 @pytest.mark.parametrize("column", ["nonce", "verifier", "state"])
@@ -224,9 +224,27 @@ async def test_each_of_the_three_secrets_counts(service: Service, provider: Prov
     await provider.knows("ada-7", **ADA)
     async with browser(signing_in_with(service, provider.url)) as client:
         back = await _leave(client, "ada-7")
-        await service.database.execute(f"UPDATE sign_in_attempts SET {column} = repeat('x', 43)")  # noqa: S608 - listed
-        assert (await client.get(back)).status_code in (400, 403)
+        kept = json.loads(urlsafe_b64decode(client.cookies["assayer-sign-in"].strip('"')))
+        forged = urlsafe_b64encode(json.dumps(kept | {column: "x" * 43}).encode()).decode()
+        client.cookies.clear()
+        assert (await client.get(back, headers={"Cookie": f"assayer-sign-in={forged}"})).status_code in (400, 403)
         assert await _role(client) is None
+
+
+@pytest.mark.parametrize("kept", ["", "x", "e30=", "bm90IEpTT04=", "A" * 3_000])
+async def test_broken_attempt_is_refused(service: Service, provider: Provider, kept: str) -> None:
+    async with browser(signing_in_with(service, provider.url)) as client:
+        headers = {"Cookie": f"assayer-sign-in={kept}"}
+        assert (await client.get(CALLBACK, params={"code": "c", "state": "s"}, headers=headers)).status_code == 400
+
+
+async def test_attempt_that_took_too_long_is_refused(service: Service, provider: Provider) -> None:
+    async with browser(signing_in_with(service, provider.url)) as client:
+        back = await _leave(client, "ada-8")
+        kept = json.loads(urlsafe_b64decode(client.cookies["assayer-sign-in"].strip('"')))
+        over = urlsafe_b64encode(json.dumps(kept | {"ends_at": "2020-01-01T00:00:00Z"}).encode()).decode()
+        client.cookies.clear()
+        assert (await client.get(back, headers={"Cookie": f"assayer-sign-in={over}"})).status_code == 400
 
 
 async def test_who_says_no_there_is_told_so_here(service: Service, provider: Provider) -> None:
@@ -266,6 +284,7 @@ class _Forger:
         self.published = KEY
         self.userinfo: dict[str, Any] = {}
         self.issuer = ""
+        self.key_set: object = None
         self.url = ""
         routes = [
             Route("/.well-known/openid-configuration", self._describe),
@@ -302,7 +321,7 @@ class _Forger:
         return {name: value for name, value in (good | self.claims).items() if value is not None}
 
     async def _keys(self, _: Request) -> JSONResponse:
-        return JSONResponse(KeySet([self.published]).as_dict(private=False))
+        return JSONResponse(self.key_set or KeySet([self.published]).as_dict(private=False))
 
     async def _userinfo(self, _: Request) -> JSONResponse:
         return JSONResponse({"sub": "ada", "email": "ada@example.org", "email_verified": True} | self.userinfo)
@@ -392,3 +411,24 @@ async def test_answers_about_others_and_from_others_are_not_used() -> None:
         forger.issuer = "https://evil.example"
         with pytest.raises(SignInFailed):
             await provider.authorization_url("s", "n", "v")
+
+
+@pytest.mark.parametrize("published", [{"keys": 7}, {"keys": ["x"]}, {"keys": [{"kty": "RSA"}]}, {"no": "keys"}, [1]])
+async def test_keys_of_the_provider_that_cannot_be_read_refuse_the_sign_in(published: object) -> None:
+    async with _forging() as (forger, provider):
+        forger.key_set = published
+        with pytest.raises(SignInFailed):
+            await provider.identity("code", None, "n", "v")
+
+
+def test_provider_with_tls_that_names_a_user_info_address_without_it_is_refused() -> None:
+    at = "https://login.example.org"
+    described = ProviderMetadata(
+        issuer=at,
+        authorization_endpoint=at,
+        token_endpoint=at,
+        jwks_uri=at,
+        userinfo_endpoint="http://login.example.org/me",
+    )
+    with pytest.raises(SignInFailed, match="without TLS"):
+        described.check_encrypted(at)

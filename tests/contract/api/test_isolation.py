@@ -4,43 +4,19 @@ from typing import Any
 
 import httpx2
 import pytest
-from fastapi import FastAPI
 
 from orchestrator.access.roles import ROLES, Role
 from tests.contract.api.people import call_of, person
+from tests.contract.api.problems import check_problem
+from tests.contract.api.routes import QUERY_PARAMETERS, api_operations, request_body
 from tests.contract.api.service import ACME, BODY, OTHER, TEXT, Service
-from tests.contract.api.test_problems import problem
 
 _OPEN = {"/healthz", "/readyz"}
-_PARAMETERS = {
-    ("POST", "/v1/batches/{id}/rows"): {"first": "9"},
-    ("DELETE", "/v1/evaluations/{id}/assignments"): {"reviewer": "mb_1"},
-    ("DELETE", "/v1/evaluations/{id}/conflicts"): {"reviewer": "mb_1", "reason": "none at all"},
-}
-_BODIES: dict[str, dict[str, Any]] = {
-    "/v1/batches/{id}/assignments": {},
-    "/v1/batches/{id}/sign-off": {},
-    "/v1/batches/{id}/reviewers": {"name": "A Friend", "email": "friend@example.org"},
-    "/v1/evaluations/{id}/conflicts": {"reviewer": "mb_1", "reason": "a friend"},
-    "/v1/evaluations/{id}/override": {"score": 5, "reason": "a friend"},
-    "/v1/evaluations/{id}/opinions": {"score": 5},
-    "/v1/evaluations/{id}/remarks": {"text": "a friend"},
-    "/v1/evaluations/{id}/judgements": {"point": "/parts/0", "agrees": True, "reason": "a friend"},
-}
-"""What a request needs to be more than malformed."""
-
-
-def body_of(method: str, path: str) -> dict[str, Any]:
-    return {"reviewers": None} if method == "PUT" else _BODIES.get(path, {"name": "mine"})
-
-
-def operations(app: FastAPI) -> list[tuple[str, str]]:
-    return [(method.upper(), path) for path, methods in app.openapi()["paths"].items() for method in methods]
 
 
 async def test_every_route_but_the_probes_needs_a_key(service: Service) -> None:
     async with service.client() as client:
-        for method, path in operations(service.app):
+        for method, path in api_operations(service.app):
             answer = await client.request(method, path.replace("{id}", "ev_1").replace("{item}", "0"))
             assert (answer.status_code == 401) == (path not in _OPEN), (method, path)
 
@@ -60,19 +36,25 @@ async def test_another_tenants_things_are_not_there(service: Service, role: Role
         batch, (in_batch, _) = await call_of(service, "# One", "# Two")
         member = str((await person(service, "reviewer", "Grace Hopper")).member.id)
         curation = (await owner.post("/v1/curations", json={"items": [paper]})).json()["id"]
+        pair = {"first": BODY["idea"], "second": {"title": "Fern", "text": TEXT.replace("examples", "ferns")}}
+        compared = (await owner.post("/v1/comparisons", json=pair)).json()["id"]
+        ranked = (await owner.post("/v1/rankings", json={"ideas": list(pair.values())})).json()["id"]
+        item = {"question": "How?", "idea": TEXT, "abstract": TEXT}
+        rewards = (await owner.post("/v1/rewards", json={"items": [item]})).json()["id"]
         key = (await owner.post("/v1/keys", json={"name": "robot", "scopes": ["read"]})).json()["id"]
+        await service.database.execute("UPDATE api_keys SET requests_per_minute = 100000")
         before = await _everything(service)
-        for method, path in operations(service.app):
+        for method, path in api_operations(service.app):
             if "{id}" not in path:
                 continue
-            needed = _PARAMETERS.get((method, path), {})
-            body = body_of(method, path)
-            for thing in (done, queued, curation, key, batch, in_batch, member):
+            needed = QUERY_PARAMETERS.get((method, path), {})
+            body = request_body(method, path)
+            at = path.replace("{id}", "ev_none").replace("{item}", "0").replace("{number}", "1")
+            unknown = await stranger.request(method, at, params=needed, json=body)
+            for thing in (done, queued, curation, compared, ranked, rewards, key, batch, in_batch, member):
                 at = path.replace("{id}", thing).replace("{item}", "0").replace("{number}", "1")
                 answer = await stranger.request(method, at, params=needed, json=body)
                 assert answer.status_code in (403, 404), (method, path, answer.text)
-                at = path.replace("{id}", "ev_none").replace("{item}", "0").replace("{number}", "1")
-                unknown = await stranger.request(method, at, params=needed, json=body)
                 assert unknown.status_code == answer.status_code, (method, path)
         assert await _everything(service) == before
 
@@ -92,12 +74,12 @@ async def test_lists_and_sums_hold_ones_own_alone(service: Service) -> None:
 @pytest.mark.parametrize("path", ["/v1/keys?tenant=acme", "/v1/usage?tenant=acme", "/v1/tenants/acme"])
 async def test_naming_another_tenant_takes_admin(service: Service, path: str) -> None:
     async with service.caller(tenant=OTHER) as stranger:
-        assert problem(await stranger.get(path), 403, "forbidden").scope == "admin"
+        assert check_problem(await stranger.get(path), 403, "forbidden").scope == "admin"
 
 
 async def test_figures_of_all_tenants_take_a_scope_that_no_tenant_has(service: Service) -> None:
     async with service.caller(tenant=OTHER) as stranger:
-        assert problem(await stranger.get("/metrics"), 403, "forbidden").scope == "metrics"
+        assert check_problem(await stranger.get("/metrics"), 403, "forbidden").scope == "metrics"
 
 
 async def test_a_cursor_of_another_tenant_shows_nothing_of_theirs(service: Service) -> None:

@@ -1,11 +1,11 @@
-"""What somebody has typed outlasts a session that ends, and a refusal: in that tab, for them, until it is taken."""
+"""Typed text survives an expired session and a rejected request: in that tab, for that person, until it is accepted."""
 
+import pytest
 from playwright.async_api import Page
 
-from tests.contract.api.browsing import LOOKS, at_the_console, look_over
+from tests.contract.api.browsing import DROP_FILE, PHONE_AND_DESK, at_the_console, look_over
 from tests.contract.api.people import Person, asking, call_of, person
 from tests.contract.api.service import TEXT, Service
-from tests.contract.api.test_submission_page import DROP
 
 WORDS = 'Sound, and cheap; "twice" <b>read</b>.\nA second line.'
 KEPT = "Object.keys(sessionStorage).filter(name => name.startsWith('words of')).length"
@@ -26,7 +26,7 @@ async def _sign_in(page: Page, key: str) -> None:
 
 async def test_an_opinion_typed_before_the_session_ended_is_put_back_until_it_is_given(service: Service) -> None:
     ada, first = await _assigned(service)
-    async with at_the_console(service, ada.key, LOOKS[0]) as (page, url):
+    async with at_the_console(service, ada.key, PHONE_AND_DESK[0]) as (page, url):
         await page.goto(f"{url}/console/review/{first}")
         await page.get_by_label("4", exact=True).check()
         await page.get_by_label("Why").fill(WORDS)
@@ -38,17 +38,18 @@ async def test_an_opinion_typed_before_the_session_ended_is_put_back_until_it_is
         assert await page.get_by_label("Why").input_value() == WORDS
         assert await page.get_by_label("4", exact=True).is_checked()
         assert ada.key not in await page.evaluate("JSON.stringify(sessionStorage)")
-        await look_over(page, "kept-words", LOOKS[0])
+        await look_over(page, "kept-words", PHONE_AND_DESK[0])
         await page.get_by_role("button", name="Give first opinion").click()
         await page.get_by_text("First opinion, which stays").wait_for()
         assert await page.get_by_text("Your words").count() == 0
         assert await page.evaluate(KEPT) == 0
 
 
+@pytest.mark.slow
 async def test_nobody_else_reads_what_was_typed(service: Service) -> None:
     _, first = await _assigned(service)
     officer = await person(service, "officer", "Olga Officer")
-    async with at_the_console(service, officer.key, LOOKS[3]) as (page, url):
+    async with at_the_console(service, officer.key, PHONE_AND_DESK[1]) as (page, url):
         remark = f"{url}/console/proposals/{first}"
         await page.goto(remark)
         await page.get_by_label("Add a remark").fill(WORDS)
@@ -57,7 +58,7 @@ async def test_nobody_else_reads_what_was_typed(service: Service) -> None:
         assert await page.get_by_label("Add a remark").input_value() == WORDS
         await page.context.clear_cookies()
         await page.goto(remark)
-        await _sign_in(page, await service.key("manage"))
+        await _sign_in(page, (await person(service, "owner", "Oona Owner")).key)
         await page.get_by_label("Add a remark").wait_for()
         assert await page.get_by_label("Add a remark").input_value() == ""
         assert await page.evaluate(KEPT) == 0
@@ -67,9 +68,10 @@ async def test_nobody_else_reads_what_was_typed(service: Service) -> None:
         assert await page.evaluate(KEPT) == 0
 
 
+@pytest.mark.slow
 async def test_a_page_of_an_earlier_session_gives_back_what_was_typed(service: Service) -> None:
     ada, first = await _assigned(service)
-    async with at_the_console(service, ada.key, LOOKS[0], refused=True) as (page, url):
+    async with at_the_console(service, ada.key, PHONE_AND_DESK[0], refused=True) as (page, url):
         await page.goto(f"{url}/console/review/{first}")
         await page.get_by_label("4", exact=True).check()
         await page.get_by_label("Why").fill(WORDS)
@@ -81,20 +83,21 @@ async def test_a_page_of_an_earlier_session_gives_back_what_was_typed(service: S
         await page.get_by_role("button", name="Give first opinion").click()
         await page.get_by_role("heading", name="The page was out of date").wait_for()
         assert WORDS in await page.inner_text("main")
-        await look_over(page, "refusal", LOOKS[0])
+        await look_over(page, "refusal", PHONE_AND_DESK[0])
         await page.get_by_role("link", name="Go back").click()
         assert await page.get_by_label("Why").input_value() == WORDS
         await page.get_by_role("button", name="Give first opinion").click()
         await page.get_by_text("First opinion, which stays: 4 of 5").wait_for()
 
 
+@pytest.mark.slow
 async def test_a_new_call_keeps_its_files_while_somebody_signs_in_again(service: Service) -> None:
     officer = await person(service, "officer", "Otto Officer")
-    async with at_the_console(service, officer.key, LOOKS[3], refused=True) as (page, url):
+    async with at_the_console(service, officer.key, PHONE_AND_DESK[1], refused=True) as (page, url):
         await page.goto(f"{url}/console/calls/new")
         assert await page.get_by_text("needs JavaScript").count() == 0
         await page.get_by_label("Name", exact=True).fill("Spring")
-        await page.evaluate(DROP, ["one.txt", TEXT])
+        await page.evaluate(DROP_FILE, ["one.txt", TEXT])
         await page.get_by_text("1 file,").wait_for()
         await page.context.clear_cookies()
         await page.get_by_role("button", name="Submit").click()
@@ -111,9 +114,10 @@ async def test_a_new_call_keeps_its_files_while_somebody_signs_in_again(service:
     assert made.name == "Spring"
 
 
+@pytest.mark.slow
 async def test_a_new_call_says_what_to_do_where_no_script_runs(service: Service) -> None:
     officer = await person(service, "officer", "Otto Officer")
-    async with at_the_console(service, officer.key, LOOKS[3]) as (signed, url):
+    async with at_the_console(service, officer.key, PHONE_AND_DESK[1]) as (signed, url):
         assert signed.context.browser is not None
         cookies = await signed.context.storage_state()
         bare = await signed.context.browser.new_context(java_script_enabled=False, storage_state=cookies)
@@ -122,18 +126,3 @@ async def test_a_new_call_says_what_to_do_where_no_script_runs(service: Service)
         await page.get_by_text("hand the call in on the command line").wait_for()
         assert await page.get_by_role("button", name="Submit").is_disabled()
         assert await page.get_by_role("button", name="Check and estimate").is_disabled()
-
-
-async def test_as_many_are_compared_as_stand_side_by_side(service: Service) -> None:
-    officer = await person(service, "officer", "Otto Officer")
-    batch, _ = await call_of(service, *(f"# {number}" for number in range(5)))
-    async with at_the_console(service, officer.key, LOOKS[3]) as (page, url):
-        await page.goto(f"{url}/console/calls/{batch}")
-        compare, boxes = page.get_by_role("button", name="Compare chosen"), page.locator("[name=id]")
-        fits = []
-        for number in range(5):
-            fits.append(await compare.is_enabled())
-            await boxes.nth(number).check()
-        assert fits == [False, False, True, True, True]
-        assert await compare.is_disabled()
-        assert "5 chosen: choose 2 to 4" in await page.inner_text("#comparing")

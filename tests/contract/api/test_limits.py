@@ -8,17 +8,17 @@ import pytest
 
 from assayer.ideas.parsing import parse_idea
 from assayer.models import Idea
-from orchestrator.api import job_routes
+from orchestrator.services import submitted_ideas
 from orchestrator.store import PgTenants
+from tests.contract.api.problems import check_problem
 from tests.contract.api.service import BODY, OTHER, TEXT, Service, served
-from tests.contract.api.test_problems import problem
 
 _MEGABYTE = b"x" * 1_000_000
 _JSON = {"Content-Type": "application/json"}
 
 
 async def answered_unread(url: str, key: str, headers: str) -> bytes:
-    """What the server says to the head of a request and 3 MB of a body, of which no more is sent."""
+    """Return the server's response to the request head and 3 MB of body, where no more is sent."""
     reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
     try:
         head = f"POST /v1/evaluations HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer {key}\r\n{headers}\r\n\r\n"
@@ -51,7 +51,7 @@ async def test_a_client_that_sends_on_reads_the_refusal_all_the_same(service: Se
         headers = _JSON | ({"Content-Length": "100000000"} if announced else {})
         answer = await client.post("/v1/evaluations", content=body(), headers=headers)
         well = await client.post("/v1/evaluations", json=BODY)
-    assert "2,000,000" in problem(answer, 413, "content-too-large").detail
+    assert "2,000,000" in check_problem(answer, 413, "content-too-large").detail
     assert well.status_code == 202
 
 
@@ -73,7 +73,7 @@ async def test_more_requests_than_a_process_holds_are_sent_away_and_probes_are_a
         leave.set()
         await first
         after = await client.get("/v1/methods")
-    assert problem(refused, 503, "busy").retry_after == int(refused.headers["retry-after"])
+    assert check_problem(refused, 503, "busy").retry_after == int(refused.headers["retry-after"])
     assert (alive.status_code, after.status_code) == (200, 200)
 
 
@@ -126,7 +126,7 @@ async def test_ideas_are_read_beside_the_event_loop(
         threads.append(threading.current_thread())
         return parse_idea(text, source, title)
 
-    monkeypatch.setattr(job_routes, "parse_idea", observed)
+    monkeypatch.setattr(submitted_ideas, "parse_idea", observed)
     async with service.caller() as client:
         assert (await client.post(path, json=body)).status_code in (202, 503)
     assert threads

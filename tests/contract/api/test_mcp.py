@@ -6,22 +6,20 @@ import os
 import re
 import sys
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import httpx2
 import pytest
 from mcp import Client, StdioServerParameters
-from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, TextContent
 
-from cluster.mcp.server import PATH, http_app
 from cluster.mcp.waiting import ServerState
 from index import CorpusVersionCache, build_corpus
-from orchestrator.jobs.models import Problem
+from tests.contract.api.mcp_clients import call_tool, entered_in_task, mcp_client, mcp_over_http
+from tests.contract.api.reward_jobs import REWARD_ITEM, finish_rewards, reward_outcome, store_outcomes
 from tests.contract.api.service import ACME, OTHER, TEXT, Service, served
-from tests.contract.api.test_rewards import ITEM, finish, keep, outcome
 from tests.corpus_papers import RECORDS, write_jsonl
 from workers.embedding.hashing_embedder import HashingEmbedder
 
@@ -37,68 +35,26 @@ _TOOLS = {
     "reward",
     "reward_status",
 }
-T = TypeVar("T")
 
 
 @pytest.fixture
 async def url(service: Service) -> AsyncIterator[str]:
-    """Of the service."""
+    """URL of the service."""
     async with served(service.app) as url:
         yield url
-
-
-@asynccontextmanager
-async def over_http(url: str, state: ServerState | None = None) -> AsyncIterator[str]:
-    app = http_app(url, "127.0.0.1", (), state or ServerState())
-    async with app.router.lifespan_context(app), served(app) as at:
-        yield at + PATH
-
-
-@asynccontextmanager
-async def caller(at: str, key: str, mode: str = "auto") -> AsyncIterator[Client]:
-    headers = {"Authorization": f"Bearer {key}"}
-    async with (
-        httpx2.AsyncClient(headers=headers, timeout=60) as http,
-        Client(streamable_http_client(at, http_client=http), mode=mode) as client,
-    ):
-        yield client
-
-
-@asynccontextmanager
-async def in_a_task(opened: AbstractAsyncContextManager[T]) -> AsyncIterator[T]:
-    """Entered and left by one task, as cancel scopes have to be; fixtures are left by another than entered them."""
-    ready: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-    leave = asyncio.Event()
-
-    async def hold() -> None:
-        async with opened as given:
-            ready.set_result(given)
-            await leave.wait()
-
-    async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(hold())
-        yield await ready
-        leave.set()
 
 
 @pytest.fixture
 async def at(url: str) -> AsyncIterator[str]:
     """The address of the MCP server over HTTP."""
-    async with in_a_task(over_http(url)) as at:
+    async with entered_in_task(mcp_over_http(url)) as at:
         yield at
 
 
 @pytest.fixture
 async def agent(at: str, service: Service) -> AsyncIterator[Client]:
-    async with in_a_task(caller(at, await service.key())) as client:
+    async with entered_in_task(mcp_client(at, await service.key())) as client:
         yield client
-
-
-async def answer(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
-    result = await client.call_tool(tool, arguments)
-    assert not result.is_error, result.content
-    found: dict[str, Any] = result.structured_content or {}
-    return found
 
 
 async def refusal(client: Client, tool: str, **arguments: Any) -> str:
@@ -119,12 +75,12 @@ async def test_over_stdio_an_idea_is_evaluated_with_the_operators_key(
     async with Client(StdioServerParameters(command=str(_PROGRAM), args=["mcp"], env=settings)) as client:
         listed = await client.list_tools()
         assert {tool.name for tool in listed.tools} == _TOOLS
-        queued = await answer(client, "evaluate", idea=TEXT, wait_seconds=0)
+        queued = await call_tool(client, "evaluate", idea=TEXT, wait_seconds=0)
         assert queued["state"] == "queued"
         assert "Do not submit it again" in queued["next_step"]
         await service.finish()
-        done = await answer(client, "evaluation_status", id=queued["id"])
-    assert done["state"] == "done"
+        done = await call_tool(client, "evaluation_status", id=queued["id"])
+    assert done["state"] == "succeeded"
     assert done["summary"]["corpus_fit"]
 
 
@@ -142,14 +98,6 @@ async def test_without_a_key_stdio_does_not_start_and_says_what_to_do(url: str, 
     assert "ASSAYER_API_KEY" in told.decode()
 
 
-async def test_every_tool_says_what_it_is_for_and_every_parameter_what_it_means(agent: Client) -> None:
-    for tool in (await agent.list_tools()).tools:
-        assert len(tool.description or "") > 100
-        assert "\n    " not in (tool.description or "")
-        assert tool.output_schema
-        assert all(one.get("description") for one in tool.input_schema["properties"].values()), tool.name
-
-
 async def test_a_finished_evaluation_comes_with_its_summary_and_progress_is_told(
     agent: Client, service: Service
 ) -> None:
@@ -165,16 +113,16 @@ async def test_a_finished_evaluation_comes_with_its_summary_and_progress_is_told
         assert await told.get() == (60, "The job is queued.")
         await service.finish()
     found = asked.result().structured_content or {}
-    assert (found["state"], found["cost_usd"]) == ("done", 0.25)
+    assert (found["state"], found["cost_usd"]) == ("succeeded", 0.25)
 
 
 async def test_a_report_comes_in_pieces_that_make_the_whole(agent: Client, service: Service) -> None:
-    job = (await answer(agent, "evaluate", idea=TEXT, wait_seconds=0))["id"]
+    job = (await call_tool(agent, "evaluate", idea=TEXT, wait_seconds=0))["id"]
     await service.finish()
     for format in ("markdown", "json"):
         pieces, cursor = [], None
         while True:
-            page = await answer(agent, "fetch_report", id=job, format=format, cursor=cursor, max_characters=1_000)
+            page = await call_tool(agent, "fetch_report", id=job, format=format, cursor=cursor, max_characters=1_000)
             pieces.append(page["text"])
             assert len(page["text"]) <= 1_000
             if (cursor := page["next_cursor"]) is None:
@@ -192,43 +140,26 @@ async def test_papers_are_found(service: Service, tmp_path: Path) -> None:
         corpora = CorpusVersionCache(tmp_path / "corpus", HashingEmbedder())
         stack.push_async_callback(corpora.aclose)
         url = await stack.enter_async_context(served(service.with_services(corpora=corpora).app))
-        at = await stack.enter_async_context(over_http(url))
-        agent = await stack.enter_async_context(caller(at, await service.key("read")))
-        found = await answer(agent, "search_papers", query="bumblebees in meadows after late mowing", limit=3)
-        suggested = await answer(agent, "suggest_references", idea=TEXT, limit=3)
+        at = await stack.enter_async_context(mcp_over_http(url))
+        agent = await stack.enter_async_context(mcp_client(at, await service.key("read")))
+        found = await call_tool(agent, "search_papers", query="bumblebees in meadows after late mowing", limit=3)
+        suggested = await call_tool(agent, "suggest_references", idea=TEXT, limit=3)
     assert len(suggested["papers"]) == 3
-    assert all(one["found"] for one in suggested["papers"])
+    assert all(item["found"] for item in suggested["papers"])
     assert len(found["papers"]) == 3
     assert "bumblebees" in found["papers"][0]["title"]
 
 
-async def test_ideas_are_compared_and_a_failure_is_told_in_words(agent: Client, service: Service) -> None:
-    queued = await answer(agent, "compare", first=TEXT, second=f"{TEXT} And more.", wait_seconds=0)
-    await service.finish(Problem(type="budget-exhausted", title="The budget is spent", detail="Raise max_usd."))
-    ended = await answer(agent, "comparison_status", id=queued["id"])
-    assert ended["state"] == "failed"
-    assert ended["problem"] == "The budget is spent (budget-exhausted): Raise max_usd."
-
-
-async def test_a_spent_budget_is_told_in_the_services_words(agent: Client, service: Service) -> None:
-    job = (await answer(agent, "evaluate", idea=TEXT, wait_seconds=0))["id"]
-    await service.finish(Problem(type="budget-exhausted", title="The budget is spent", detail="Raise max_usd."))
-    ended = await answer(agent, "evaluation_status", id=job)
-    assert (ended["state"], ended["summary"]) == ("failed", None)
-    assert "Raise max_usd." in ended["problem"]
-    assert "Raise max_usd." in await refusal(agent, "fetch_report", id=job)
-
-
 async def test_rewards_are_given_and_a_lost_judge_gives_none(agent: Client, service: Service) -> None:
-    items = [ITEM, {**ITEM, "idea": "We train longer."}]
-    queued = await answer(agent, "reward", items=items, wait_seconds=0)
+    items = [REWARD_ITEM, {**REWARD_ITEM, "idea": "We train longer."}]
+    queued = await call_tool(agent, "reward", items=items, wait_seconds=0)
     lease = await service.lease()
-    outcomes = outcome(0, 1), outcome(1, None)
-    await keep(service, lease, *outcomes)
-    await finish(service, lease, outcomes)
-    ended = await answer(agent, "reward_status", id=queued["id"])
-    assert (ended["state"], ended["asked"]) == ("done", 2)
-    assert [one["reward"] for one in ended["judged"]] == [1, None]
+    outcomes = reward_outcome(0, 1), reward_outcome(1, None)
+    await store_outcomes(service, lease, *outcomes)
+    await finish_rewards(service, lease, outcomes)
+    ended = await call_tool(agent, "reward_status", id=queued["id"])
+    assert (ended["state"], ended["asked"]) == ("succeeded", 2)
+    assert [item["reward"] for item in ended["judged"]] == [1, None]
     assert ended["judged"][1]["reason"] == "Every analyst was lost."
 
 
@@ -253,29 +184,36 @@ async def test_bad_input_is_an_error_of_the_tool_that_says_why(
     assert words in await refusal(agent, tool, **arguments)
 
 
-async def test_a_wrong_key_is_refused_in_the_services_words(at: str) -> None:
-    async with caller(at, f"ak_0000000000000000_{'x' * 43}") as stranger:
-        assert "(401)" in await refusal(stranger, "search_papers", query="bees")
+async def test_key_that_the_service_refuses_opens_no_session(at: str) -> None:
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
+    headers = {"Accept": "application/json, text/event-stream"}
+    async with httpx2.AsyncClient(headers=headers) as http:
+        for key in (f"ak_0000000000000000_{'x' * 43}", "anything"):
+            answer = await http.post(at, json=body, headers={"Authorization": f"Bearer {key}"})
+            assert (answer.status_code, "mcp-session-id" in answer.headers) == (401, False)
+            assert "API key" in answer.json()["title"]
 
 
 async def test_a_key_without_the_scope_is_refused(at: str, service: Service) -> None:
-    async with caller(at, await service.key("read")) as reader:
+    async with mcp_client(at, await service.key("read")) as reader:
         assert "(403)" in await refusal(reader, "evaluate", idea=TEXT)
 
 
 async def test_tenants_see_nothing_of_each_other(at: str, service: Service) -> None:
     async with AsyncExitStack() as stack:
         acme, other = [
-            await stack.enter_async_context(caller(at, await service.key(tenant=tenant))) for tenant in (ACME, OTHER)
+            await stack.enter_async_context(mcp_client(at, await service.key(tenant=tenant)))
+            for tenant in (ACME, OTHER)
         ]
-        job = (await answer(acme, "evaluate", idea=TEXT, wait_seconds=0))["id"]
+        job = (await call_tool(acme, "evaluate", idea=TEXT, wait_seconds=0))["id"]
         assert "(404)" in await refusal(other, "evaluation_status", id=job)
-        assert (await answer(acme, "evaluation_status", id=job))["id"] == job
+        assert (await call_tool(acme, "evaluation_status", id=job))["id"] == job
 
 
 async def test_a_request_key_makes_a_repeated_call_the_same_job(agent: Client) -> None:
     asked = {"idea": TEXT, "wait_seconds": 0, "request_key": "once"}
-    assert (await answer(agent, "evaluate", **asked))["id"] == (await answer(agent, "evaluate", **asked))["id"]
+    assert (await call_tool(agent, "evaluate", **asked))["id"] == (await call_tool(agent, "evaluate", **asked))["id"]
 
 
 @pytest.mark.parametrize(("stopping", "state"), [(False, "cancelled"), (True, "queued")])
@@ -289,7 +227,7 @@ async def test_a_cancelled_call_cancels_its_job_unless_the_server_is_stopping(
         begun.set()
 
     key = await service.key()
-    async with over_http(url, server) as at, caller(at, key) as client:
+    async with mcp_over_http(url, server) as at, mcp_client(at, key) as client:
         arguments = {"idea": TEXT, "wait_seconds": 60, "request_key": "once"}
         call = asyncio.create_task(client.call_tool("evaluate", arguments, progress_callback=hear))
         async with asyncio.timeout(60):
@@ -297,8 +235,8 @@ async def test_a_cancelled_call_cancels_its_job_unless_the_server_is_stopping(
         server.stopping = stopping
         call.cancel()
         await asyncio.gather(call, return_exceptions=True)
-        job = (await answer(client, "evaluate", **{**arguments, "wait_seconds": 0}))["id"]
-        found = await answer(client, "evaluation_status", id=job, wait_seconds=0 if stopping else 60)
+        job = (await call_tool(client, "evaluate", **{**arguments, "wait_seconds": 0}))["id"]
+        found = await call_tool(client, "evaluation_status", id=job, wait_seconds=0 if stopping else 60)
     assert found["state"] == state
 
 
@@ -335,8 +273,8 @@ async def test_a_session_serves_only_the_key_that_opened_it(at: str, service: Se
 
 
 async def test_an_older_client_is_served_with_its_handshake(at: str, service: Service) -> None:
-    async with caller(at, await service.key(), mode="legacy") as client:
-        assert (await answer(client, "evaluate", idea=TEXT, wait_seconds=0))["state"] == "queued"
+    async with mcp_client(at, await service.key(), mode="legacy") as client:
+        assert (await call_tool(client, "evaluate", idea=TEXT, wait_seconds=0))["state"] == "queued"
 
 
 async def test_the_key_is_in_no_log_and_in_no_answer(
@@ -344,7 +282,7 @@ async def test_the_key_is_in_no_log_and_in_no_answer(
 ) -> None:
     caplog.set_level("DEBUG")
     key = await service.key("read")
-    async with caller(at, key) as client:
+    async with mcp_client(at, key) as client:
         refused = await refusal(client, "evaluate", idea=TEXT)
     secret = key.split("_", 2)[2]
     assert secret not in refused
@@ -362,7 +300,7 @@ async def test_the_command_serves_http_until_it_is_told_to_stop(url: str, servic
     )
     assert process.stdout is not None
     told = (await process.stdout.readline()).decode()
-    async with caller(told.split()[-1], await service.key()) as client:
-        assert (await answer(client, "evaluate", idea=TEXT, wait_seconds=0))["state"] == "queued"
+    async with mcp_client(told.split()[-1], await service.key()) as client:
+        assert (await call_tool(client, "evaluate", idea=TEXT, wait_seconds=0))["state"] == "queued"
     process.terminate()
     assert await process.wait() == 0

@@ -1,4 +1,4 @@
-"""What operators see: health, readiness, metrics, the access log."""
+"""Operator views: health, readiness, metrics, access log."""
 
 import asyncio
 import logging
@@ -7,10 +7,10 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from assayer.errors import StorageError
-from orchestrator.api.common_schemas import Check
+from orchestrator.problems import Check
 from orchestrator.store import PgServiceMetrics, ServiceMetrics
+from tests.contract.api.problems import check_problem
 from tests.contract.api.service import ACME, BODY, TEXT, Service
-from tests.contract.api.test_problems import problem
 
 
 async def test_a_process_lives_whatever_it_lacks(service: Service) -> None:
@@ -25,7 +25,7 @@ async def test_what_is_not_ready_is_named(service: Service) -> None:
         assert (await client.get("/readyz")).json()["status"] == "ready"
         service.checks.append(Check(name="corpus", ok=False, detail="There is none at http://10.0.0.5:80/."))
         answer = await client.get("/readyz")
-    document = problem(answer, 503, "not-ready")
+    document = check_problem(answer, 503, "not-ready")
     assert "retry-after" in answer.headers
     assert document.checks is not None
     assert [(check.name, check.ok) for check in document.checks] == [("database", True), ("corpus", False)]
@@ -61,7 +61,7 @@ async def test_metrics_tell_what_is_true_for_the_whole_cluster(service: Service)
         for sample in family.samples
     }
     assert samples["assayer_jobs_queued", ("priority", "batch"), ("tenant", ACME)] == 2
-    ended = (("kind", "evaluation"), ("state", "done"), ("tenant", ACME))
+    ended = (("kind", "evaluation"), ("state", "succeeded"), ("tenant", ACME))
     assert samples["assayer_jobs_ended_last_hour", *ended] == 1
     assert samples["assayer_jobs_cost_usd_last_hour", *ended] == 0.25
     asked = (("method", "POST"), ("route", "/v1/evaluations"), ("status", "202"))

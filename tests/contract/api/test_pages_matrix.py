@@ -3,7 +3,6 @@
 Complete by walking the routes: one that is added later is tried too, or fails for want of a form to send.
 """
 
-import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -11,11 +10,10 @@ import pytest
 from fastapi.routing import APIRoute
 
 from orchestrator.access.roles import PERMISSIONS, Act, PersonRole
+from tests.contract.api.console_forms import csrf_token, signed_in
 from tests.contract.api.people import Person, asking, call_of, person
+from tests.contract.api.routes import console_routes
 from tests.contract.api.service import ACME, OTHER, Service
-from tests.contract.api.test_console_rankings import token_of
-from tests.contract.api.test_console_tables import signed_in
-from tests.contract.api.test_roles_matrix import pages_of
 
 ROLES: tuple[PersonRole, ...] = ("owner", "officer", "reviewer", "auditor")
 _FORMS: dict[str, dict[str, str]] = {
@@ -53,13 +51,13 @@ _FORMS: dict[str, dict[str, str]] = {
     "/console/review/{id}/judgement": {"point": "/summary/strengths/0", "agrees": "true", "reason": "because"},
     "/console/review/{id}/conflict": {"reason": "a friend"},
 }
-"""What each change takes to be more than malformed."""
+"""Fields that each change needs to be well-formed."""
 _OPEN = {"/console", "/console/account", "/console/static/{name}"}
-"""Of everybody who has signed in, or of everybody."""
+"""Pages open to every signed-in person, or to everyone."""
 
 
 class _Things(NamedTuple):
-    """What there is in a tenant."""
+    """Ids of the objects that exist in a tenant."""
 
     call: str
     evaluation: str
@@ -76,7 +74,6 @@ class _Things(NamedTuple):
 
 
 _NOWHERE = _Things("bt_none", "ev_none", "mb_none")
-_WORK = itertools.count()
 
 
 async def _things(service: Service, owner: Person, *, theirs: bool) -> _Things:
@@ -91,7 +88,7 @@ async def _things(service: Service, owner: Person, *, theirs: bool) -> _Things:
 
 
 def _pages(service: Service) -> Iterator[tuple[APIRoute, str, Act | None]]:
-    for route, act in pages_of(service):
+    for route, act in console_routes(service):
         if route.path not in _OPEN and not route.path.startswith(("/console/sign-", "/console/callback")):
             for method in sorted((route.methods or set()) - {"HEAD"}):
                 yield route, method, act
@@ -99,12 +96,12 @@ def _pages(service: Service) -> Iterator[tuple[APIRoute, str, Act | None]]:
 
 @pytest.mark.parametrize("role", ROLES)
 async def test_pages_are_refused_by_role_and_anothers_things_are_not_there(service: Service, role: PersonRole) -> None:
-    of_acme, of_other = [await person(service, "owner", "Olga Owner", tenant=one) for one in (ACME, OTHER)]
+    of_acme, of_other = [await person(service, "owner", "Olga Owner", tenant=item) for item in (ACME, OTHER)]
     own, foreign = await _things(service, of_acme, theirs=False), await _things(service, of_other, theirs=True)
     who, tried = await person(service, role, "Somebody Else"), set[str]()
     before = await _everything(service)
     async with signed_in(service, who.key) as browser:
-        token = await token_of(browser, "/console/queue" if role == "reviewer" else "/console")
+        token = await csrf_token(browser, "/console/queue" if role == "reviewer" else "/console")
         for route, method, act in _pages(service):
             assert act is not None, f"{route.path} is guarded by no act"
             tried.add(route.path)
@@ -188,4 +185,4 @@ async def _everything(service: Service) -> list[tuple[object, ...]]:
             "call_reviewers",
         )
     ]
-    return [tuple(row) for row in (*members, *jobs, *given, *(one for rows in decided for one in rows))]
+    return [tuple(row) for row in (*members, *jobs, *given, *(item for rows in decided for item in rows))]

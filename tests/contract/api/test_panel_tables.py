@@ -1,4 +1,4 @@
-"""Who reviews what, and what reviewers think, as tables: sorted, filtered and cut into pages by the database."""
+"""Reviewers' assignments and opinions as tables, sorted, filtered and paginated by the database."""
 
 from collections.abc import Sequence
 
@@ -6,10 +6,10 @@ import pytest
 
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.store.assigned_tables import AssignedView, ReviewerLoad
-from orchestrator.store.panels import PanelView, Place
+from orchestrator.store.panels import PanelCursor, PanelView
+from tests.contract.api.console_forms import signed_in
 from tests.contract.api.people import OPERATOR, Person, asking, call_of, person
 from tests.contract.api.service import ACME, OTHER, Service
-from tests.contract.api.test_console_tables import signed_in
 
 
 async def reviewed(service: Service, proposals: int = 6) -> tuple[Person, list[Person], BatchId, list[JobId]]:
@@ -19,11 +19,11 @@ async def reviewed(service: Service, proposals: int = 6) -> tuple[Person, list[P
     officer = await person(service, "officer", "Otto Officer")
     people = [await person(service, "reviewer", name) for name in ("Ada Byron", "Bob Noyce", "Cleo Curie")]
     batch, _ = await call_of(service, *(f"# Title {place}" for place in range(proposals)))
-    ids = list(await service.services.assignments.titles(ACME, BatchId(batch)))
-    pairs = [(one, who.member.id) for one in ids[:2] for who in people]
-    pairs += [(one, who.member.id) for one in ids[2:4] for who in people[:2]]
+    ids = list(await service.services.reviewing.assignments.titles(ACME, BatchId(batch)))
+    pairs = [(item, who.member.id) for item in ids[:2] for who in people]
+    pairs += [(item, who.member.id) for item in ids[2:4] for who in people[:2]]
     now = service.services.clock.now()
-    await service.services.assignments.assign(ACME, BatchId(batch), pairs, OPERATOR, now)
+    await service.services.reviewing.assignments.assign(ACME, BatchId(batch), pairs, OPERATOR, now)
     for place, scores in enumerate([(1, 5), (4, 4, 1), (3,)]):
         for who, score in zip(people, scores, strict=False):
             await given(service, who, ids[place], score)
@@ -44,12 +44,12 @@ async def given(service: Service, who: Person, evaluation: JobId, score: int) ->
 
 async def test_panel_is_sorted_and_filtered_by_the_database(service: Service) -> None:
     _, _, batch, ids = await reviewed(service)
-    panels = service.services.panels
+    panels = service.services.reviewing.panels
 
     async def shown(**view: object) -> list[int]:
         page = await panels.page(ACME, batch, PanelView.model_validate(view))
         assert page.matching == len(page.proposals)
-        return [ids.index(one.evaluation) for one in page.proposals]
+        return [ids.index(proposal.evaluation) for proposal in page.proposals]
 
     assert await shown() == [0, 1, 2, 3, 4]
     assert await shown(sort="spread") == [0, 1, 2, 3, 4]
@@ -63,7 +63,7 @@ async def test_panel_is_sorted_and_filtered_by_the_database(service: Service) ->
     assert await shown(only=("missing", "overridden")) == [2]
     assert (await panels.page(OTHER, batch, PanelView())).proposals == []
     rows = (await panels.page(ACME, batch, PanelView())).proposals
-    figures = [(one.row, one.assigned, one.mean, one.spread, one.set_aside, one.score) for one in rows]
+    figures = [(row.row, row.assigned, row.mean, row.spread, row.set_aside, row.score) for row in rows]
     assert figures == [
         (1, 3, 3.0, 4, 0, 3.0),
         (2, 3, 4.0, 0, 1, 4.0),
@@ -75,7 +75,7 @@ async def test_panel_is_sorted_and_filtered_by_the_database(service: Service) ->
 
 async def test_scores_of_a_call_are_those_that_count(service: Service) -> None:
     _, people, batch, ids = await reviewed(service)
-    scores = await service.services.panels.scores(ACME, batch)
+    scores = await service.services.reviewing.panels.scores(ACME, batch)
     assert (scores.assigned, scores.given, scores.revised, scores.set_aside) == (10, 6, 0, 1)
     columns = zip(scores.members, scores.proposals, scores.blind, scores.standing, strict=True)
     ada, bob = (str(who.member.id) for who in people[:2])
@@ -83,7 +83,7 @@ async def test_scores_of_a_call_are_those_that_count(service: Service) -> None:
         (who, ids[place], score, score)
         for who, place, score in ((ada, 0, 1), (bob, 0, 5), (ada, 1, 4), (bob, 1, 4), (ada, 2, 3))
     )
-    assert (await service.services.panels.scores(OTHER, batch)).assigned == 0
+    assert (await service.services.reviewing.panels.scores(OTHER, batch)).assigned == 0
 
 
 @pytest.mark.parametrize("limit", [1, 2, 5])
@@ -106,20 +106,21 @@ async def test_pages_of_the_panel_are_together_the_whole_one(service: Service, l
 
 async def test_a_page_begins_after_a_proposal_that_was_erased_meanwhile(service: Service) -> None:
     _, _, batch, ids = await reviewed(service)
-    panels = service.services.panels
-    assert [one.evaluation for one in await panels.proposals(ACME, batch, after=Place(2, "ev_gone"), limit=2)] == ids[
-        2:4
-    ]
-    assert await panels.proposals(ACME, batch, after=Place(None, "ev")) == []
+    panels = service.services.reviewing.panels
+    assert [
+        proposal.evaluation
+        for proposal in await panels.proposals(ACME, batch, after=PanelCursor(2, "ev_gone"), limit=2)
+    ] == ids[2:4]
+    assert await panels.proposals(ACME, batch, after=PanelCursor(None, "ev")) == []
 
 
 async def test_who_reviews_what_is_sorted_and_filtered_by_the_database(service: Service) -> None:
     _, people, batch, ids = await reviewed(service)
-    tables = service.services.assigned_tables
+    tables = service.services.reviewing.assigned_tables
 
     async def shown(**view: object) -> Sequence[int]:
         page = await tables.page(ACME, batch, AssignedView.model_validate(view))
-        return [ids.index(one.id) for one in page.proposals]
+        return [ids.index(proposal.id) for proposal in page.proposals]
 
     assert await shown() == [0, 1, 2, 3, 4, 5]
     assert await shown(sort="missing") == [3, 0, 2, 1, 4, 5]
@@ -140,8 +141,8 @@ async def test_who_reviews_what_is_sorted_and_filtered_by_the_database(service: 
 
 async def test_pages_keep_choice_and_order_from_page_to_page(service: Service) -> None:
     officer, people, batch, ids = await reviewed(service, proposals=60)
-    now, pairs = service.services.clock.now(), [(one, people[0].member.id) for one in ids[4:]]
-    await service.services.assignments.assign(ACME, batch, pairs, OPERATOR, now)
+    now, pairs = service.services.clock.now(), [(item, people[0].member.id) for item in ids[4:]]
+    await service.services.reviewing.assignments.assign(ACME, batch, pairs, OPERATOR, now)
     async with signed_in(service, officer.key) as browser:
         for page in ("panel", "assignments"):
             here = f"/console/calls/{batch}/{page}"

@@ -2,32 +2,23 @@
 
 from pathlib import Path
 
-import pypdfium2
-
 from tests.contract.api.commands import Program
+from tests.contract.api.evaluated_calls import NO_SCORE_REASON, TITLES, call_with_reports
 from tests.contract.api.people import asking, person
 from tests.contract.api.service import OTHER, Service, served
-from tests.contract.api.test_console_tables import TITLES, WHY, call_with_reports
-
-
-def text_of(pdf: bytes) -> str:
-    document = pypdfium2.PdfDocument(pdf)
-    try:
-        return " ".join(" ".join(page.get_textpage().get_text_range() for page in document).split())
-    finally:
-        document.close()
+from tests.contract.pdf_files import pdf_text
 
 
 async def test_a_proposal_has_a_brief_of_two_pages(service: Service) -> None:
     call = await call_with_reports(service)
     async with service.caller() as owner:
         rows = (await owner.get(f"/v1/evaluations?batch={call}")).json()["items"]
-        ids = {one["title"]: one["id"] for one in rows}
+        ids = {row["title"]: row["id"] for row in rows}
         answer = await owner.get(f"/v1/evaluations/{ids[TITLES[0]]}/brief")
         missing = await owner.get(f"/v1/evaluations/{ids[TITLES[3]]}/brief")
     assert (answer.status_code, answer.headers["content-type"]) == (200, "application/pdf")
     assert answer.headers["content-disposition"] == f'inline; filename="{ids[TITLES[0]]}-brief.pdf"'
-    assert "70 of 100" in text_of(answer.content)
+    assert "70 of 100" in pdf_text(answer.content)
     assert missing.status_code == 409
 
 
@@ -35,11 +26,11 @@ async def test_a_call_has_a_dossier_by_score_with_what_has_none_and_what_was_ref
     call = await call_with_reports(service)
     async with service.caller() as owner:
         answer = await owner.get(f"/v1/batches/{call}/dossier")
-    text = text_of(answer.content)
+    text = pdf_text(answer.content)
     assert "Spring" in text
     places = [text.index(title) for title in TITLES]
     assert places == sorted(places)
-    assert f"no score: {WHY}" in text
+    assert f"no score: {NO_SCORE_REASON}" in text
     assert "It cannot be read" in text
     assert "call.csv:5" in text
     assert "People" not in text
@@ -48,7 +39,7 @@ async def test_a_call_has_a_dossier_by_score_with_what_has_none_and_what_was_ref
 async def test_officers_find_in_it_what_people_think_and_others_do_not(service: Service) -> None:
     call = await call_with_reports(service)
     async with asking(service, await person(service, "officer")) as officer:
-        assert "Opinions" in text_of((await officer.get(f"/v1/batches/{call}/dossier")).content)
+        assert "Opinions" in pdf_text((await officer.get(f"/v1/batches/{call}/dossier")).content)
     async with asking(service, await person(service, "reviewer", "Bea Stone")) as reviewer:
         assert (await reviewer.get(f"/v1/batches/{call}/dossier")).status_code == 403
     async with service.caller(tenant=OTHER) as stranger:

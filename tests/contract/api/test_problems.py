@@ -5,28 +5,14 @@ import logging
 import re
 from typing import Any
 
-import httpx2
 import pytest
 from fastapi.routing import APIRoute
 
 from assayer.errors import StorageError
-from orchestrator.api.application import documented_app
-from orchestrator.api.common_schemas import ProblemDocument
+from orchestrator.application import documented_app
 from orchestrator.store import PgJobs
+from tests.contract.api.problems import check_problem
 from tests.contract.api.service import ACME, BODY, TEXT, Service
-
-
-def problem(answer: httpx2.Response, status: int, slug: str) -> ProblemDocument:
-    """Checks what holds for every problem document."""
-    assert answer.status_code == status, answer.text
-    assert answer.headers["content-type"] == "application/problem+json"
-    document = ProblemDocument.model_validate_json(answer.content)
-    assert document.type == f"https://assayer.dev/problems/{slug}"
-    assert document.status == status
-    assert document.instance == answer.request.url.path
-    assert document.request_id == answer.headers["x-request-id"]
-    assert "Traceback" not in answer.text
-    return document
 
 
 async def test_a_body_that_is_no_json_is_refused_with_line_and_column(service: Service) -> None:
@@ -34,7 +20,7 @@ async def test_a_body_that_is_no_json_is_refused_with_line_and_column(service: S
         answer = await client.post(
             "/v1/evaluations", content=b'{\n  "idea": {,}\n}', headers={"Content-Type": "application/json"}
         )
-    document = problem(answer, 400, "malformed-body")
+    document = check_problem(answer, 400, "malformed-body")
     assert "line 2, column 12" in document.detail
 
 
@@ -44,7 +30,7 @@ async def test_a_body_that_is_no_json_is_refused_with_line_and_column(service: S
 async def test_a_body_that_breaks_the_parser_is_the_clients_fault(service: Service, content: bytes) -> None:
     async with service.caller() as client:
         answer = await client.post("/v1/evaluations", content=content, headers={"Content-Type": "application/json"})
-    problem(answer, 400, "malformed-body")
+    check_problem(answer, 400, "malformed-body")
 
 
 @pytest.mark.parametrize(
@@ -62,7 +48,7 @@ async def test_a_body_that_breaks_the_parser_is_the_clients_fault(service: Servi
         ({"idea": {"text": "a\0" * 200}}, "/idea/text", "not text"),
         ({"idea": {"text": "word " * 100_000}}, "/idea/text", "characters"),
         ({"idea": {"sections": [{"title": "a", "text": "b"}]}}, "/idea/sections", "too short"),
-        ({"method": "scholarval"}, "/method", '"scholareval"'),
+        ({"method": "reviw"}, "/method", '"review"'),
         ({"cutoff": "soon"}, "/cutoff", "date"),
         ({"priority": "now"}, "/priority", "'interactive', 'batch' or 'overnight'"),
     ],
@@ -75,7 +61,7 @@ async def test_a_field_that_cannot_be_used_is_named(
             "/v1/evaluations", content=json.dumps(BODY | change), headers={"Content-Type": "application/json"}
         )
         listed = await client.get("/v1/evaluations")
-    document = problem(answer, 422, "invalid-request")
+    document = check_problem(answer, 422, "invalid-request")
     assert document.errors is not None
     (error,) = document.errors
     assert error.pointer == pointer
@@ -90,7 +76,7 @@ async def test_half_a_character_is_refused(service: Service) -> None:
             content=b'{"idea": {"text": "\\ud800 and more"}}',
             headers={"Content-Type": "application/json"},
         )
-    document = problem(answer, 422, "invalid-request")
+    document = check_problem(answer, 422, "invalid-request")
     assert document.errors is not None
     assert document.errors[0].pointer == "/idea/text"
 
@@ -102,24 +88,24 @@ async def test_half_a_character_is_refused(service: Service) -> None:
 async def test_a_query_parameter_that_cannot_be_used_is_named(service: Service, query: str, name: str) -> None:
     async with service.caller() as client:
         answer = await client.get(f"/v1/evaluations?{query}")
-    document = problem(answer, 422, "invalid-request")
+    document = check_problem(answer, 422, "invalid-request")
     assert document.errors is not None
     assert document.errors[0].parameter == name
 
 
 async def test_what_is_nowhere_is_404_and_a_wrong_method_names_the_right_ones(service: Service) -> None:
     async with service.caller() as client:
-        problem(await client.get("/v1/nothing"), 404, "not-found")
-        problem(await client.get("/v1/evaluations/ev_0"), 404, "not-found")
+        check_problem(await client.get("/v1/nothing"), 404, "not-found")
+        check_problem(await client.get("/v1/evaluations/ev_0"), 404, "not-found")
         answer = await client.put("/v1/evaluations")
-    problem(answer, 405, "method-not-allowed")
+    check_problem(answer, 405, "method-not-allowed")
     assert answer.headers["allow"] == "GET, POST"
 
 
 async def test_a_body_of_another_kind_is_415(service: Service) -> None:
     async with service.caller() as client:
         answer = await client.post("/v1/evaluations", content=TEXT, headers={"Content-Type": "text/plain"})
-    assert "application/json" in problem(answer, 415, "unsupported-media-type").detail
+    assert "application/json" in check_problem(answer, 415, "unsupported-media-type").detail
 
 
 async def test_a_database_out_of_reach_is_503_and_says_when_to_come_back(service: Service) -> None:
@@ -130,7 +116,7 @@ async def test_a_database_out_of_reach_is_503_and_says_when_to_come_back(service
     without = service.with_services(jobs=Gone(service.database))
     async with without.caller() as client:
         answer = await client.get("/v1/evaluations/ev_1")
-    assert problem(answer, 503, "unavailable").retry_after == int(answer.headers["retry-after"])
+    assert check_problem(answer, 503, "unavailable").retry_after == int(answer.headers["retry-after"])
     assert "db.internal" not in answer.text
 
 
@@ -143,7 +129,7 @@ async def test_a_defect_is_500_without_a_stack_trace(service: Service, caplog: p
     with caplog.at_level(logging.ERROR):
         async with broken.caller() as client:
             answer = await client.get("/v1/evaluations/ev_1", headers={"X-Request-Id": "mine-1"})
-    assert problem(answer, 500, "internal-error").request_id == "mine-1"
+    assert check_problem(answer, 500, "internal-error").request_id == "mine-1"
     assert "secret inside" not in answer.text
     assert "secret inside" in caplog.text
 
@@ -153,7 +139,7 @@ async def test_a_full_queue_is_429(service: Service) -> None:
     async with service.caller() as client:
         assert (await client.post("/v1/evaluations", json=BODY)).status_code == 202
         answer = await client.post("/v1/evaluations", json=BODY)
-    assert problem(answer, 429, "queue-full").retry_after == int(answer.headers["retry-after"])
+    assert check_problem(answer, 429, "queue-full").retry_after == int(answer.headers["retry-after"])
 
 
 @pytest.mark.parametrize(
@@ -171,13 +157,13 @@ async def test_a_parameter_that_nothing_would_heed_is_refused(
 ) -> None:
     async with service.caller() as client:
         answer = await client.request(method, path)
-    (error,) = problem(answer, 422, "invalid-request").errors or ()
+    (error,) = check_problem(answer, 422, "invalid-request").errors or ()
     assert error.parameter == parameter
     assert words in error.detail
 
 
 async def test_every_route_of_the_api_refuses_a_parameter_that_it_does_not_know(service: Service) -> None:
-    routes = [one for one in documented_app().routes if isinstance(one, APIRoute) and one.path != "/metrics"]
+    routes = [item for item in documented_app().routes if isinstance(item, APIRoute) and item.path != "/metrics"]
     heeded = []
     async with service.caller() as client:
         for route in routes:
@@ -192,9 +178,9 @@ async def test_a_cutoff_in_the_future_is_refused_before_anything_is_accepted(ser
     async with service.caller() as client:
         one = await client.post("/v1/evaluations", json=BODY | {"cutoff": "2044-01-01"})
         many = await client.post("/v1/batches?cutoff=2044-01-01", json=[{"text": TEXT}])
-    (error,) = problem(one, 422, "invalid-request").errors or ()
+    (error,) = check_problem(one, 422, "invalid-request").errors or ()
     assert (error.pointer, "in the future" in error.detail) == ("/cutoff", True)
-    (error,) = problem(many, 422, "invalid-request").errors or ()
+    (error,) = check_problem(many, 422, "invalid-request").errors or ()
     assert (error.parameter, "in the future" in error.detail) == ("cutoff", True)
 
 

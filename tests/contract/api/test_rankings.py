@@ -1,7 +1,6 @@
 """Many ideas, one order: from a request to its report, and to the ranking after it."""
 
 import json
-from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx2
@@ -10,65 +9,25 @@ import pytest
 from assayer.models import MeasuredMinimum, ReportRelease
 from assayer.models.ranking import NamedComparison, Ranking
 from assayer.ranking.comparison import judging_now
-from assayer.ranking.judged_texts import masked_idea
 from assayer.ranking.options import RankingOptions
-from assayer.ranking.pipeline import rank_ideas
 from assayer_client import AsyncClient
-from orchestrator.api.routes.rankings import AcceptedRanking, RankingResource
+from assayer_client.rankings import AcceptedRanking, RankingResource
 from orchestrator.jobs.models import JobVerdict, Problem
 from orchestrator.jobs.requests import RankingRequest
-from orchestrator.jobs.results import RankingResult
 from orchestrator.settings import QueueSettings
 from orchestrator.store import PgLeases
+from tests.contract.api.problems import check_problem
+from tests.contract.api.ranking_jobs import RANKED_IDEAS, finish_ranking, submit_ranking
 from tests.contract.api.service import OTHER, Service, served
-from tests.contract.api.test_problems import problem
 from tests.unit.batch_bodies import WORDS, as_jsonl
-from tests.unit.judges import JudgeLlm, ranking_run, right
-
-IDEAS: list[dict[str, Any]] = [
-    {"id": f"P-{number}", "title": f"=Plan {number}", "text": f"Idea of worth {number}. {WORDS}"} for number in range(4)
-]
-
-
-@pytest.fixture
-async def client(service: Service) -> AsyncIterator[httpx2.AsyncClient]:
-    async with service.caller() as opened:
-        yield opened
-
-
-async def submit(client: httpx2.AsyncClient, **body: Any) -> AcceptedRanking:
-    answer = await client.post("/v1/rankings", json={"ideas": IDEAS} | body)
-    assert answer.status_code == 202, answer.text
-    accepted = AcceptedRanking.model_validate_json(answer.content)
-    assert answer.headers["location"] == accepted.links.ranking
-    return accepted
-
-
-async def finish(service: Service, judge: JudgeLlm | None = None) -> RankingRequest:
-    """As a worker does; unless told otherwise with a judge who sees what each idea is worth."""
-    lease = await service.lease()
-    work = lease.request
-    assert isinstance(work, RankingRequest)
-    ideas = [masked_idea(idea) for idea in work.ideas] if work.blind else work.ideas
-    ranked = await rank_ideas(
-        ideas, judge or JudgeLlm(right), ranking_run(), RankingOptions(), work.cut, scores_of(work), work.known
-    )
-    result = RankingResult(ranking=ranked.ranking, comparisons=ranked.comparisons)
-    verdict = JobVerdict(state="done", result=result.model_dump(mode="json"))
-    assert await PgLeases(service.database, QueueSettings()).finish(lease, verdict)
-    return work
-
-
-def scores_of(work: RankingRequest) -> dict[Any, float]:
-    return {idea.id: work.scores[idea.id] for idea in work.ideas if idea.id in work.scores}
 
 
 async def test_ranking_is_read_as_json_markdown_page_and_table(service: Service, client: httpx2.AsyncClient) -> None:
-    accepted = await submit(client, cut=2)
-    problem(await client.get(accepted.links.report), 409, "not-finished")
-    await finish(service)
+    accepted = await submit_ranking(client, cut=2)
+    check_problem(await client.get(accepted.links.report), 409, "not-finished")
+    await finish_ranking(service)
     shown = RankingResource.model_validate_json((await client.get(accepted.links.ranking)).content)
-    assert (shown.state, shown.title) == ("done", "4 ideas")
+    assert (shown.state, shown.title) == ("succeeded", "4 ideas")
 
     as_json = await client.get(accepted.links.report)
     ranking = Ranking.model_validate_json(as_json.content)
@@ -81,12 +40,12 @@ async def test_ranking_is_read_as_json_markdown_page_and_table(service: Service,
     assert (await client.get(accepted.links.report, headers={"Accept": "text/markdown"})).text.startswith("#")
     table = await client.get(accepted.links.report, headers={"Accept": "text/csv"})
     assert ",'=Plan 3," in table.text
-    problem(await client.get(accepted.links.report, headers={"Accept": "image/png"}), 406, "not-acceptable")
+    check_problem(await client.get(accepted.links.report, headers={"Accept": "image/png"}), 406, "not-acceptable")
 
 
 async def test_ranking_tells_how_far_it_is_and_that_it_is_done(service: Service) -> None:
     async with served(service.app) as url, service.client(key := await service.key(), url) as client:
-        accepted = await submit(client)
+        accepted = await submit_ranking(client)
         lease = await service.lease()
         stages = [{"stage": "comparing", "done": 3, "total": 8}]
         await service.services.events.append(lease.job, "progress", {"stages": stages})
@@ -94,7 +53,7 @@ async def test_ranking_tells_how_far_it_is_and_that_it_is_done(service: Service)
         failed = JobVerdict(state="failed", problem=problem)
         assert await PgLeases(service.database, QueueSettings()).finish(lease, failed)
         async with AsyncClient(url, key) as follower:
-            told = [event async for event in follower.ranking_events(accepted.id)]
+            told = [event async for event in follower.rankings.events(accepted.id)]
         whole = await client.get(accepted.links.events)
         over = await client.get(accepted.links.events, headers={"Last-Event-ID": str(told[-1].number)})
         of_another_kind = await client.get(f"/v1/evaluations/{accepted.id}/events")
@@ -107,27 +66,27 @@ async def test_ranking_tells_how_far_it_is_and_that_it_is_done(service: Service)
 async def test_comparisons_of_one_ranking_are_not_asked_again_in_the_next(
     service: Service, client: httpx2.AsyncClient
 ) -> None:
-    first = await submit(client)
-    await finish(service)
+    first = await submit_ranking(client)
+    await finish_ranking(service)
     lines = (await client.get(first.links.comparisons)).text.splitlines()
     comparisons = [NamedComparison.model_validate_json(line).without_names() for line in lines]
-    more = [*IDEAS, {"title": "Plan 9", "text": f"Idea of worth 9. {WORDS}"}]
-    by_name = await submit(client, ideas=more, earlier=first.id)
-    by_lines = await submit(client, ideas=more, comparisons=[json.loads(line) for line in lines])
+    more = [*RANKED_IDEAS, {"title": "Plan 9", "text": f"Idea of worth 9. {WORDS}"}]
+    by_name = await submit_ranking(client, ideas=more, earlier=first.id)
+    by_lines = await submit_ranking(client, ideas=more, comparisons=[json.loads(line) for line in lines])
     assert by_name.known == by_lines.known == len(comparisons) > 0
-    assert (await finish(service)).known == tuple(comparisons)
+    assert (await finish_ranking(service)).known == tuple(comparisons)
     ranking = Ranking.model_validate_json((await client.get(by_name.links.report)).content)
     assert ranking.ideas[0].title == "Plan 9"
     assert ranking.judge.handed_in == len(comparisons)
 
 
 async def test_comparisons_of_other_words_are_refused(service: Service, client: httpx2.AsyncClient) -> None:
-    seen = await submit(client, blind=False)
+    seen = await submit_ranking(client, blind=False)
     assert not seen.blind
-    assert not (await finish(service)).blind
-    assert (await submit(client, earlier=seen.id, blind=False)).known > 0
-    refused = problem(
-        await client.post("/v1/rankings", json={"ideas": IDEAS, "earlier": seen.id}), 422, "invalid-request"
+    assert not (await finish_ranking(service)).blind
+    assert (await submit_ranking(client, earlier=seen.id, blind=False)).known > 0
+    refused = check_problem(
+        await client.post("/v1/rankings", json={"ideas": RANKED_IDEAS, "earlier": seen.id}), 422, "invalid-request"
     )
     assert refused.errors is not None
     assert refused.errors[0].pointer == "/earlier"
@@ -136,19 +95,21 @@ async def test_comparisons_of_other_words_are_refused(service: Service, client: 
 
 
 async def test_comparisons_of_another_model_are_refused(service: Service, client: httpx2.AsyncClient) -> None:
-    asked = await submit(client)
-    await finish(service)
+    asked = await submit_ranking(client)
+    await finish_ranking(service)
     lines = (await client.get(asked.links.comparisons)).text.splitlines()
     assert {json.loads(line)["judged_by"]["model"] for line in lines} == {"judge"}
     now = judging_now(RankingOptions(), "stronger", None)
     async with service.with_services(judging=now).caller() as stronger:
-        refused = problem(
-            await stronger.post("/v1/rankings", json={"ideas": IDEAS, "earlier": asked.id}), 422, "invalid-request"
+        refused = check_problem(
+            await stronger.post("/v1/rankings", json={"ideas": RANKED_IDEAS, "earlier": asked.id}),
+            422,
+            "invalid-request",
         )
         assert refused.errors is not None
         assert "judged by judge and not by stronger" in refused.errors[0].detail
     async with service.with_services(judging=now._replace(model="judge")).caller() as same:
-        assert (await submit(same, earlier=asked.id)).known == len(lines)
+        assert (await submit_ranking(same, earlier=asked.id)).known == len(lines)
 
 
 async def test_finished_batch_is_ranked_from_the_scores_of_its_reports(
@@ -157,13 +118,13 @@ async def test_finished_batch_is_ranked_from_the_scores_of_its_reports(
     rows = as_jsonl([{"title": f"Row {number}", "text": f"{WORDS} {number}"} for number in range(3)])
     batch = (await client.post("/v1/batches", content=rows, headers={"Content-Type": "application/jsonl"})).json()
     unfinished = await client.post("/v1/rankings", json={"batch": batch["id"]})
-    assert "has not finished" in problem(unfinished, 409, "not-finished").detail
+    assert "has not finished" in check_problem(unfinished, 409, "not-finished").detail
     await service.finish()
     await service.finish(Problem(type="budget-exhausted", title="The budget is spent", detail="Too dear."))
     await service.finish()
     # The fixture writes the same report for every row: one idea is left, which is no ranking.
     refused = await client.post("/v1/rankings", json={"batch": batch["id"]})
-    assert "at least two ideas, and there is 1" in problem(refused, 422, "invalid-request").detail
+    assert "at least two ideas, and there is 1" in check_problem(refused, 422, "invalid-request").detail
     await service.database.execute(
         "UPDATE evaluations SET report = jsonb_set(report, '{idea,id}', '\"another\"') "
         'WHERE id = (SELECT run_id FROM jobs WHERE "row" = 3)'
@@ -184,15 +145,18 @@ async def test_finished_batch_is_ranked_from_the_scores_of_its_reports(
         'WHERE id = (SELECT run_id FROM jobs WHERE "row" = 3)'
     )
     named = await client.post("/v1/rankings", json={"batch": batch["id"], "blind": False})
-    assert "1 of the 2 reports were made blind" in problem(named, 422, "invalid-request").detail
+    assert "1 of the 2 reports were made blind" in check_problem(named, 422, "invalid-request").detail
     accepted = AcceptedRanking.model_validate_json(
         (await client.post("/v1/rankings", json={"batch": batch["id"], "cut": 1})).content
     )
-    assert [(one.row, one.reason) for one in accepted.unscored] == [
+    assert [(item.row, item.reason) for item in accepted.unscored] == [
         (1, "Its report has no score."),
         (3, "Its report is incomplete (below the minimum: judged)."),
     ]
-    assert (accepted.ideas, [(one.row, one.reason) for one in accepted.left_out]) == (2, [(2, "The budget is spent")])
+    assert (accepted.ideas, [(item.row, item.reason) for item in accepted.left_out]) == (
+        2,
+        [(2, "The budget is spent")],
+    )
     assert accepted.blind
     work = (await service.lease()).request
     assert isinstance(work, RankingRequest)
@@ -206,17 +170,17 @@ async def test_finished_batch_is_ranked_from_the_scores_of_its_reports(
 @pytest.mark.parametrize(
     ("body", "pointer", "says"),
     [
-        ({"ideas": IDEAS[:1]}, "/ideas", "at least two ideas, and there is 1"),
+        ({"ideas": RANKED_IDEAS[:1]}, "/ideas", "at least two ideas, and there is 1"),
         ({"ideas": []}, "/ideas", "there is none"),
-        ({"ideas": [IDEAS[0], IDEAS[1], IDEAS[0]]}, "/ideas/2", "same words as /ideas/0"),
-        ({"ideas": [IDEAS[0], {"title": "no text"}]}, "/ideas/1", "Give either"),
-        ({"ideas": [IDEAS[0], {"text": "  "}]}, "/ideas/1/text", "is empty"),
-        ({"ideas": IDEAS, "cut": 4}, "/cut", "nothing to decide among 4 ideas"),
-        ({"ideas": IDEAS, "cut": 0}, "/cut", "greater than or equal to 1"),
+        ({"ideas": [RANKED_IDEAS[0], RANKED_IDEAS[1], RANKED_IDEAS[0]]}, "/ideas/2", "same words as /ideas/0"),
+        ({"ideas": [RANKED_IDEAS[0], {"title": "no text"}]}, "/ideas/1", "Give either"),
+        ({"ideas": [RANKED_IDEAS[0], {"text": "  "}]}, "/ideas/1/text", "is empty"),
+        ({"ideas": RANKED_IDEAS, "cut": 4}, "/cut", "nothing to decide among 4 ideas"),
+        ({"ideas": RANKED_IDEAS, "cut": 0}, "/cut", "greater than or equal to 1"),
         ({}, "", "Give either `ideas` or `batch`"),
-        ({"ideas": IDEAS, "batch": "bt_1"}, "", "Give either `ideas` or `batch`"),
+        ({"ideas": RANKED_IDEAS, "batch": "bt_1"}, "", "Give either `ideas` or `batch`"),
         (
-            {"ideas": IDEAS, "comparisons": [{"first": "x", "second": "y", "verdicts": []}]},
+            {"ideas": RANKED_IDEAS, "comparisons": [{"first": "x", "second": "y", "verdicts": []}]},
             "/comparisons",
             "None of the 1 comparisons",
         ),
@@ -225,7 +189,7 @@ async def test_finished_batch_is_ranked_from_the_scores_of_its_reports(
 async def test_what_cannot_be_ranked_is_named(
     client: httpx2.AsyncClient, body: dict[str, Any], pointer: str, says: str
 ) -> None:
-    refused = problem(await client.post("/v1/rankings", json=body), 422, "invalid-request")
+    refused = check_problem(await client.post("/v1/rankings", json=body), 422, "invalid-request")
     assert refused.errors is not None
     assert refused.errors[0].pointer == pointer
     assert says in refused.errors[0].detail
@@ -234,22 +198,24 @@ async def test_what_cannot_be_ranked_is_named(
 async def test_another_tenants_ranking_batch_and_comparisons_are_not_there(
     service: Service, client: httpx2.AsyncClient
 ) -> None:
-    accepted = await submit(client)
-    await finish(service)
-    rows = as_jsonl([{"text": idea["text"]} for idea in IDEAS])
+    accepted = await submit_ranking(client)
+    await finish_ranking(service)
+    rows = as_jsonl([{"text": idea["text"]} for idea in RANKED_IDEAS])
     batch = (await client.post("/v1/batches", content=rows, headers={"Content-Type": "application/jsonl"})).json()["id"]
     async with service.caller(tenant=OTHER) as stranger:
         for link in vars(accepted.links).values():
-            problem(await stranger.get(link), 404, "not-found")
-        problem(await stranger.delete(accepted.links.ranking), 404, "not-found")
-        problem(await stranger.post("/v1/rankings", json={"batch": batch}), 404, "not-found")
-        problem(await stranger.post("/v1/rankings", json={"ideas": IDEAS, "earlier": accepted.id}), 404, "not-found")
+            check_problem(await stranger.get(link), 404, "not-found")
+        check_problem(await stranger.delete(accepted.links.ranking), 404, "not-found")
+        check_problem(await stranger.post("/v1/rankings", json={"batch": batch}), 404, "not-found")
+        check_problem(
+            await stranger.post("/v1/rankings", json={"ideas": RANKED_IDEAS, "earlier": accepted.id}), 404, "not-found"
+        )
         assert (await stranger.get("/v1/rankings")).json()["items"] == []
     assert len((await client.get("/v1/rankings")).json()["items"]) == 1
 
 
 async def test_ranking_that_is_cancelled_has_no_report(client: httpx2.AsyncClient) -> None:
-    accepted = await submit(client)
+    accepted = await submit_ranking(client)
     assert (await client.delete(accepted.links.ranking)).json()["state"] == "cancelled"
-    problem(await client.get(accepted.links.report), 409, "cancelled")
-    problem(await client.get(accepted.links.comparisons), 409, "cancelled")
+    check_problem(await client.get(accepted.links.report), 409, "cancelled")
+    check_problem(await client.get(accepted.links.comparisons), 409, "cancelled")

@@ -1,21 +1,15 @@
-"""Who could read reports in another role gives no "blind" opinion on calls from then, whatever they are now."""
-
-import datetime as dt
+"""Someone who could read reports in another role gives no "blind" opinion on calls from then, whatever their role
+now."""
 
 import httpx2
 import pytest
-from pydantic import SecretStr
 
 from orchestrator.access.audit_chain import Actor
 from orchestrator.access.roles import PersonRole
-from orchestrator.store import Database, DatabaseSettings
-from orchestrator.store.audit_log import PgAuditLog
+from tests.contract.api.console_forms import signed_in
 from tests.contract.api.people import OPERATOR, Person, asking, call_of, person
+from tests.contract.api.problems import check_problem
 from tests.contract.api.service import ACME, Service
-from tests.contract.api.test_console_tables import signed_in
-from tests.contract.api.test_problems import problem
-from tests.contract.store_jobs import NOW
-from tests.contract.tables_of import tables_of
 
 
 async def _made(owners: httpx2.AsyncClient, who: Person, role: PersonRole) -> None:
@@ -25,7 +19,7 @@ async def _made(owners: httpx2.AsyncClient, who: Person, role: PersonRole) -> No
 
 async def _assigned(owners: httpx2.AsyncClient, batch: str) -> set[str]:
     items = (await owners.get("/v1/assignments", params={"batch": batch})).json()["items"]
-    return {one["member"] for one in items}
+    return {item["member"] for item in items}
 
 
 @pytest.mark.parametrize("before", ["owner", "officer", "auditor"])
@@ -39,11 +33,11 @@ async def test_whoever_could_read_the_reports_of_a_call_is_not_assigned_to_it(
         await _made(owners, otto, "reviewer")
         new, (first, *_) = await call_of(service, "# Three", "# Four")
         named = {"per_proposal": 1, "reviewers": [ada.member.id, otto.member.id]}
-        refused = problem(await owners.post(f"/v1/batches/{old}/assignments", json=named), 422, "invalid-request")
+        refused = check_problem(await owners.post(f"/v1/batches/{old}/assignments", json=named), 422, "invalid-request")
         assert "Otto Other could read the reports of this call until" in refused.detail
         outcome = (await owners.post(f"/v1/batches/{old}/assignments", json={"per_proposal": 2})).json()
         assert outcome["not_blind"] == [otto.member.id]
-        assert [one["missing"] for one in outcome["unfilled"]] == [1, 1]
+        assert [item["missing"] for item in outcome["unfilled"]] == [1, 1]
         assert await _assigned(owners, old) == {ada.member.id}
         later = (await owners.post(f"/v1/batches/{new}/assignments", json={"per_proposal": 2})).json()
         assert later["not_blind"] == []
@@ -69,9 +63,11 @@ async def test_an_assignment_from_before_allows_no_first_opinion_and_goes_to_som
         await _made(owners, otto, "officer")
         assert (await reviewer.get(f"/v1/evaluations/{first}")).status_code == 200
         await _made(owners, otto, "reviewer")
-        refused = problem(await reviewer.post(f"/v1/evaluations/{first}/opinions", json={"score": 4}), 409, "conflict")
+        refused = check_problem(
+            await reviewer.post(f"/v1/evaluations/{first}/opinions", json={"score": 4}), 409, "conflict"
+        )
         assert "would not be blind" in refused.detail
-        alone = problem(await owners.post(f"/v1/batches/{batch}/assignments", json={}), 409, "conflict")
+        alone = check_problem(await owners.post(f"/v1/batches/{batch}/assignments", json={}), 409, "conflict")
         assert "Invite others" in alone.detail
         ada = await person(service, "reviewer")
         dry = (await owners.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1, "dry_run": True})).json()
@@ -79,7 +75,7 @@ async def test_an_assignment_from_before_allows_no_first_opinion_and_goes_to_som
         assert (dry["assigned"], dry["withdrawn"]) == (done["assigned"], done["withdrawn"]) == (1, 1)
         assert await _assigned(owners, batch) == {ada.member.id}
         log = (await owners.get("/v1/audit-log")).json()["items"]
-    (withdrawn,) = [one["content"] for one in log if one["act"] == "assignment withdrawn"]
+    (withdrawn,) = [item["content"] for item in log if item["act"] == "assignment withdrawn"]
     assert withdrawn["reason"] == "could read the reports in another role"
 
 
@@ -108,7 +104,7 @@ async def test_being_removed_and_invited_anew_forgets_nothing(service: Service) 
         again = (await owners.post("/v1/members", json=body)).json()
         assert again["id"] != otto.member.id
         assert again["read_reports_until"] is not None
-        refused = problem(await owners.post(f"/v1/batches/{batch}/assignments", json={}), 409, "conflict")
+        refused = check_problem(await owners.post(f"/v1/batches/{batch}/assignments", json={}), 409, "conflict")
         assert "Invite others" in refused.detail
 
 
@@ -124,42 +120,3 @@ async def test_the_same_account_under_another_address_forgets_nothing(service: S
     assert bound is not None
     assert bound.id == again.member.id
     assert bound.read_reports_until is not None
-
-
-async def test_roles_of_before_are_learned_from_the_audit_log(empty_database_url: str) -> None:
-    await tables_of("0035", empty_database_url)
-    later = NOW + dt.timedelta(days=1)
-    async with Database(DatabaseSettings(url=SecretStr(empty_database_url))) as database:
-        await database.execute("INSERT INTO tenants (id, name) VALUES ($1, 'Acme')", ACME)
-        add = """
-            INSERT INTO members (id, tenant, name, email, affiliation, role, invited_by, removed_at)
-            VALUES ($1, $2, $1, $3, '', $4, 'ak', $5)
-        """
-        for id, email, role, removed in (
-            ("mb_always", "a@x.org", "reviewer", None),
-            ("mb_was", "b@x.org", "reviewer", None),
-            ("mb_is", "c@x.org", "officer", None),
-            ("mb_gone", "d@x.org", "auditor", later),
-            ("mb_back", "D@x.org", "reviewer", None),
-        ):
-            await database.execute(add, id, ACME, email, role, removed)
-        log = PgAuditLog(database)
-        await log.record(ACME, OPERATOR, "member invited", "mb_always", NOW, role="reviewer")
-        await log.record(ACME, OPERATOR, "member changed", "mb_always", later, role="reviewer", name="other")
-        await log.record(ACME, OPERATOR, "member invited", "mb_was", NOW, role="officer")
-        await log.record(ACME, OPERATOR, "member changed", "mb_was", NOW, mails=False)
-        # Words about other things are not read: a database cannot take all of them for JSON.
-        await log.record(ACME, OPERATOR, "conflict declared", "ev_1", NOW, reason="They write\x00together.")
-        await log.record(ACME, OPERATOR, "member changed", "mb_was", later, role="reviewer")
-        await log.record(ACME, OPERATOR, "member changed", "mb_was", later + dt.timedelta(days=1), role="reviewer")
-        await database.execute("ANALYZE")
-        await database.migrate()
-        rows = await database.fetch("SELECT id, read_reports_until FROM members ORDER BY id")
-    assert {row["id"]: row["read_reports_until"] for row in rows} == {
-        "mb_always": None,
-        "mb_back": later,
-        "mb_gone": later,
-        "mb_is": None,
-        "mb_was": later,
-    }
-    await tables_of("0035", empty_database_url, back=True)

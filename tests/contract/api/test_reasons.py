@@ -2,37 +2,36 @@
 
 import pytest
 
+from tests.contract.api.console_forms import signed_in, submit_form
 from tests.contract.api.people import asking, person
+from tests.contract.api.problems import check_problem
+from tests.contract.api.reviewed_calls import call_with_reviewer
 from tests.contract.api.service import Service
-from tests.contract.api.test_assignments_page import sent
-from tests.contract.api.test_console_tables import signed_in
-from tests.contract.api.test_decision_pages import reviewed_call
-from tests.contract.api.test_problems import problem
 
 CLAIM = "/summary/strengths/0"
 
 
 @pytest.mark.parametrize("blank", ["   ", "\n\t\n", "\u00a0\u00a0\u00a0", " a "])
 async def test_spaces_are_no_reason(service: Service, blank: str) -> None:
-    ada, _, (first,) = await reviewed_call(service, "# One")
+    ada, _, (first,) = await call_with_reviewer(service, "# One")
     owner = await person(service, "owner", "Olga Owner")
     here = f"/v1/evaluations/{first}"
     async with asking(service, ada) as reviewer, asking(service, owner) as owners:
         assert (await reviewer.post(f"{here}/opinions", json={"score": 3})).status_code == 200
         judged = {"point": CLAIM, "agrees": True, "reason": blank}
-        problem(await reviewer.post(f"{here}/judgements", json=judged), 422, "invalid-request")
-        problem(await reviewer.post(f"{here}/conflicts", json={"reason": blank}), 422, "invalid-request")
-        problem(await owners.post(f"{here}/override", json={"score": 3, "reason": blank}), 422, "invalid-request")
+        check_problem(await reviewer.post(f"{here}/judgements", json=judged), 422, "invalid-request")
+        check_problem(await reviewer.post(f"{here}/conflicts", json={"reason": blank}), 422, "invalid-request")
+        check_problem(await owners.post(f"{here}/override", json={"score": 3, "reason": blank}), 422, "invalid-request")
         assert (await owners.get("/v1/audit-log")).text.count("override") == 0
     async with signed_in(service, ada.key) as browser:
         page = f"/console/review/{first}"
-        assert (await sent(browser, page, "/conflict", reason=blank)).status_code == 422
+        assert (await submit_form(browser, page, "/conflict", reason=blank)).status_code == 422
         judging = {"point": CLAIM, "agrees": "true", "reason": blank}
-        assert (await sent(browser, page, "/judgement", **judging)).status_code == 422
+        assert (await submit_form(browser, page, "/judgement", **judging)).status_code == 422
 
 
 async def test_a_reason_is_kept_without_the_spaces_around_it(service: Service) -> None:
-    _, _, (first,) = await reviewed_call(service, "# One")
+    _, _, (first,) = await call_with_reviewer(service, "# One")
     owner = await person(service, "owner", "Olga Owner")
     async with asking(service, owner) as owners:
         body = {"score": 3, "reason": "  It is\n urgent. "}
@@ -42,13 +41,13 @@ async def test_a_reason_is_kept_without_the_spaces_around_it(service: Service) -
 
 @pytest.mark.parametrize("point", ["/idea", "/notices/0", "/idea/blinding/masked/0", "/summary", "/references/0", "/x"])
 async def test_only_claims_of_the_report_are_judged(service: Service, point: str) -> None:
-    ada, _, (first,) = await reviewed_call(service, "# One")
+    ada, _, (first,) = await call_with_reviewer(service, "# One")
     here = f"/v1/evaluations/{first}"
     async with asking(service, ada) as reviewer:
         await reviewer.post(f"{here}/opinions", json={"score": 3})
         report = (await reviewer.get(f"{here}/report")).json()
         assert report["notices"]
         judged = {"point": point, "agrees": True, "reason": "It is so."}
-        problem(await reviewer.post(f"{here}/judgements", json=judged), 422, "invalid-request")
+        check_problem(await reviewer.post(f"{here}/judgements", json=judged), 422, "invalid-request")
         good = await reviewer.post(f"{here}/judgements", json=judged | {"point": CLAIM})
         assert good.status_code == 200, good.text

@@ -1,21 +1,19 @@
-"""What an idea should cite, asked for over HTTP and answered at once."""
+"""Papers an idea should cite, requested over HTTP and answered immediately."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
-from assayer.errors import CorpusError
-from assayer.models import Hit, Window
-from assayer_client import AsyncClient, IdeaBody, ReferencesBody
+from assayer_client.references import SuggestedReferences
 from index import CorpusVersionCache, build_corpus
-from index.memory_corpus import MemoryCorpus, MemoryCorpusVersions
-from orchestrator.api.routes.references import SuggestedReferences
+from index.memory_corpus import MemoryCorpus
+from tests.contract.api.problems import check_problem
 from tests.contract.api.service import Service
-from tests.contract.api.test_problems import problem
 from tests.corpus_papers import record, write_jsonl
+from tests.in_memory import MemoryCorpusVersions
 from tests.unit.scicompanion_world import PAPERS
 from workers.embedding.hashing_embedder import HashingEmbedder
 
@@ -25,11 +23,6 @@ TEXT = (
 )
 IDEA = {"text": TEXT}
 CITING = [record(number, references=["bee-05", "bee-06"] if number in (2, 11) else []) for number in range(12)]
-
-
-class DamagedCorpus(MemoryCorpus):
-    async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Hit]]:
-        raise CorpusError("/srv/corpus/shard-3 is damaged.")
 
 
 @pytest.fixture
@@ -58,25 +51,25 @@ async def test_papers_come_best_first_with_how_each_was_found(
 ) -> None:
     found = await suggested(client, limit=5)
     assert found.corpus == (await corpora.current()).version
-    assert [one.rank for one in found.references] == [1, 2, 3, 4, 5]
+    assert [reference.rank for reference in found.references] == [1, 2, 3, 4, 5]
     assert "bumblebees" in found.references[0].title
-    assert all(one.found for one in found.references)
+    assert all(reference.found for reference in found.references)
 
 
 async def test_citations_that_led_to_a_paper_are_told(client: httpx2.AsyncClient) -> None:
     found = await suggested(client, limit=100)
-    (cited,) = (one for one in found.references if one.id == "bee-05")
+    (cited,) = (reference for reference in found.references if reference.id == "bee-05")
     assert ("reference", "bee-02") in {(way.kind, way.from_id) for way in cited.found}
-    assert all(way.from_title for one in found.references for way in one.found if way.from_id)
+    assert all(way.from_title for reference in found.references for way in reference.found if way.from_id)
     assert found.note is None
 
 
 async def test_papers_that_the_idea_names_or_the_caller_knows_are_left_out(client: httpx2.AsyncClient) -> None:
-    assert {"bee-02", "bee-05"} <= {one.id for one in (await suggested(client, limit=100)).references}
+    assert {"bee-02", "bee-05"} <= {reference.id for reference in (await suggested(client, limit=100)).references}
     named = {"text": f"{TEXT}\n\nAs in “{record(2)['title']}”."}
     body = {"idea": named, "limit": 100, "without": ["bee-05"]}
     answer = SuggestedReferences.model_validate_json((await client.post("/v1/references", json=body)).content)
-    left = {one.id for one in answer.references}
+    left = {reference.id for reference in answer.references}
     assert left
     assert not left & {"bee-02", "bee-05"}
 
@@ -84,12 +77,12 @@ async def test_papers_that_the_idea_names_or_the_caller_knows_are_left_out(clien
 async def test_later_papers_are_left_out_before_a_cutoff(client: httpx2.AsyncClient) -> None:
     found = await suggested(client, limit=100, cutoff="2015-06-15")
     assert found.references
-    assert all(str(one.publication_date) <= "2015-06-15" for one in found.references)
+    assert all(str(reference.publication_date) <= "2015-06-15" for reference in found.references)
 
 
 async def test_without_hops_only_words_lead_to_papers(client: httpx2.AsyncClient) -> None:
     found = await suggested(client, limit=100, hops=0)
-    assert {way.kind for one in found.references for way in one.found} == {"dense"}
+    assert {way.kind for reference in found.references for way in reference.found} == {"dense"}
 
 
 async def test_an_idea_without_neighbours_gets_none_and_a_note(client: httpx2.AsyncClient) -> None:
@@ -123,32 +116,12 @@ async def test_a_corpus_without_citations_suggests_by_words_and_says_so(service:
     ],
 )
 async def test_what_cannot_be_used_is_named(client: httpx2.AsyncClient, body: dict[str, Any], pointer: str) -> None:
-    refused = problem(await client.post("/v1/references", json=body), 422, "invalid-request")
+    refused = check_problem(await client.post("/v1/references", json=body), 422, "invalid-request")
     assert refused.errors is not None
     assert refused.errors[0].pointer == pointer
 
 
 async def test_a_body_beyond_the_limit_is_refused(client: httpx2.AsyncClient) -> None:
-    problem(await client.post("/v1/references", json={"idea": {"text": "bees " * 500_000}}), 413, "content-too-large")
-
-
-async def test_service_without_a_corpus_says_so_and_when_to_come_back(service: Service) -> None:
-    async with service.caller() as client:
-        answer = await client.post("/v1/references", json={"idea": IDEA})
-    assert "no corpus" in problem(answer, 503, "not-ready").detail
-    assert int(answer.headers["retry-after"]) > 0
-
-
-async def test_corpus_that_fails_is_a_problem_without_its_paths(service: Service) -> None:
-    corpora = MemoryCorpusVersions(DamagedCorpus([], HashingEmbedder()))
-    async with service.with_services(corpora=corpora).caller() as client:
-        answer = await client.post("/v1/references", json={"idea": IDEA})
-    assert problem(answer, 503, "unavailable").detail == "The search failed: the local corpus failed."
-    assert "/srv" not in answer.text
-
-
-async def test_the_client_asks_for_them(service: Service, corpora: CorpusVersionCache) -> None:
-    transport = httpx2.ASGITransport(service.with_services(corpora=corpora).app)
-    async with AsyncClient("http://service", await service.key("read"), transport=transport) as client:
-        found = await client.references(ReferencesBody(idea=IdeaBody(text=TEXT), limit=3))
-    assert len(found.references) == 3
+    check_problem(
+        await client.post("/v1/references", json={"idea": {"text": "bees " * 500_000}}), 413, "content-too-large"
+    )

@@ -15,10 +15,10 @@ from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store import PgReports
 from tests.contract.api.commands import Program
+from tests.contract.api.console_forms import signed_in
 from tests.contract.api.people import OPERATOR, asking, call_of, person
-from tests.contract.api.service import ACME, BODY, OTHER, Service, served
-from tests.contract.api.test_console_tables import signed_in
-from tests.contract.api.test_problems import problem
+from tests.contract.api.problems import check_problem
+from tests.contract.api.service import ACME, BODY, Service, served
 from tests.contract.store_records import report
 
 PAPERS = ("# Rehearsal by risk\n\nAuthors: Grace Hopper, Yale University", "# Two", "# Three", "# Four", "# Five")
@@ -47,10 +47,10 @@ async def test_a_call_is_reviewed_from_invitation_to_sign_off(service: Service) 
         for who, scores in ((ada, (1, 2, 3, 4, 5)), (bob, (1, 2, 3, 5, 5))):
             async with asking(service, who) as reviewer:
                 queue = (await reviewer.get("/v1/assignments")).json()["items"]
-                assert [one["evaluation"] for one in queue] == evaluations
-                for one, score in zip(queue, scores, strict=True):
-                    path = f"/v1/evaluations/{one['evaluation']}"
-                    problem(await reviewer.get(f"{path}/report"), 403, "forbidden")
+                assert [item["evaluation"] for item in queue] == evaluations
+                for item, score in zip(queue, scores, strict=True):
+                    path = f"/v1/evaluations/{item['evaluation']}"
+                    check_problem(await reviewer.get(f"{path}/report"), 403, "forbidden")
                     given = await reviewer.post(f"{path}/opinions", json={"score": score, "note": "at first"})
                     assert given.json()["score"] == given.json()["blind_score"] == score
                     assert (await reviewer.get(f"{path}/report")).status_code == 200
@@ -66,15 +66,15 @@ async def test_a_call_is_reviewed_from_invitation_to_sign_off(service: Service) 
         rows = {row["evaluation"]: row for row in panel["rows"]}
         assert (rows[first]["mean"], rows[first]["spread"], rows[first]["score"]) == (2, 2, 2)
         assert (rows[evaluations[1]]["mean"], rows[evaluations[1]]["score"]) == (2, 4)
-        problem(await officers.post(f"/v1/batches/{batch}/sign-off", json={}), 403, "forbidden")
+        check_problem(await officers.post(f"/v1/batches/{batch}/sign-off", json={}), 403, "forbidden")
         said = {"note": "Agreed.", "despite_unfinished": True}
         signed = (await owners.post(f"/v1/batches/{batch}/sign-off", json=said)).json()
         assert (signed["name"], signed["missing_opinions"]) == ("Olga Owner", 0)
-        problem(await owners.post(f"/v1/batches/{batch}/sign-off", json={}), 409, "conflict")
+        check_problem(await owners.post(f"/v1/batches/{batch}/sign-off", json={}), 409, "conflict")
         late = {"score": 5, "reason": "a friend"}
-        problem(await officers.post(f"/v1/evaluations/{first}/override", json=late), 409, "conflict")
+        check_problem(await officers.post(f"/v1/evaluations/{first}/override", json=late), 409, "conflict")
     async with asking(service, ada) as reviewer:
-        problem(await reviewer.patch(f"/v1/evaluations/{first}/opinions", json={"score": 5}), 409, "conflict")
+        check_problem(await reviewer.patch(f"/v1/evaluations/{first}/opinions", json={"score": 5}), 409, "conflict")
     log = await service.services.audit_log.entries(ACME)
     assert (log[-1].act, log[-1].number, log[-1].hash) == ("signed off", signed["audit_number"], signed["audit_hash"])
     acts = [entry.act for entry in log]
@@ -88,9 +88,9 @@ async def test_a_reviewer_reads_the_proposal_and_nothing_of_the_machine_before_t
     batch, (first, *_) = await call_of(service, *PAPERS)
     await service.finish()
     async with asking(service, officer) as officers, asking(service, ada) as reviewer:
-        problem(await reviewer.get(f"/v1/evaluations/{first}/report"), 404, "not-found")
-        problem(await reviewer.post(f"/v1/evaluations/{first}/opinions", json={"score": 3}), 404, "not-found")
-        problem(await reviewer.get(f"/v1/evaluations/{first}/proposal"), 404, "not-found")
+        check_problem(await reviewer.get(f"/v1/evaluations/{first}/report"), 404, "not-found")
+        check_problem(await reviewer.post(f"/v1/evaluations/{first}/opinions", json={"score": 3}), 404, "not-found")
+        check_problem(await reviewer.get(f"/v1/evaluations/{first}/proposal"), 404, "not-found")
         await _assign(officers, batch, per_proposal=1)
         text = (await reviewer.get(f"/v1/evaluations/{first}/proposal")).json()
         assert "rehearse" in text["text"]
@@ -98,25 +98,10 @@ async def test_a_reviewer_reads_the_proposal_and_nothing_of_the_machine_before_t
         assert "Hopper" not in text["text"]
         for accept in ("application/json", "text/html", "text/markdown"):
             refused = await reviewer.get(f"/v1/evaluations/{first}/report", headers={"Accept": accept})
-            assert "own opinion" in problem(refused, 403, "forbidden").detail
+            assert "own opinion" in check_problem(refused, 403, "forbidden").detail
         judged = {"point": "/parts/0", "agrees": True, "reason": "so it is"}
-        problem(await reviewer.post(f"/v1/evaluations/{first}/judgements", json=judged), 403, "forbidden")
-        problem(await reviewer.patch(f"/v1/evaluations/{first}/opinions", json={"score": 3}), 409, "conflict")
-
-
-async def test_nothing_else_tells_a_reviewer_what_the_machine_thinks(service: Service) -> None:
-    """Every other route of the API is closed to them."""
-    ada = await person(service, "reviewer")
-    own = {"/v1/assignments", "/healthz", "/readyz"}
-    async with asking(service, ada) as reviewer:
-        for path, methods in service.app.openapi()["paths"].items():
-            for method in methods:
-                if path in own or path.startswith("/v1/evaluations/{id}/"):
-                    continue
-                at = path.replace("{id}", "ev_1").replace("{item}", "0")
-                answer = await reviewer.request(method.upper(), at, json=BODY)
-                assert answer.status_code in (403, 422), (method, path)
-                assert answer.status_code == 403 or method != "get", (method, path)
+        check_problem(await reviewer.post(f"/v1/evaluations/{first}/judgements", json=judged), 403, "forbidden")
+        check_problem(await reviewer.patch(f"/v1/evaluations/{first}/opinions", json={"score": 3}), 409, "conflict")
 
 
 async def test_a_first_opinion_stays(service: Service) -> None:
@@ -127,7 +112,7 @@ async def test_a_first_opinion_stays(service: Service) -> None:
         path = f"/v1/evaluations/{first}/opinions"
         for _ in range(2):
             assert (await reviewer.post(path, json={"score": 2})).status_code == 200
-        problem(await reviewer.post(path, json={"score": 4}), 409, "conflict")
+        check_problem(await reviewer.post(path, json={"score": 4}), 409, "conflict")
         (shown,) = (await reviewer.get(path)).json()["items"]
         assert shown["blind_score"] == 2
     acts = [entry.act for entry in await service.services.audit_log.entries(ACME)]
@@ -141,7 +126,7 @@ async def test_points_of_the_report_are_agreed_or_disagreed_with(service: Servic
     strength = Point(kind="strength", text="It is cheap.")
     summary = Summary(strengths=(strength,), weaknesses=(), suggestions=())
     stored = report(f"run_{first}").model_copy(update={"summary": summary})
-    await PgReports(service.database).keep(stored, [], {})
+    await PgReports(service.database).keep(stored)
     async with asking(service, officer) as officers, asking(service, ada) as reviewer:
         await _assign(officers, batch, per_proposal=1)
         await reviewer.post(f"/v1/evaluations/{first}/opinions", json={"score": 2})
@@ -152,7 +137,7 @@ async def test_points_of_the_report_are_agreed_or_disagreed_with(service: Servic
             assert (own["point"], own["agrees"]) == ("/summary/strengths/0", agrees)
         for wrong in ("/summary/strengths", "/summary/strengths/1", "summary/strengths/0", "/idea", "/idea/text"):
             body = {"point": wrong, "agrees": True, "reason": "so it is"}
-            problem(await reviewer.post(path, json=body), 422, "invalid-request")
+            check_problem(await reviewer.post(path, json=body), 422, "invalid-request")
         assert len((await officers.get(path)).json()["items"]) == 1
 
 
@@ -164,20 +149,20 @@ async def test_conflicts_are_found_declared_cleared_and_kept_to(service: Service
     batch, (first, second, *_) = await call_of(service, *PAPERS)
     async with asking(service, officer) as officers, asking(service, grace) as reviewer:
         outcome = await _assign(officers, batch, per_proposal=2)
-        found = {one["member"]: one for one in outcome["conflicts"]}
+        found = {item["member"]: item for item in outcome["conflicts"]}
         assert found.keys() == {grace.member.id, yale.member.id}
         assert (found[grace.member.id]["source"], found[yale.member.id]["source"]) == ("name", "affiliation")
         assert "Grace Hopper" in found[grace.member.id]["reason"]
-        assert [one["missing"] for one in outcome["unfilled"]] == [1]
+        assert [item["missing"] for item in outcome["unfilled"]] == [1]
         queue = (await officers.get("/v1/assignments", params={"batch": batch})).json()["items"]
-        assert [one["member"] for one in queue if one["evaluation"] == first] == [free.member.id]
-        mine = [one["evaluation"] for one in (await reviewer.get("/v1/assignments")).json()["items"]]
+        assert [item["member"] for item in queue if item["evaluation"] == first] == [free.member.id]
+        mine = [item["evaluation"] for item in (await reviewer.get("/v1/assignments")).json()["items"]]
         declared = await reviewer.post(f"/v1/evaluations/{mine[0]}/conflicts", json={"reason": "a former student"})
         assert declared.json()["source"] == "declared"
         assert mine[0] not in (await reviewer.get("/v1/assignments")).text
-        problem(await reviewer.post(f"/v1/evaluations/{mine[0]}/opinions", json={"score": 3}), 404, "not-found")
+        check_problem(await reviewer.post(f"/v1/evaluations/{mine[0]}/opinions", json={"score": 3}), 404, "not-found")
         of_others = {"reviewer": free.member.id, "reason": "I want it"}
-        problem(await reviewer.post(f"/v1/evaluations/{mine[1]}/conflicts", json=of_others), 403, "forbidden")
+        check_problem(await reviewer.post(f"/v1/evaluations/{mine[1]}/conflicts", json=of_others), 403, "forbidden")
         cleared = {"reviewer": yale.member.id, "reason": "left in 2001"}
         answer = await officers.delete(f"/v1/evaluations/{first}/conflicts", params=cleared)
         assert answer.json()["cleared"] == "left in 2001"
@@ -195,7 +180,7 @@ async def test_a_conflict_declared_later_stops_an_opinion(service: Service) -> N
         await reviewer.post(f"/v1/evaluations/{first}/opinions", json={"score": 2})
         body = {"reviewer": ada.member.id, "reason": "told by the applicant"}
         assert (await officers.post(f"/v1/evaluations/{first}/conflicts", json=body)).status_code == 200
-        problem(await reviewer.patch(f"/v1/evaluations/{first}/opinions", json={"score": 5}), 409, "conflict")
+        check_problem(await reviewer.patch(f"/v1/evaluations/{first}/opinions", json={"score": 5}), 409, "conflict")
 
 
 async def test_an_opinion_with_a_conflict_is_shown_and_counts_in_no_figure(service: Service) -> None:
@@ -215,7 +200,7 @@ async def test_an_opinion_with_a_conflict_is_shown_and_counts_in_no_figure(servi
         (row,) = panel["rows"]
         assert (panel["given"], panel["set_aside"], row["set_aside"]) == (2, 1, 1)
         assert (row["mean"], row["spread"], row["score"]) == (2, None, 2)
-        assert {one["name"]: one["conflict"] for one in row["opinions"]} == {"Ada Byron": True, "Bob Noyce": False}
+        assert {item["name"]: item["conflict"] for item in row["opinions"]} == {"Ada Byron": True, "Bob Noyce": False}
         carol = await person(service, "reviewer", "Carol Shaw")
         again = await _assign(officers, batch, per_proposal=2)
         assert (again["assigned"], again["loads"][carol.member.id], again["withdrawn"]) == (1, 1, 0)
@@ -243,7 +228,7 @@ async def test_a_conflict_that_is_found_later_ends_an_assignment_and_somebody_el
         assert (outcome["assigned"], outcome["withdrawn"], outcome["unfilled"]) == (1, 1, [])
         assert outcome["loads"] == {ada.member.id: 0, bob.member.id: 1}
         assert (await reviewer.get("/v1/assignments")).json()["items"] == []
-        problem(await reviewer.get(f"/v1/evaluations/{first}/proposal"), 404, "not-found")
+        check_problem(await reviewer.get(f"/v1/evaluations/{first}/proposal"), 404, "not-found")
     ended, given = (await service.services.audit_log.entries(ACME))[-2:]
     assert (ended.act, ended.about) == ("assignment withdrawn", first)
     assert ended.content == {"by": "Otto Officer", "member": ada.member.id, "reason": "a conflict of interest"}
@@ -271,11 +256,11 @@ async def test_what_was_planned_and_cannot_be_any_more_is_not_assigned(service: 
     bob = await person(service, "reviewer", "Bob Noyce")
     batch, (first, second, third) = await call_of(service, "# One", "# Two", "# Three")
     stores, now = service.services, service.services.clock.now()
-    pairs = [(JobId(one), who.member.id) for one in (first, second, third) for who in (ada, bob)]
-    await stores.assignments.declare(ACME, JobId(first), ada.member.id, "my sister's", OPERATOR, now)
+    pairs = [(JobId(item), who.member.id) for item in (first, second, third) for who in (ada, bob)]
+    await stores.reviewing.assignments.declare(ACME, JobId(first), ada.member.id, "my sister's", OPERATOR, now)
     await stores.erasures.erase(ACME, OPERATOR, [JobId(second)], now)
     await stores.members.remove(ACME, bob.member.id, OPERATOR, now)
-    kept = await stores.assignments.assign(ACME, BatchId(batch), pairs, OPERATOR, now)
+    kept = await stores.reviewing.assignments.assign(ACME, BatchId(batch), pairs, OPERATOR, now)
     assert kept == [(JobId(third), ada.member.id)]
     last = (await stores.audit_log.entries(ACME))[-1]
     assert (last.content or {})["pairs"] == [[third, ada.member.id]]
@@ -287,12 +272,12 @@ async def test_a_call_with_missing_opinions_is_signed_off_only_on_purpose(servic
     batch, _ = await call_of(service, "# One", "# Two")
     async with asking(service, owner) as owners:
         await _assign(owners, batch, per_proposal=1)
-        problem(await owners.post(f"/v1/batches/{batch}/sign-off", json={}), 409, "conflict")
+        check_problem(await owners.post(f"/v1/batches/{batch}/sign-off", json={}), 409, "conflict")
         signed = await owners.post(
             f"/v1/batches/{batch}/sign-off", json={"despite_missing": True, "despite_unfinished": True}
         )
         assert signed.json()["missing_opinions"] == 2
-        problem(await owners.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2}), 409, "conflict")
+        check_problem(await owners.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2}), 409, "conflict")
 
 
 async def test_a_call_with_unfinished_evaluations_is_signed_off_only_on_purpose(service: Service) -> None:
@@ -302,15 +287,15 @@ async def test_a_call_with_unfinished_evaluations_is_signed_off_only_on_purpose(
     await service.finish()
     sign_off = f"/v1/batches/{batch}/sign-off"
     async with asking(service, owner) as owners:
-        refused = problem(await owners.post(sign_off, json={}), 409, "conflict")
+        refused = check_problem(await owners.post(sign_off, json={}), 409, "conflict")
         assert "2 evaluations have not ended." in refused.detail
         assert "despite_unfinished" in refused.detail
         await _assign(owners, batch, per_proposal=1)
-        both = problem(await owners.post(sign_off, json={}), 409, "conflict").detail
+        both = check_problem(await owners.post(sign_off, json={}), 409, "conflict").detail
         assert "3 assigned opinions are missing" in both
         assert "2 evaluations have not ended" in both
-        for one, other in (("despite_missing", "evaluations"), ("despite_unfinished", "opinions")):
-            assert other in problem(await owners.post(sign_off, json={one: True}), 409, "conflict").detail
+        for item, other in (("despite_missing", "evaluations"), ("despite_unfinished", "opinions")):
+            assert other in check_problem(await owners.post(sign_off, json={item: True}), 409, "conflict").detail
         assert (await owners.get(f"/v1/batches/{batch}/panel")).json()["sign_off"] is None
         await service.finish()
         signed = await owners.post(sign_off, json={"despite_missing": True, "despite_unfinished": True})
@@ -326,7 +311,7 @@ async def test_an_assignment_is_withdrawn_until_there_is_an_opinion(service: Ser
         await _assign(officers, batch, per_proposal=1)
         await reviewer.post(f"/v1/evaluations/{first}/opinions", json={"score": 2})
         of = {"reviewer": ada.member.id}
-        problem(await officers.delete(f"/v1/evaluations/{first}/assignments", params=of), 404, "not-found")
+        check_problem(await officers.delete(f"/v1/evaluations/{first}/assignments", params=of), 404, "not-found")
         assert (await officers.delete(f"/v1/evaluations/{second}/assignments", params=of)).status_code == 204
 
 
@@ -340,11 +325,11 @@ async def test_who_reviews_no_more_is_replaced_where_they_gave_no_opinion(servic
         await officers.delete(f"/v1/members/{gus.member.id}")
         short = await _assign(officers, batch, per_proposal=2)
         assert short["withdrawn"] == 1
-        assert [(one["evaluation"], one["missing"]) for one in short["unfilled"]] == [(second, 1)]
+        assert [(item["evaluation"], item["missing"]) for item in short["unfilled"]] == [(second, 1)]
         grace = await person(service, "reviewer", "Grace Hopper")
         await _assign(officers, batch, per_proposal=2)
         given = (await officers.get("/v1/assignments")).json()["items"]
-    who = {(one["evaluation"], one["member"]) for one in given}
+    who = {(item["evaluation"], item["member"]) for item in given}
     assert who == {
         (first, ada.member.id), (first, gus.member.id), (second, ada.member.id), (second, grace.member.id),
     }  # fmt: skip
@@ -368,16 +353,19 @@ async def test_erasing_an_applicant_takes_opinions_and_their_words_and_leaves_th
 
 
 async def test_a_member_acts_in_their_role_until_removed(service: Service) -> None:
-    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
-    async with asking(service, officer) as officers, asking(service, ada) as reviewer:
-        problem(await reviewer.get("/v1/evaluations"), 403, "forbidden")
-        await officers.patch(f"/v1/members/{ada.member.id}", json={"role": "auditor"})
+    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
+    async with asking(service, owner) as owners, asking(service, ada) as reviewer:
+        check_problem(await reviewer.get("/v1/evaluations"), 403, "forbidden")
+        await owners.patch(f"/v1/members/{ada.member.id}", json={"role": "auditor"})
         assert (await reviewer.get("/v1/evaluations")).status_code == 200
-        problem(await reviewer.post("/v1/evaluations", json=BODY), 403, "forbidden")
-        await officers.delete(f"/v1/members/{ada.member.id}")
-        assert problem(await reviewer.get("/v1/evaluations"), 401, "unauthenticated").reason == "revoked"
-        people = (await officers.get("/v1/members")).json()["items"]
-        assert {one["name"]: one["removed_at"] is None for one in people} == {"Otto Officer": True, "Ada Byron": False}
+        check_problem(await reviewer.post("/v1/evaluations", json=BODY), 403, "forbidden")
+        await owners.delete(f"/v1/members/{ada.member.id}")
+        assert check_problem(await reviewer.get("/v1/evaluations"), 401, "unauthenticated").reason == "revoked"
+        people = (await owners.get("/v1/members")).json()["items"]
+        assert {item["name"]: item["removed_at"] is None for item in people} == {
+            "Olga Owner": True,
+            "Ada Byron": False,
+        }
 
 
 async def test_a_new_key_takes_the_place_of_the_old(service: Service) -> None:
@@ -385,7 +373,7 @@ async def test_a_new_key_takes_the_place_of_the_old(service: Service) -> None:
     async with asking(service, owner) as owners, asking(service, ada) as reviewer:
         made = await owners.post(f"/v1/members/{ada.member.id}/key")
         assert made.headers["cache-control"] == "no-store"
-        problem(await reviewer.get("/v1/assignments"), 401, "unauthenticated")
+        check_problem(await reviewer.get("/v1/assignments"), 401, "unauthenticated")
         async with service.client(made.json()["secret"]) as renewed:
             assert (await renewed.get("/v1/assignments")).status_code == 200
     given = (await service.services.audit_log.entries(ACME))[-1]
@@ -399,8 +387,8 @@ async def test_of_keys_asked_for_at_once_only_the_last_works(service: Service) -
     async with asking(service, owner) as owners:
         made = await asyncio.gather(*(owners.post(at) for _ in range(6)))
     works = []
-    for one in made:
-        async with service.client(one.json()["secret"]) as reviewer:
+    for item in made:
+        async with service.client(item.json()["secret"]) as reviewer:
             works.append((await reviewer.get("/v1/assignments")).status_code)
     assert sorted(works) == [200, 401, 401, 401, 401, 401]
 
@@ -408,7 +396,7 @@ async def test_of_keys_asked_for_at_once_only_the_last_works(service: Service) -
 async def test_a_key_that_an_officer_could_read_is_given_by_nobody_but_owners(service: Service) -> None:
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     async with asking(service, officer) as officers, asking(service, ada) as reviewer:
-        problem(await officers.post(f"/v1/members/{ada.member.id}/key"), 403, "forbidden")
+        check_problem(await officers.post(f"/v1/members/{ada.member.id}/key"), 403, "forbidden")
         assert (await reviewer.get("/v1/assignments")).status_code == 200
 
 
@@ -419,7 +407,7 @@ async def test_two_changes_of_one_person_at_once_both_stand(service: Service) ->
         for n in range(8):
             role = ("auditor", "reviewer")[n % 2]
             changes = ({"role": role}, {"affiliation": f"Institute {n}"}, {"name": f"Ada {n}"})
-            await asyncio.gather(*(owners.patch(at, json=one) for one in changes))
+            await asyncio.gather(*(owners.patch(at, json=change) for change in changes))
             found = (await owners.get(at)).json()
             assert (found["role"], found["affiliation"], found["name"]) == (role, f"Institute {n}", f"Ada {n}")
 
@@ -452,7 +440,7 @@ async def test_officers_make_no_owners(service: Service) -> None:
             await officers.delete(at),
             await officers.post(f"{at}/key"),
         ):
-            problem(answer, 403, "forbidden")
+            check_problem(answer, 403, "forbidden")
 
 
 async def test_the_last_owner_stays_one(service: Service) -> None:
@@ -464,9 +452,9 @@ async def test_the_last_owner_stays_one(service: Service) -> None:
         )
         assert sorted(answer.status_code for answer in answers) == [200, 409]
         (refused,) = [answer for answer in answers if answer.status_code == 409]
-        assert "make somebody else an owner first" in str(problem(refused, 409, "conflict").detail)
+        assert "make somebody else an owner first" in str(check_problem(refused, 409, "conflict").detail)
     members = await service.services.members.list(ACME)
-    assert sum(one.role == "owner" and one.removed_at is None for one in members) == 1
+    assert sum(member.role == "owner" and member.removed_at is None for member in members) == 1
 
 
 async def test_an_invitation_sent_again_makes_no_second_member(service: Service) -> None:
@@ -475,7 +463,7 @@ async def test_an_invitation_sent_again_makes_no_second_member(service: Service)
         first, second = [await robot.post("/v1/members", json=body) for _ in range(2)]
         other = await robot.post("/v1/members", json=body | {"email": "ADA@example.org"})
     assert first.json() == second.json()
-    problem(other, 409, "conflict")
+    check_problem(other, 409, "conflict")
 
 
 async def test_members_are_managed_by_a_command(service: Service, tmp_path: Path) -> None:
@@ -490,19 +478,3 @@ async def test_members_are_managed_by_a_command(service: Service, tmp_path: Path
         assert re.search(r"mb_\w+ +Ada Byron +ada@example\.org +auditor +can sign in", listed.out)
         assert (await program.run("members", "remove", "ada@example.org")).code == 0
         assert (await program.run("members", "key", "ada@example.org")).code != 0
-
-
-async def test_people_of_one_tenant_know_nothing_of_anothers(service: Service) -> None:
-    owner, stranger = await person(service, "owner"), await person(service, "owner", "Eve", tenant=OTHER)
-    batch, (first,) = await call_of(service, "# One")
-    async with asking(service, stranger) as strangers:
-        assert [one["name"] for one in (await strangers.get("/v1/members")).json()["items"]] == ["Eve"]
-        for path in (
-            f"/v1/batches/{batch}/panel",
-            f"/v1/evaluations/{first}/opinions",
-            f"/v1/members/{owner.member.id}",
-        ):
-            problem(await strangers.get(path), 404, "not-found")
-        assert (await strangers.get("/v1/assignments", params={"batch": batch})).json()["items"] == []
-        foreign = {"reviewer": owner.member.id, "reason": "mine"}
-        problem(await strangers.post(f"/v1/evaluations/{first}/conflicts", json=foreign), 404, "not-found")

@@ -8,29 +8,28 @@ from typing import Any
 import httpx2
 import pytest
 
-from assayer_client import ApiProblem, AsyncClient, RolloutListBody, VerifyBody
 from orchestrator.jobs.requests import NamedRewardItem, RewardsRequest
 from orchestrator.jobs.submissions import NewJob
 from orchestrator.store import NotificationListener
 from orchestrator.store.reward_groups import GroupPlan
-from tests.contract.api.service import ACME, OTHER, Service, served
-from tests.contract.api.test_problems import problem
-from tests.contract.api.test_rewards import ITEM, finish, keep, outcome
+from tests.contract.api.problems import check_problem
+from tests.contract.api.reward_jobs import REWARD_ITEM, finish_rewards, reward_outcome, store_outcomes
+from tests.contract.api.service import ACME, OTHER, Service
 
 
-def rollout(idea: str = ITEM["idea"], **more: Any) -> dict[str, Any]:
-    """As NeMo Gym sends it: what was asked, what was answered, and the columns of its row."""
+def rollout(idea: str = REWARD_ITEM["idea"], **more: Any) -> dict[str, Any]:
+    """Return a rollout as NeMo Gym sends it: the request, the response, and the columns of its row."""
     thought = {"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": "Hm."}]}
     said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": idea}]}
     return {
-        "responses_create_params": {"input": [{"role": "user", "content": ITEM["question"]}]},
+        "responses_create_params": {"input": [{"role": "user", "content": REWARD_ITEM["question"]}]},
         "response": {"id": "resp_1", "object": "response", "output": [thought, said]},
-        "verifier_metadata": {"abstract": ITEM["abstract"]},
+        "verifier_metadata": {"abstract": REWARD_ITEM["abstract"]},
         **more,
     }
 
 
-WORK = RewardsRequest(items=(NamedRewardItem.model_validate(ITEM),))
+WORK = RewardsRequest(items=(NamedRewardItem.model_validate(REWARD_ITEM),))
 
 
 def member(number: int, idea: str = "", **more: Any) -> dict[str, Any]:
@@ -51,28 +50,20 @@ async def judged(service: Service, values: Mapping[str, int | None]) -> AsyncIte
                     assert isinstance(lease.request, RewardsRequest)
                     ideas = [item.idea for item in lease.request.items]
                     seen.extend(ideas)
-                    found = [outcome(place, values[idea]) for place, idea in enumerate(ideas)]
-                    await keep(service, lease, *found)
-                    await finish(service, lease, found)
+                    found = [reward_outcome(place, values[idea]) for place, idea in enumerate(ideas)]
+                    await store_outcomes(service, lease, *found)
+                    await finish_rewards(service, lease, found)
                 await notifications.next(0.2)
 
-    working = asyncio.create_task(work())
-    try:
+    async with asyncio.TaskGroup() as tasks:  # an error of the worker ends the test at once
+        working = tasks.create_task(work())
         yield seen
-    finally:
         working.cancel()
-        await asyncio.gather(working, return_exceptions=True)
-
-
-@pytest.fixture
-async def client(service: Service) -> AsyncIterator[httpx2.AsyncClient]:
-    async with service.caller() as opened:
-        yield opened
 
 
 async def test_rollout_comes_back_with_its_reward(service: Service, client: httpx2.AsyncClient) -> None:
     sent = rollout(_ng_task_index=7)
-    async with judged(service, {ITEM["idea"]: 1}):
+    async with judged(service, {REWARD_ITEM["idea"]: 1}):
         answer = await client.post("/v1/rewards/verify", json=sent)
     found = answer.json()
     assert (answer.status_code, found["reward"], found["reward_components"]) == (200, 1.0, {"match": 1.0})
@@ -82,19 +73,10 @@ async def test_rollout_comes_back_with_its_reward(service: Service, client: http
 
 
 async def test_judge_that_failed_gives_null_and_not_zero(service: Service, client: httpx2.AsyncClient) -> None:
-    async with judged(service, {ITEM["idea"]: None}):
+    async with judged(service, {REWARD_ITEM["idea"]: None}):
         found = (await client.post("/v1/rewards/verify", json=rollout())).json()
     assert (found["reward"], found["reward_components"]) == (None, {})
     assert found["_ng_failure_class"] == "judge_failed"
-
-
-async def test_client_verifies_a_rollout(service: Service) -> None:
-    async with served(service.app) as url, AsyncClient(url, await service.key()) as assayer:
-        async with judged(service, {ITEM["idea"]: 0}):
-            found = await assayer.rewards.verify(VerifyBody.model_validate(rollout()))
-        assert (found.reward, found.failure_class) == (0.0, None)
-        with pytest.raises(ApiProblem, match="judge"):
-            await assayer.rewards.verify(VerifyBody.model_validate(rollout(judge="nobody")))
 
 
 @pytest.mark.parametrize(
@@ -110,8 +92,8 @@ async def test_client_verifies_a_rollout(service: Service) -> None:
 async def test_rollout_that_cannot_be_judged_says_why(
     client: httpx2.AsyncClient, sent: dict[str, Any], pointer: str
 ) -> None:
-    refused = problem(await client.post("/v1/rewards/verify", json=sent), 422, "invalid-request")
-    assert [one.pointer for one in refused.errors or ()] == [pointer]
+    refused = check_problem(await client.post("/v1/rewards/verify", json=sent), 422, "invalid-request")
+    assert [error.pointer for error in refused.errors or ()] == [pointer]
 
 
 async def test_verdict_that_takes_too_long_is_waited_for_again(database: Any, listener: NotificationListener) -> None:
@@ -120,14 +102,14 @@ async def test_verdict_that_takes_too_long_is_waited_for_again(database: Any, li
     async with service.caller() as client:
         for _ in range(2):
             answer = await client.post("/v1/rewards/verify", json=rollout(), headers={"Idempotency-Key": "one"})
-            problem(answer, 503, "busy")
+            check_problem(answer, 503, "busy")
     assert len(await service.database.fetch("SELECT FROM jobs")) == 1
 
 
 async def _all(client: httpx2.AsyncClient, sent: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    answers = await asyncio.gather(*(client.post("/v1/rewards/compare", json=one) for one in sent))
-    assert [one.status_code for one in answers] == [200] * len(sent)
-    return [one.json() for one in answers]
+    answers = await asyncio.gather(*(client.post("/v1/rewards/compare", json=item) for item in sent))
+    assert [answer.status_code for answer in answers] == [200] * len(sent)
+    return [answer.json() for answer in answers]
 
 
 async def test_group_is_rewarded_once_whole_and_the_same_when_sent_again(
@@ -137,7 +119,7 @@ async def test_group_is_rewarded_once_whole_and_the_same_when_sent_again(
     async with judged(service, {"Idea 0": 1, "Idea 1": 0, "Idea 2": 0}) as seen:
         first = await _all(client, sent)
         again = await _all(client, sent)
-    assert [one["reward"] for one in first] == pytest.approx([2 / 3, -1 / 3, -1 / 3])
+    assert [item["reward"] for item in first] == pytest.approx([2 / 3, -1 / 3, -1 / 3])
     assert first[0]["reward_components"] == {"match": 1.0, "group_mean": pytest.approx(1 / 3), "group_judged": 3}
     assert again == first
     assert sorted(seen) == ["Idea 0", "Idea 1", "Idea 2"]
@@ -146,7 +128,7 @@ async def test_group_is_rewarded_once_whole_and_the_same_when_sent_again(
 async def test_member_without_a_reward_counts_for_nobody(service: Service, client: httpx2.AsyncClient) -> None:
     async with judged(service, {"Idea 0": 1, "Idea 1": None, "Idea 2": 0}):
         found = await _all(client, [member(number) for number in range(3)])
-    assert [one["reward"] for one in found] == [0.5, None, -0.5]
+    assert [item["reward"] for item in found] == [0.5, None, -0.5]
     assert found[1]["reward_components"] == {"group_mean": 0.5, "group_judged": 2}
 
 
@@ -155,16 +137,18 @@ async def test_group_sent_in_half_names_its_missing_members_and_can_be_completed
     async with hurried.caller() as client:
         async with judged(hurried, {"Idea 0": 1, "Idea 1": 0, "Idea 2": 0}) as seen:
             for _ in range(2):
-                refused = problem(await client.post("/v1/rewards/compare", json=member(1)), 409, "group-incomplete")
+                refused = check_problem(
+                    await client.post("/v1/rewards/compare", json=member(1)), 409, "group-incomplete"
+                )
                 assert refused.missing == (0, 2)
         async with service.caller() as patient, judged(service, {"Idea 0": 1, "Idea 2": 0}) as later:
             found = await _all(patient, [member(number) for number in (0, 1, 2)])
-    assert [one["reward"] for one in found] == pytest.approx([2 / 3, -1 / 3, -1 / 3])
+    assert [item["reward"] for item in found] == pytest.approx([2 / 3, -1 / 3, -1 / 3])
     assert (seen, sorted(later)) == (["Idea 1"], ["Idea 0", "Idea 2"])
 
 
 async def test_member_sent_again_waits_anew_only_when_the_groups_time_is_over(service: Service) -> None:
-    groups, plan = service.services.groups, GroupPlan("g", 3, "two_analysts")
+    groups, plan = service.services.reward_groups, GroupPlan("g", 3, "two_analysts")
     job = await groups.begin(ACME, plan, 1, b"words", 0.0)
     await service.services.jobs.add(ACME, [NewJob(id=job, request=WORK, subject="g", priority="interactive")])
     left = []
@@ -189,8 +173,10 @@ async def test_group_is_known_to_other_processes_and_to_no_other_tenant(
         judged(service, {"Idea 0": 1, "Idea 1": 0, "Idea 2": 0}),
     ):
         posts = [(here, 0), (there, 1), (here, 2), *((stranger, number) for number in range(3))]
-        answers = await asyncio.gather(*(one.post("/v1/rewards/compare", json=member(number)) for one, number in posts))
-    assert [one.json()["reward"] for one in answers] == pytest.approx([2 / 3, -1 / 3, -1 / 3] * 2)
+        answers = await asyncio.gather(
+            *(item.post("/v1/rewards/compare", json=member(number)) for item, number in posts)
+        )
+    assert [answer.json()["reward"] for answer in answers] == pytest.approx([2 / 3, -1 / 3, -1 / 3] * 2)
     groups = await service.database.fetch("SELECT tenant FROM reward_groups ORDER BY tenant")
     assert [row["tenant"] for row in groups] == [ACME, OTHER]
 
@@ -210,9 +196,9 @@ async def test_member_that_does_not_go_with_its_group_is_refused_and_not_judged(
 ) -> None:
     hurried = service.with_services(group_seconds=0.01)
     async with hurried.caller() as client:
-        problem(await client.post("/v1/rewards/compare", json=member(1)), 409, "group-incomplete")
-        refused = problem(await client.post("/v1/rewards/compare", json={**member(1), **changed}), status, slug)
-    assert [one.pointer for one in refused.errors or ()] == [pointer]
+        check_problem(await client.post("/v1/rewards/compare", json=member(1)), 409, "group-incomplete")
+        refused = check_problem(await client.post("/v1/rewards/compare", json={**member(1), **changed}), status, slug)
+    assert [error.pointer for error in refused.errors or ()] == [pointer]
     assert len(await service.database.fetch("SELECT FROM jobs")) == 1
 
 
@@ -220,14 +206,14 @@ async def test_number_of_a_rollout_is_its_place_in_the_group(service: Service, c
     sent = [{**member(number), "member": None, "_ng_rollout_index": number} for number in range(3)]
     async with judged(service, {"Idea 0": 1, "Idea 1": 1, "Idea 2": 1}):
         found = await _all(client, sent)
-    assert [one["reward"] for one in found] == [0.0] * 3
+    assert [item["reward"] for item in found] == [0.0] * 3
 
 
 def whole_group(*ideas: str, **more: Any) -> dict[str, Any]:
     return {
-        "conversation_history": [{"role": "user", "content": ITEM["question"]}],
+        "conversation_history": [{"role": "user", "content": REWARD_ITEM["question"]}],
         "response_objs": [rollout(idea)["response"] for idea in ideas],
-        "principle": ITEM["abstract"],
+        "principle": REWARD_ITEM["abstract"],
         **more,
     }
 
@@ -239,24 +225,14 @@ async def test_whole_group_in_a_list_is_rewarded_in_its_order_and_once_for_a_key
     sent, headers = whole_group("Idea 0", "Idea 1", "Idea 2"), {"Idempotency-Key": "step-1-prompt-4"}
     async with judged(service, {"Idea 0": 1, "Idea 1": None, "Idea 2": 0}) as seen:
         answers = [await client.post("/v1/rewards/compare", json=sent, headers=headers) for _ in range(2)]
-    assert [one.status_code for one in answers] == [200, 200]
+    assert [answer.status_code for answer in answers] == [200, 200]
     found = answers[0].json()
     assert found["rewards"] == [0.5, None, -0.5]
     assert found["metrics"] == {"group_mean": 0.5, "group_judged": 2, "group_failed": 1}
-    assert [one["item"] for one in found["outcomes"]] == [0, 1, 2]
+    assert [item["item"] for item in found["outcomes"]] == [0, 1, 2]
     assert found["comparison_results"] is None
     assert answers[1].json() == found
     assert seen == ["Idea 0", "Idea 1", "Idea 2"]
-
-
-async def test_client_compares_a_whole_group(service: Service) -> None:
-    body = RolloutListBody.model_validate(whole_group("Idea 0", "Idea 1"))
-    async with (
-        served(service.app) as url,
-        AsyncClient(url, await service.key()) as assayer,
-        judged(service, {"Idea 0": 1, "Idea 1": 0}),
-    ):
-        assert (await assayer.rewards.compare_all(body)).rewards == (0.5, -0.5)
 
 
 @pytest.mark.parametrize(
@@ -276,10 +252,10 @@ async def test_list_that_cannot_be_judged_says_why(
     client: httpx2.AsyncClient, changed: dict[str, Any], pointer: str
 ) -> None:
     sent = {**whole_group("Idea 0"), **changed}
-    refused = problem(await client.post("/v1/rewards/compare", json=sent), 422, "invalid-request")
-    assert [one.pointer for one in refused.errors or ()] == [pointer]
+    refused = check_problem(await client.post("/v1/rewards/compare", json=sent), 422, "invalid-request")
+    assert [error.pointer for error in refused.errors or ()] == [pointer]
 
 
 async def test_member_without_its_group_is_told_what_is_missing(client: httpx2.AsyncClient) -> None:
-    refused = problem(await client.post("/v1/rewards/compare", json=rollout()), 422, "invalid-request")
-    assert [one.pointer for one in refused.errors or ()] == ["/group", "/size"]
+    refused = check_problem(await client.post("/v1/rewards/compare", json=rollout()), 422, "invalid-request")
+    assert [error.pointer for error in refused.errors or ()] == ["/group", "/size"]

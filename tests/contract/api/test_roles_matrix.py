@@ -45,32 +45,17 @@ _PARAMETERS: dict[tuple[str, str], dict[str, str]] = {
 
 def _acts(dependant: Dependant) -> Iterator[tuple[Act, ...]]:
     yield from (found for found in [getattr(dependant.call, "acts", None)] if found)
-    for one in dependant.dependencies:
-        yield from _acts(one)
+    for dependency in dependant.dependencies:
+        yield from _acts(dependency)
 
 
 def _routes(service: Service) -> Iterator[tuple[str, str, tuple[Act, ...]]]:
-    routers = [one.original_router for one in service.app.router.routes if hasattr(one, "original_router")]
+    routers = [item.original_router for item in service.app.router.routes if hasattr(item, "original_router")]
     for route in (route for router in routers for route in router.routes):
         if isinstance(route, APIRoute):
             for acts in _acts(route.dependant):
                 for method in sorted((route.methods or set()) - {"HEAD"}):
                     yield method, route.path, acts
-
-
-def pages_of(service: Service) -> Iterator[tuple[APIRoute, Act | None]]:
-    """All routes of the console, with the act that each is for."""
-    routers = [one.original_router for one in service.app.router.routes if hasattr(one, "original_router")]
-    for route in (route for router in routers for route in router.routes):
-        if isinstance(route, APIRoute) and route.path.startswith("/console"):
-            yield route, next(_act_of_page(route.dependant), None)
-
-
-def _act_of_page(dependant: Dependant) -> Iterator[Act]:
-    if act := getattr(dependant.call, "act", None):
-        yield act
-    for one in dependant.dependencies:
-        yield from _act_of_page(one)
 
 
 @pytest.mark.parametrize("role", ROLES)

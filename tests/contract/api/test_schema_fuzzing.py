@@ -22,11 +22,12 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from index.memory_corpus import MemoryCorpus, MemoryCorpusVersions
-from orchestrator.api.application import documented_app
+from index.memory_corpus import MemoryCorpus
+from orchestrator.application import documented_app
 from orchestrator.store import Database, DatabaseSettings, NotificationListener
 from tests.contract.api.service import BODY, TEXT, Service, served
 from tests.contract.store_records import paper
+from tests.in_memory import MemoryCorpusVersions
 from tests.postgres import SharedPostgres
 from workers.embedding.hashing_embedder import HashingEmbedder
 
@@ -48,7 +49,7 @@ class Running(NamedTuple):
     url: str
     key: str
     ids: dict[str, str]
-    """Of a thing that exists, by the first part of its path."""
+    """Id of an existing object, by the first part of its path."""
 
 
 async def _things(service: Service, key: str) -> dict[str, str]:
@@ -90,7 +91,7 @@ async def _serve(database_url: str, started: "threading.Event", told: list[Runni
 
 @pytest.fixture(scope="module")
 def running(postgres: SharedPostgres) -> Iterator[Running]:
-    """On an event loop of its own: the requests come from synchronous code."""
+    """Run the service on its own event loop, because the requests come from synchronous code."""
     url = asyncio.run(postgres.migrated_database())
     started, stop, told = threading.Event(), threading.Event(), list[Running]()
 

@@ -1,4 +1,4 @@
-"""That an evaluation is done does not say that it has a score: what the API, the client and the commands tell of it."""
+"""Having finished does not imply having a score: how the API, the client and the commands report it."""
 
 import csv
 import datetime as dt
@@ -12,12 +12,12 @@ import pytest
 from assayer.models import EvaluationId
 from assayer_client import AsyncClient
 from orchestrator.jobs.models import BatchId, JobVerdict
-from orchestrator.settings import BatchSettings, QueueSettings
-from orchestrator.store import PgJobs, PgLeases, PgReports
+from orchestrator.settings import QueueSettings
+from orchestrator.store import PgLeases, PgReports
 from tests.contract.api.commands import Program
+from tests.contract.api.console_forms import csrf_token, signed_in
+from tests.contract.api.evaluated_calls import NO_SCORE_REASON, call_with_reports
 from tests.contract.api.service import ACME, BODY, TEXT, Service, served
-from tests.contract.api.test_console_rankings import token_of
-from tests.contract.api.test_console_tables import WHY, call_with_reports, signed_in
 from tests.contract.office_files import word
 from tests.contract.store_records import report
 
@@ -32,7 +32,7 @@ async def client(service: Service) -> AsyncIterator[AsyncClient]:
 
 async def test_evaluation_tells_scores_fit_and_why_there_is_none(service: Service, client: AsyncClient) -> None:
     batch = await call_with_reports(service)
-    listed = {one.row: one async for one in client.each(client.evaluations, batch=batch)}
+    listed = {item.row: item async for item in client.each(client.evaluations.list, batch=batch)}
     first, third, failed = listed[1].scores, listed[3].scores, listed[4].scores
     assert first is not None
     assert (first.score, first.certainty, first.corpus_fit, first.complete, first.reason) == (
@@ -43,19 +43,19 @@ async def test_evaluation_tells_scores_fit_and_why_there_is_none(service: Servic
         ("Soundness", 7.0, 10.0, None)
     ]
     assert third is not None
-    assert (third.score, third.corpus_fit, third.complete, third.reason) == (None, "poor", False, WHY)
+    assert (third.score, third.corpus_fit, third.complete, third.reason) == (None, "poor", False, NO_SCORE_REASON)
     assert failed is None
-    alone = await client.evaluation(listed[1].id)
+    alone = await client.evaluations.get(listed[1].id)
     assert (alone.scores, alone.reference) == (first, "")
 
 
 async def test_batch_that_has_ended_tells_what_its_evaluations_came_to(service: Service, client: AsyncClient) -> None:
-    accepted = await client.submit_rows([{"text": TEXT}])
-    before = await client.batch(accepted.id)
+    accepted = await client.batches.create(rows=[{"text": TEXT}])
+    before = await client.batches.get(accepted.id)
     assert (before.outcomes, before.poorly_covered) == (None, None)
     await service.finish()
-    ended = await client.batch(await call_with_reports(service))
-    assert ended.states == {"done": 3, "failed": 1}
+    ended = await client.batches.get(await call_with_reports(service))
+    assert ended.states == {"succeeded": 3, "failed": 1}
     assert (ended.outcomes, ended.poorly_covered) == ({"full": 2, "unscored": 1, "failed": 1}, 1)
 
 
@@ -65,7 +65,7 @@ async def test_commands_tell_scores_where_they_tell_the_end(service: Service, tm
         program = Program(url, await service.key(), tmp_path)
         watched = await program.run("watch", batch)
         listed = await program.run("list", batch)
-        waiting = await program.run("list", "--state", "waiting")
+        waiting = await program.run("list", "--state", "queued")
         unknown = await program.run("list", "--state", "asleep")
     assert watched.code == 1
     assert f"{batch}: 2 scored in full, 1 evaluated without a score, which is not a low score." in watched.err
@@ -73,10 +73,10 @@ async def test_commands_tell_scores_where_they_tell_the_end(service: Service, tm
     told = [line.rstrip().split("  ")[-1].strip() for line in listed.out.splitlines()]
     assert "70 of 100, low certainty" in listed.out
     assert told[0] == "Why there is no score"
-    assert WHY in told[3]
+    assert NO_SCORE_REASON in told[3]
     assert [line.split()[1] for line in listed.out.splitlines()[1:]] == ["1.", "2.", "3.", "4."]
     assert "There are no evaluations of that kind." in waiting.err
-    assert (unknown.code, "waiting, running, done, failed, given-up, cancelled" in unknown.err) == (2, True)
+    assert (unknown.code, "queued, running, succeeded, failed, cancelled" in unknown.err) == (2, True)
 
 
 async def test_an_own_id_comes_back_alone_wherever_results_are_read(service: Service) -> None:
@@ -88,7 +88,7 @@ async def test_an_own_id_comes_back_alone_wherever_results_are_read(service: Ser
         for _ in range(4):
             await service.finish()
         told = (await caller.get("/v1/evaluations")).json()["items"]
-        assert {(one["source"], one["reference"]) for one in told} == {
+        assert {(item["source"], item["reference"]) for item in told} == {
             ("call.csv:1 (A-2026-7)", "A-2026-7"),
             ("call.csv:2", ""),
             ("plan b.txt", "plan b.txt"),
@@ -114,9 +114,9 @@ async def test_a_document_is_called_by_its_title_once_it_has_been_read(service: 
         lease = await service.lease()
         leases, run = PgLeases(service.database, QueueSettings()), EvaluationId(f"run_{lease.job}")
         assert await leases.record_run(lease, run, {})
-        await PgReports(service.database).keep(report(run), [], {})
+        await PgReports(service.database).keep(report(run))
         (before,) = (await caller.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
-        assert await leases.finish(lease, JobVerdict(state="done", run_id=run, title="Salt and light"))
+        assert await leases.finish(lease, JobVerdict(state="succeeded", run_id=run, title="Salt and light"))
         (after,) = (await caller.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
     assert (before["title"], after["title"], after["source"]) == ("A-7.docx", "Salt and light", "A-7.docx")
 
@@ -125,7 +125,7 @@ async def test_a_method_that_cannot_run_here_is_refused_with_the_reason_and_not_
     lacking = service.with_services(unavailable={"grapheval": "There is no viewpoint graph."})
     rows = [("file", ("one.txt", TEXT.encode()))]
     async with lacking.caller() as caller:
-        offered = [one["name"] for one in (await caller.get("/v1/methods")).json()["items"]]
+        offered = [item["name"] for item in (await caller.get("/v1/methods")).json()["items"]]
         for answer in (
             await caller.post("/v1/evaluations", json=BODY | {"method": "grapheval"}),
             await caller.post("/v1/batches?method=grapheval", files=rows),
@@ -134,16 +134,7 @@ async def test_a_method_that_cannot_run_here_is_refused_with_the_reason_and_not_
             assert answer.status_code == 422, answer.text
             assert "The method grapheval cannot run here: There is no viewpoint graph." in answer.text
         assert (await caller.post("/v1/evaluations", json=BODY)).status_code == 202
-    assert offered == ["innoeval", "scholareval"]
-
-
-async def test_the_page_of_a_call_tells_that_the_corpus_does_not_cover_fields(service: Service) -> None:
-    batch = await call_with_reports(service)
-    async with signed_in(service, await service.key()) as client:
-        page = (await client.get(f"/console/calls/{batch}")).text
-        assert f'href="/console/calls/{batch}?fit=poor">The corpus does not cover the field of 1 proposal</a>' in page
-        only = (await client.get(f"/console/calls/{batch}?fit=poor")).text
-    assert "1 proposal</h2>" in only
+    assert offered == ["innoeval", "review"]
 
 
 async def test_documents_of_a_cancelled_call_are_evaluated_again_until_they_are_kept_no_longer(
@@ -154,14 +145,14 @@ async def test_documents_of_a_cancelled_call_are_evaluated_again_until_they_are_
     async with service.caller() as caller:
         batch = (await caller.post("/v1/batches", files=files)).json()["id"]
         listed = (await caller.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
-    document = next(one["id"] for one in listed if one["source"] == "A-7.docx")
+    document = next(item["id"] for item in listed if item["source"] == "A-7.docx")
     now = dt.datetime.now(dt.UTC)
     until = f"until {(now + dt.timedelta(days=30)).date()}"
     async with signed_in(service, await service.key()) as client:
         call, proposal = f"/console/calls/{batch}", f"/console/proposals/{document}"
         asking = (await client.get(f"{call}/cancel")).text
         assert "1 document (PDF, Word, LibreOffice) among them is kept for that for 30 days" in asking
-        form = {"csrf_token": await token_of(client, f"{call}/cancel")}
+        form = {"csrf_token": await csrf_token(client, f"{call}/cancel")}
         assert (await client.post(f"{call}/cancel", data=form, headers=ORIGIN)).status_code == 303
         page, alone = (await client.get(call)).text, (await client.get(proposal)).text
         assert "Evaluate 2 again" in page
@@ -181,50 +172,15 @@ async def test_documents_of_a_cancelled_call_are_evaluated_again_until_they_are_
     assert "Evaluate it again" not in alone
 
 
-async def test_where_documents_are_not_kept_cancelling_says_so_before(service: Service) -> None:
-    unread = word("<w:p><w:r><w:t>Salt</w:t></w:r></w:p>")
-    files = [("file", ("A-7.docx", unread)), ("file", ("one.txt", TEXT.encode()))]
-    forgetful = service.with_services(
-        batches=BatchSettings(document_days=0), jobs=PgJobs(service.database, document_days=0)
-    )
-    async with forgetful.caller() as caller:
-        batch = (await caller.post("/v1/batches", files=files)).json()["id"]
-    async with signed_in(forgetful, await service.key()) as client:
-        asking = (await client.get(f"/console/calls/{batch}/cancel")).text
-        assert "but for 1 document (PDF, Word, LibreOffice)" in asking
-    async with forgetful.caller() as caller:
-        await caller.delete(f"/v1/batches/{batch}")
-        again = (await caller.post(f"/v1/batches/{batch}/retry")).json()
-    assert (again["retried"], again["unreadable"]) == (1, 1)
-
-
-async def test_rules_of_a_call_name_its_board_and_a_list_of_proposals_names_their_call(service: Service) -> None:
-    permitting = service.with_services(board_models=("large", "other"))
-    files = [("file", ("one.txt", TEXT.encode()))]
-    async with permitting.caller() as caller:
-        chosen = {"method": "innoeval", "board": "3", "board_models": "other,large", "name": "Spring <call>"}
-        made = await caller.post("/v1/batches", params=chosen, files=files)
-        usual = (await caller.post("/v1/batches", files=files)).json()["id"]
-    async with signed_in(permitting, await service.key()) as client:
-        page = (await client.get(f"/console/calls/{made.json()['id']}")).text
-        other = (await client.get(f"/console/calls/{usual}")).text
-        listed = (await client.get("/console/evaluations")).text
-    assert "<dt>Reviewers on each board</dt><dd>3</dd>" in page
-    assert "<dt>Who answers for them</dt><dd>other, large</dd>" in page
-    assert "Reviewers on each board" not in other
-    assert "Spring &lt;call&gt;</a>, row 1" in listed
-    assert f"{usual}</a>, row 1" in listed
-
-
 async def test_a_refused_row_is_named_by_its_own_id_and_erased_by_it(service: Service) -> None:
     table = f'id,title,text\nA-1,One,"{TEXT}"\nA-2,Two,\n'.encode()
     lines = b'{"id": "A-3", "title": "Three"}\n'
     files = [("file", ("call.csv", table)), ("file", ("more.jsonl", lines))]
     async with service.caller() as caller:
         made = (await caller.post("/v1/batches", files=files)).json()
-        assert [one["source"] for one in made["rejected"]] == ["call.csv:2 (A-2)", "more.jsonl:1 (A-3)"]
+        assert [item["source"] for item in made["rejected"]] == ["call.csv:2 (A-2)", "more.jsonl:1 (A-3)"]
         gone = await caller.post("/v1/erasures", json={"source": "A-2"})
         assert gone.json()["refused_rows"] == 1, gone.text
         left = (await caller.get(f"/v1/batches/{made['id']}")).json()
-    assert [one["source"] for one in left["rejected_rows"]] == ["more.jsonl:1 (A-3)"]
+    assert [item["source"] for item in left["rejected_rows"]] == ["more.jsonl:1 (A-3)"]
     assert left["erased"] == 1

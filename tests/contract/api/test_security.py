@@ -1,18 +1,18 @@
-"""Who may ask: reasons for a refusal, scopes, rates, and what a refusal costs the service."""
+"""Access control: reasons for a refusal, scopes, rate limits, and the cost of a refusal to the service."""
 
 import datetime as dt
 
 import httpx2
 import pytest
 
+from tests.contract.api.problems import check_problem
 from tests.contract.api.service import BODY, Service
-from tests.contract.api.test_problems import problem
 
 _PAST = dt.datetime(2020, 1, 1, tzinfo=dt.UTC)
 
 
 def unauthenticated(answer: httpx2.Response) -> str | None:
-    document = problem(answer, 401, "unauthenticated")
+    document = check_problem(answer, 401, "unauthenticated")
     assert answer.headers["www-authenticate"].startswith('Bearer realm="assayer"')
     return document.reason
 
@@ -75,7 +75,7 @@ async def test_the_scope_that_is_missing_is_named(service: Service, method: str,
         )
     if (method, path) == ("POST", "/v1/keys"):
         assert answer.status_code in (403, 422)
-    document = problem(answer, 403, "forbidden")
+    document = check_problem(answer, 403, "forbidden")
     assert document.scope == scope
     assert f'scope="{scope}"' in answer.headers["www-authenticate"]
 
@@ -84,7 +84,7 @@ async def test_a_key_for_figures_is_good_for_nothing_else(service: Service) -> N
     async with service.caller("metrics") as prometheus:
         assert (await prometheus.get("/metrics")).status_code == 200
         for path in ("/v1/evaluations", "/v1/keys", "/v1/tenants", "/v1/usage"):
-            problem(await prometheus.get(path), 403, "forbidden")
+            check_problem(await prometheus.get(path), 403, "forbidden")
 
 
 async def test_a_key_that_asks_too_fast_is_told_when_to_come_back(service: Service) -> None:
@@ -93,7 +93,7 @@ async def test_a_key_that_asks_too_fast_is_told_when_to_come_back(service: Servi
         answer = await client.get("/v1/methods")
     assert first.headers["ratelimit-policy"] == '"key";q=6;w=60'
     assert first.headers["ratelimit"].startswith('"key";r=0;t=')
-    document = problem(answer, 429, "rate-limited")
+    document = check_problem(answer, 429, "rate-limited")
     assert document.retry_after == int(answer.headers["retry-after"])
     assert 1 <= document.retry_after <= 10
     assert answer.headers["ratelimit-policy"] == '"key";q=6;w=60'

@@ -1,20 +1,17 @@
-"""What a sender calls a proposal: lists, results and rankings are asked by it, and answer with it."""
+"""Sender references of proposals: lists, results and rankings filter by them and return them."""
 
 import csv
 import io
 import json
-from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx2
 import pytest
 
-from assayer_client import AsyncClient
-from assayer_client.rankings import RankingBody
 from tests.contract.api.people import asking, person
-from tests.contract.api.service import OTHER, Service, served
-from tests.contract.api.test_problems import problem
-from tests.contract.api.test_rankings import finish, submit
+from tests.contract.api.problems import check_problem
+from tests.contract.api.ranking_jobs import finish_ranking, submit_ranking
+from tests.contract.api.service import OTHER, Service
 from tests.unit.batch_bodies import WORDS, as_jsonl
 
 ROWS = [
@@ -23,12 +20,6 @@ ROWS = [
     {"title": "Bees count", "text": f"{WORDS} three"},
     {"id": "A-3", "title": "", "text": "too short"},
 ]
-
-
-@pytest.fixture
-async def client(service: Service) -> AsyncIterator[httpx2.AsyncClient]:
-    async with service.caller() as opened:
-        yield opened
 
 
 async def send_rows(client: httpx2.AsyncClient, rows: list[dict[str, Any]]) -> str:
@@ -46,7 +37,7 @@ async def send_one(client: httpx2.AsyncClient, source: str, text: str) -> str:
 async def references(client: httpx2.AsyncClient, path: str) -> list[tuple[str, str]]:
     answer = await client.get(path)
     assert answer.status_code == 200, answer.text
-    return [(one["title"], one["reference"]) for one in answer.json()["items"]]
+    return [(item["title"], item["reference"]) for item in answer.json()["items"]]
 
 
 async def test_evaluations_are_listed_by_the_senders_own_reference(
@@ -64,7 +55,7 @@ async def test_evaluations_are_listed_by_the_senders_own_reference(
         assert await references(client, f"/v1/evaluations?reference={other.replace('%', '%25')}") == []
     async with service.caller(tenant=OTHER) as stranger:
         assert await references(stranger, "/v1/evaluations?reference=A-1") == []
-    problem(await client.get("/v1/evaluations?reference="), 422, "invalid-request")
+    check_problem(await client.get("/v1/evaluations?reference="), 422, "invalid-request")
 
 
 @pytest.mark.parametrize(("reference", "rows"), [("A-11", [2]), ("A-3", [4]), ("B-1", [])])
@@ -73,20 +64,20 @@ async def test_results_of_a_batch_are_of_one_reference_where_asked(
 ) -> None:
     results = f"/v1/batches/{await send_rows(client, ROWS)}/results?reference={reference}"
     lines = [json.loads(line) for line in (await client.get(f"{results}&format=jsonl")).text.splitlines()]
-    assert [one["row"] for one in lines] == rows
+    assert [item["row"] for item in lines] == rows
     table = (await client.get(f"{results}&format=csv")).text.removeprefix("\ufeff")
-    assert [int(one["row"]) for one in csv.DictReader(io.StringIO(table))] == rows
+    assert [int(item["row"]) for item in csv.DictReader(io.StringIO(table))] == rows
 
 
 async def test_rankings_are_listed_by_the_reference_of_an_idea(service: Service, client: httpx2.AsyncClient) -> None:
-    done = await submit(client)
-    await finish(service)
-    waiting = await submit(client, ideas=[{"id": f"Q-{n}", "text": f"{WORDS} {n}"} for n in range(2)])
-    both = await submit(client, ideas=[{"id": name, "text": f"{WORDS} {name}"} for name in ("Q-1", "P-1")])
+    done = await submit_ranking(client)
+    await finish_ranking(service)
+    waiting = await submit_ranking(client, ideas=[{"id": f"Q-{n}", "text": f"{WORDS} {n}"} for n in range(2)])
+    both = await submit_ranking(client, ideas=[{"id": name, "text": f"{WORDS} {name}"} for name in ("Q-1", "P-1")])
 
     async def listed(reference: str) -> list[str]:
         answer = await client.get(f"/v1/rankings?reference={reference}")
-        return [one["id"] for one in answer.json()["items"]]
+        return [item["id"] for item in answer.json()["items"]]
 
     assert await listed("P-1") == [both.id, done.id]
     assert await listed("Q-1") == [both.id, waiting.id]
@@ -98,22 +89,22 @@ async def test_rankings_are_listed_by_the_reference_of_an_idea(service: Service,
 async def test_ranking_and_its_comparisons_name_ideas_as_their_sender_does(
     service: Service, client: httpx2.AsyncClient
 ) -> None:
-    ranked = await submit(client)
-    await finish(service)
+    ranked = await submit_ranking(client)
+    await finish_ranking(service)
     ideas = (await client.get(ranked.links.report)).json()["ideas"]
-    assert [one["reference"] for one in ideas] == ["P-3", "P-2", "P-1", "P-0"]
+    assert [idea["reference"] for idea in ideas] == ["P-3", "P-2", "P-1", "P-0"]
     table = (await client.get(ranked.links.report, headers={"Accept": "text/csv"})).text
-    assert [one["reference"] for one in csv.DictReader(io.StringIO(table))] == ["P-3", "P-2", "P-1", "P-0"]
-    names = {one["id"]: one["reference"] for one in ideas}
+    assert [item["reference"] for item in csv.DictReader(io.StringIO(table))] == ["P-3", "P-2", "P-1", "P-0"]
+    names = {idea["id"]: idea["reference"] for idea in ideas}
     lines = [json.loads(line) for line in (await client.get(ranked.links.comparisons)).text.splitlines()]
     assert lines
-    assert all(names[one["first"]] == one["first_reference"] for one in lines)
-    assert all(names[one["second"]] == one["second_reference"] for one in lines)
+    assert all(names[item["first"]] == item["first_reference"] for item in lines)
+    assert all(names[item["second"]] == item["second_reference"] for item in lines)
     # They are handed in as they came, and the names teach the judge nothing.
-    again = await submit(client, comparisons=lines)
+    again = await submit_ranking(client, comparisons=lines)
     assert again.known == len(lines)
-    work = await finish(service)
-    assert "reference" not in "".join(one.model_dump_json() for one in work.known)
+    work = await finish_ranking(service)
+    assert "reference" not in "".join(item.model_dump_json() for item in work.known)
 
 
 async def test_a_place_in_a_table_is_no_reference_in_a_ranking(service: Service, client: httpx2.AsyncClient) -> None:
@@ -129,31 +120,19 @@ async def test_a_place_in_a_table_is_no_reference_in_a_ranking(service: Service,
             f"idea {row}",
             row,
         )
-    ranked = await submit(client, ideas=None, batch=batch)
-    await finish(service)
+    ranked = await submit_ranking(client, ideas=None, batch=batch)
+    await finish_ranking(service)
     ideas = (await client.get(ranked.links.report)).json()["ideas"]
-    assert sorted((one["source"], one["reference"]) for one in ideas) == [
+    assert sorted((idea["source"], idea["reference"]) for idea in ideas) == [
         ("row 1 (A-1)", "A-1"),
         ("row 2", ""),
         ("row 3 (A-3)", "A-3"),
     ]
 
 
-async def test_client_asks_by_reference_and_reads_it(service: Service) -> None:
-    async with served(service.app) as url, AsyncClient(url, await service.key()) as client:
-        ideas = tuple({"id": f"P-{n}", "text": f"Idea of worth {n}. {WORDS}"} for n in range(3))
-        accepted = await client.rank(RankingBody.model_validate({"ideas": ideas}))
-        await finish(service)
-        assert [one.id for one in (await client.rankings(reference="P-1")).items] == [accepted.id]
-        assert (await client.rankings(reference="P-9")).items == ()
-        assert (await client.evaluations(reference="P-1")).items == ()
-        report = await client.ranking_report(accepted.id)
-        assert {one.reference for one in report.ideas} == {"P-0", "P-1", "P-2"}
-
-
 async def test_reviewers_are_told_no_names(service: Service, client: httpx2.AsyncClient) -> None:
-    ranked = await submit(client)
-    await finish(service)
+    ranked = await submit_ranking(client)
+    await finish_ranking(service)
     async with asking(service, await person(service, "reviewer")) as reviewer:
         for path in (
             "/v1/evaluations?reference=P-1",
@@ -161,4 +140,4 @@ async def test_reviewers_are_told_no_names(service: Service, client: httpx2.Asyn
             ranked.links.report,
             ranked.links.comparisons,
         ):
-            problem(await reviewer.get(path), 403, "forbidden")
+            check_problem(await reviewer.get(path), 403, "forbidden")

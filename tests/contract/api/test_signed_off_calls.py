@@ -9,12 +9,10 @@ import pytest
 
 from orchestrator.access.audit_chain import audit_faults
 from orchestrator.jobs.models import Problem
+from tests.contract.api.console_forms import csrf_token, signed_in
 from tests.contract.api.people import Person, asking, call_of, person
-from tests.contract.api.service import ACME, Service
-from tests.contract.api.test_batches import JSONL
-from tests.contract.api.test_console_rankings import token_of
-from tests.contract.api.test_console_tables import signed_in
-from tests.contract.api.test_problems import problem
+from tests.contract.api.problems import check_problem
+from tests.contract.api.service import ACME, JSONL_HEADERS, Service
 from tests.unit.batch_bodies import as_jsonl, words
 
 Late = Callable[[httpx2.AsyncClient, str, str], Any]
@@ -35,7 +33,7 @@ _LATE: dict[str, Late] = {
     "rows": lambda c, batch, _: c.post(
         f"/v1/batches/{batch}/rows?first=9&open=false",
         content=as_jsonl([{"title": "Moss", "text": words(2)}]),
-        headers=JSONL,
+        headers=JSONL_HEADERS,
     ),
     "retry of the call": lambda c, batch, _: c.post(f"/v1/batches/{batch}/retry"),
     "cancel of the call": lambda c, batch, _: c.delete(f"/v1/batches/{batch}"),
@@ -44,10 +42,10 @@ _LATE: dict[str, Late] = {
     "invitation for the call": lambda c, batch, _: c.post(
         f"/v1/batches/{batch}/reviewers", json={"name": "Grace Hopper", "email": "grace@example.org"}
     ),
-    "retry of one": lambda c, _, one: c.post(f"/v1/evaluations/{one}/retry"),
-    "cancel of one": lambda c, _, one: c.delete(f"/v1/evaluations/{one}"),
-    "remark": lambda c, _, one: c.post(f"/v1/evaluations/{one}/remarks", json={"text": "One more."}),
-    "override": lambda c, _, one: c.post(f"/v1/evaluations/{one}/override", json={"score": 5, "reason": "a friend"}),
+    "retry of one": lambda c, _, item: c.post(f"/v1/evaluations/{item}/retry"),
+    "cancel of one": lambda c, _, item: c.delete(f"/v1/evaluations/{item}"),
+    "remark": lambda c, _, item: c.post(f"/v1/evaluations/{item}/remarks", json={"text": "One more."}),
+    "override": lambda c, _, item: c.post(f"/v1/evaluations/{item}/override", json={"score": 5, "reason": "a friend"}),
 }
 
 
@@ -56,15 +54,17 @@ async def test_nothing_changes_a_call_that_is_signed_off(service: Service, act: 
     officer = await person(service, "officer", "Otto Officer")
     async with asking(service, officer) as officers:
         rows = [{"title": f"Reeds {n}", "text": words(n)} for n in (1, 2)]
-        made = await officers.post("/v1/batches?open=true", content=as_jsonl(rows), headers=JSONL)
+        made = await officers.post("/v1/batches?open=true", content=as_jsonl(rows), headers=JSONL_HEADERS)
         batch = made.json()["id"]
-        failed, waits = [one["id"] for one in (await officers.get(f"/v1/batches/{batch}/evaluations")).json()["items"]]
+        failed, waits = [
+            item["id"] for item in (await officers.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
+        ]
         if act.startswith("retry"):
             failed = (await service.finish(_BROKEN)).job
         number = await _sign_off(service, batch)
         before = (await officers.get(f"/v1/batches/{batch}")).json()
         assert before["open"] is False
-        refused = problem(await _LATE[act](officers, batch, failed if "retry" in act else waits), 409, "conflict")
+        refused = check_problem(await _LATE[act](officers, batch, failed if "retry" in act else waits), 409, "conflict")
         assert "was signed off on" in refused.detail
         after = (await officers.get(f"/v1/batches/{batch}")).json()
         assert [after[key] for key in ("rows", "states", "name", "open")] == [
@@ -79,10 +79,10 @@ async def test_rows_that_were_taken_before_are_answered_the_same_after(service: 
     officer = await person(service, "officer", "Otto Officer")
     async with asking(service, officer) as officers:
         made = await officers.post(
-            "/v1/batches?open=true", content=as_jsonl([{"title": "Reeds", "text": words(1)}]), headers=JSONL
+            "/v1/batches?open=true", content=as_jsonl([{"title": "Reeds", "text": words(1)}]), headers=JSONL_HEADERS
         )
         batch, at = made.json()["id"], f"/v1/batches/{made.json()['id']}/rows?first={made.json()['next_row']}&open=true"
-        part, headers = as_jsonl([{"title": "Moss", "text": words(2)}]), JSONL | {"Idempotency-Key": "2"}
+        part, headers = as_jsonl([{"title": "Moss", "text": words(2)}]), JSONL_HEADERS | {"Idempotency-Key": "2"}
         taken = await officers.post(at, content=part, headers=headers)
         await _sign_off(service, batch)
         again = await officers.post(at, content=part, headers=headers)
@@ -112,10 +112,10 @@ async def test_an_applicant_is_erased_from_a_call_that_is_signed_off(service: Se
     await _sign_off(service, batch, owner)
     async with asking(service, owner) as owners:
         gone = await owners.post("/v1/erasures", json={"source": "0.txt"})
-        assert [one["id"] for one in gone.json()["jobs"]] == [first]
-        problem(await owners.get(f"/v1/evaluations/{first}"), 410, "gone")
+        assert [item["id"] for item in gone.json()["jobs"]] == [first]
+        check_problem(await owners.get(f"/v1/evaluations/{first}"), 410, "gone")
         assert (await owners.delete(f"/v1/evaluations/{second}?erase=true")).status_code == 204
-        problem(await owners.get(f"/v1/evaluations/{second}"), 410, "gone")
+        check_problem(await owners.get(f"/v1/evaluations/{second}"), 410, "gone")
     log = await service.services.audit_log.entries(ACME)
     assert [entry.act for entry in log[-2:]] == ["erased", "erased"]
     assert list(audit_faults(log, await service.services.audit_log.tip(ACME))) == []
@@ -130,7 +130,7 @@ async def test_pages_of_a_signed_off_call_offer_nothing_that_would_be_refused(se
     async with signed_in(service, officer.key) as browser:
         shown = "".join([(await browser.get(page)).text for page in (call, one)])
         assert all(act in shown for act, _ in acts)
-        token = await token_of(browser, one)
+        token = await csrf_token(browser, one)
         await _sign_off(service, batch)
         shown = "".join([(await browser.get(page)).text for page in (call, one)])
         assert not any(act in shown for act, _ in acts)

@@ -1,29 +1,29 @@
 """The ranking that a signed-off call rests on goes with its call, and in no other way; an applicant is taken out."""
 
 from orchestrator.jobs.models import BatchId
+from tests.contract.api.evaluated_calls import evaluated_call_of_six
 from tests.contract.api.people import asking, person
+from tests.contract.api.problems import check_problem
+from tests.contract.api.ranking_jobs import rank_call
 from tests.contract.api.service import ACME, Service
-from tests.contract.api.test_console_rankings import ended_call
-from tests.contract.api.test_problems import problem
-from tests.contract.api.test_ranking_rows import ranked
 
 
 async def test_a_machine_cannot_erase_the_ranking_of_a_signed_off_call(service: Service) -> None:
-    call, owner = await ended_call(service), await person(service, "owner", "Olga Owner")
-    kept, early = await ranked(service, call), await ranked(service, call)
+    call, owner = await evaluated_call_of_six(service), await person(service, "owner", "Olga Owner")
+    kept, early = await rank_call(service, call), await rank_call(service, call)
     async with service.caller("submit", "read", "manage") as machine, asking(service, owner) as owners:
         assert (await machine.delete(f"/v1/rankings/{early}?erase=true")).status_code == 204
         assert (await owners.post(f"/v1/batches/{call}/sign-off", json={})).status_code == 200
         for caller in (machine, owners):
-            refused = problem(await caller.delete(f"/v1/rankings/{kept}?erase=true"), 409, "conflict")
+            refused = check_problem(await caller.delete(f"/v1/rankings/{kept}?erase=true"), 409, "conflict")
             assert "was signed off on" in refused.detail
         assert (await machine.get(f"/v1/rankings/{kept}")).status_code == 200
         assert (await service.services.audit_log.entries(ACME))[-1].act == "signed off"
         gone = await machine.post("/v1/erasures", json={"source": "0.txt"})
         assert gone.status_code == 200, gone.text
-        assert [one["id"] for one in gone.json()["taken_out_of"]] == [kept]
+        assert [item["id"] for item in gone.json()["taken_out_of"]] == [kept]
         assert (await machine.get(f"/v1/rankings/{kept}")).status_code == 200
         whole = await machine.post("/v1/erasures", json={"batch": call})
-        assert kept in [one["id"] for one in whole.json()["jobs"]]
+        assert kept in [item["id"] for item in whole.json()["jobs"]]
         assert (await machine.get(f"/v1/rankings/{kept}")).status_code == 410
     assert await service.services.rankings.listed(ACME, batch=BatchId(call)) == []

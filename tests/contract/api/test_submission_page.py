@@ -9,20 +9,15 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page, Route, async_playwright
 
-from index.memory_corpus import MemoryCorpus, MemoryCorpusVersions
+from index.memory_corpus import MemoryCorpus
 from orchestrator.store import Database, NotificationListener
 from tests.chromium import launch_options
-from tests.contract.api.people import person
-from tests.contract.api.service import ACME, OTHER, TEXT, Service, served
-from tests.contract.api.test_console_tables import AXE, signed_in
+from tests.contract.api.browsing import DROP_FILE, check_page
+from tests.contract.api.service import ACME, TEXT, Service, served
+from tests.in_memory import MemoryCorpusVersions
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 _PROXY_BYTES = 4_000
-DROP = """async ([name, text]) => {
-  const moved = new DataTransfer();
-  moved.items.add(new File([text], name));
-  document.getElementById("drop-area").dispatchEvent(new DragEvent("drop", { dataTransfer: moved, cancelable: true }));
-}"""
 
 
 @asynccontextmanager
@@ -51,17 +46,6 @@ async def new_call(
         await browser.close()
 
 
-async def _look(page: Page, folder: Path, name: str, width: int) -> None:
-    await page.evaluate(AXE.read_text("utf-8"))
-    faults = await page.evaluate(
-        "axe.run().then(found => found.violations.filter(one => ['serious', 'critical'].includes(one.impact))"
-        ".map(one => one.id + ': ' + one.nodes.map(node => node.html).join(' ')))"
-    )
-    await page.screenshot(path=folder / f"{name}-{width}.png", full_page=True)
-    assert faults == [], name
-    assert await page.evaluate("document.documentElement.scrollWidth") <= width, name
-
-
 async def _sources(service: Service, batch: str) -> list[str]:
     async with service.caller() as owner:
         answer = await owner.get(f"/v1/batches/{batch}/results?format=jsonl")
@@ -77,7 +61,7 @@ def _write(folder: Path) -> None:
     (folder / ".DS_Store").write_text("litter", "utf-8")
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+@pytest.mark.parametrize(("width", "scheme"), [pytest.param(390, "dark", marks=pytest.mark.slow), (1280, "light")])
 async def test_a_folder_is_checked_mended_and_sent_as_one_call(
     service: Service, tmp_path: Path, width: int, scheme: str
 ) -> None:
@@ -87,7 +71,7 @@ async def test_a_folder_is_checked_mended_and_sent_as_one_call(
     async with new_call(service, complaints, width, scheme) as page:
         await page.get_by_label("A folder").set_input_files(folder)
         await page.get_by_text("3 files").wait_for()
-        await page.evaluate(DROP, ["table.csv", f'title,text\nOne,"{TEXT} one"\nTwo,\n'])
+        await page.evaluate(DROP_FILE, ["table.csv", f'title,text\nOne,"{TEXT} one"\nTwo,\n'])
         await page.get_by_text("4 files").wait_for()
         await page.get_by_label("Name", exact=True).fill("Spring")
         await page.get_by_role("button", name="Check and estimate").click()
@@ -98,13 +82,13 @@ async def test_a_folder_is_checked_mended_and_sent_as_one_call(
         assert await service.services.jobs.batches(ACME, after=None, limit=9) == []
         await page.get_by_text("Mend broken.pdf").click()
         await page.get_by_label("Or its text").first.fill(f"{TEXT} mended")
-        await _look(page, tmp_path, "checked", width)
+        await check_page(page, "submission-checked", width)
         await page.get_by_role("button", name="Check and estimate").click()
         await page.get_by_text("4 proposals can be evaluated").wait_for()
         await page.get_by_role("heading", name="1 refused").wait_for()
         await page.get_by_role("button", name="Submit").click()
         await page.get_by_role("heading", name="4 proposals submitted").wait_for()
-        await _look(page, tmp_path, "sent", width)
+        await check_page(page, "submission-sent", width)
         await page.get_by_role("link", name="Follow the call").click()
         await page.get_by_role("link", name="Mend them").click()
         await page.get_by_text("Mend table.csv:2").click()
@@ -119,31 +103,7 @@ async def test_a_folder_is_checked_mended_and_sent_as_one_call(
     assert await _sources(service, first.id) == [f"Spring - {name}" if name[0] == "A" else name for name in named]
 
 
-async def test_a_call_for_boards_says_how_large_they_are(service: Service) -> None:
-    complaints: list[str] = []
-    async with new_call(service, complaints) as page:
-        seats = page.get_by_label("Reviewers on each board")
-        await page.get_by_label("Method").select_option("innoeval")
-        await seats.fill("13")
-        await page.evaluate(DROP, ["one.txt", TEXT])
-        await page.get_by_role("button", name="Submit").click()
-        assert await seats.evaluate("field => !field.checkValidity()")  # the browser says that there are twelve
-        await page.get_by_label("Method").select_option("grapheval")
-        assert await seats.is_hidden()
-        await page.get_by_label("Method").select_option("innoeval")
-        await seats.fill("9")
-        await page.get_by_role("button", name="Submit").click()
-        await page.get_by_role("heading", name="1 proposal submitted").wait_for()
-        await page.get_by_label("Method").select_option("grapheval")
-        await page.evaluate(DROP, ["two.txt", f"{TEXT} Two."])
-        await page.get_by_role("button", name="Submit").click()
-        await page.get_by_text("1 file").wait_for(state="detached")
-        await page.get_by_role("heading", name="1 proposal submitted").wait_for()
-    assert complaints == []
-    asked = await service.database.fetch("SELECT request ->> 'board' AS board FROM jobs ORDER BY created_at")
-    assert [row["board"] for row in asked] == ["9", None]
-
-
+@pytest.mark.slow
 async def test_a_board_is_dealt_among_models_that_are_chosen_and_doubles_are_named(
     service: Service, tmp_path: Path
 ) -> None:
@@ -155,12 +115,12 @@ async def test_a_board_is_dealt_among_models_that_are_chosen_and_doubles_are_nam
         assert await models.is_hidden()
         await page.get_by_label("Method").select_option("innoeval")
         await models.get_by_label("other").check()
-        await page.evaluate(DROP, ["one.txt", TEXT])
-        await page.evaluate(DROP, ["two.txt", TEXT])
+        await page.evaluate(DROP_FILE, ["one.txt", TEXT])
+        await page.evaluate(DROP_FILE, ["two.txt", TEXT])
         await page.get_by_role("button", name="Check and estimate").click()
         await page.get_by_role("heading", name="If you submit this").wait_for()
         told = await page.inner_text("#outcome")
-        await _look(page, tmp_path, "board", 390)
+        await check_page(page, "submission-board", 390)
         await page.get_by_role("button", name="Submit").click()
         await page.get_by_role("heading", name="2 proposals submitted").wait_for()
     assert complaints == []
@@ -171,6 +131,7 @@ async def test_a_board_is_dealt_among_models_that_are_chosen_and_doubles_are_nam
     assert [row["models"] for row in asked] == ['["other"]', '["other"]']
 
 
+@pytest.mark.slow
 async def test_a_table_beyond_the_size_of_a_body_comes_in_parts_and_none_twice_after_a_break(
     database: Database, listener: NotificationListener
 ) -> None:
@@ -179,7 +140,7 @@ async def test_a_table_beyond_the_size_of_a_body_comes_in_parts_and_none_twice_a
     rows = "".join(f'"Idea\n{n}","{TEXT} {n} {"and more " * 60}"\n' for n in range(20))
     complaints: list[str] = []
     async with new_call(service, complaints) as page:
-        await page.evaluate(DROP, ["large.csv", f"title,text\n{rows}"])
+        await page.evaluate(DROP_FILE, ["large.csv", f"title,text\n{rows}"])
         await page.get_by_role("button", name="Check and estimate").click()
         await page.get_by_text("20 proposals can be evaluated").wait_for()
         await page.route("**/rows?*", lambda route: None)
@@ -194,11 +155,12 @@ async def test_a_table_beyond_the_size_of_a_body_comes_in_parts_and_none_twice_a
     assert (call.rows, call.open, call.rejected) == (20, False, ())
     async with service.caller() as owner:
         listed = (await owner.get(f"/v1/batches/{call.id}/evaluations?limit=50")).json()["items"]
-    assert len({one["title"] for one in listed}) == 20
+    assert len({item["title"] for item in listed}) == 20
 
 
+@pytest.mark.slow
 async def test_what_is_too_much_at_once_is_sent_again_in_smaller_parts(service: Service) -> None:
-    """As under load, when reading takes too long; or behind a proxy that takes less."""
+    """Simulates load, when reading takes too long, or a proxy that accepts smaller requests only."""
     too_much = {"type": "about:blank", "title": "Content too large", "status": 413, "detail": "Send them in parts."}
     refused: list[int] = []
 
@@ -213,7 +175,7 @@ async def test_what_is_too_much_at_once_is_sent_again_in_smaller_parts(service: 
     rows = "".join(f'"Idea\n{n}","{TEXT} {n} {"and more " * 60}"\n' for n in range(20))
     async with new_call(service, []) as page:
         await page.route("**/v1/batches**", less_at_once)
-        await page.evaluate(DROP, ["large.csv", f"title,text\n{rows}"])
+        await page.evaluate(DROP_FILE, ["large.csv", f"title,text\n{rows}"])
         await page.get_by_role("button", name="Check and estimate").click()
         await page.get_by_text("20 proposals can be evaluated").wait_for()
         await page.get_by_role("button", name="Submit").click()
@@ -225,28 +187,17 @@ async def test_what_is_too_much_at_once_is_sent_again_in_smaller_parts(service: 
     assert any("large (part 1.1" in source for source in sources), sources
     async with service.caller() as owner:
         listed = (await owner.get(f"/v1/batches/{call.id}/evaluations?limit=50")).json()["items"]
-    assert len({one["title"] for one in listed}) == 20
+    assert len({item["title"] for item in listed}) == 20
 
 
+@pytest.mark.slow
 async def test_one_row_that_is_too_much_for_the_service_is_refused_in_its_words(service: Service) -> None:
     async with new_call(service, []) as page:
         why = {"title": "Content too large", "detail": "Reading these ideas takes more than 60 s."}
         await page.route("**/v1/batches**", lambda route: route.fulfill(status=413, json=why))
-        await page.evaluate(DROP, ["one.csv", f'title,text\n"Idea","{TEXT}"\n'])
+        await page.evaluate(DROP_FILE, ["one.csv", f'title,text\n"Idea","{TEXT}"\n'])
         await page.get_by_role("button", name="Check and estimate").click()
         await page.get_by_text("Reading these ideas takes more than 60 s.").wait_for()
-
-
-async def test_a_page_says_that_the_service_reads_what_has_been_sent(service: Service) -> None:
-    holder = await service.database.connect_unpooled()
-    async with new_call(service, []) as page:
-        async with holder.transaction():
-            await holder.execute("LOCK TABLE batches IN EXCLUSIVE MODE")
-            await page.evaluate(DROP, ["one.csv", f'title,text\n"Idea","{TEXT}"\n'])
-            await page.get_by_role("button", name="Submit").click()
-            await page.get_by_text("100 % of 0.0 MB: the service is reading …").wait_for()
-        await page.get_by_role("heading", name="1 proposal submitted").wait_for()
-    await holder.close()
 
 
 async def test_a_table_of_many_rows_comes_in_parts(service: Service) -> None:
@@ -254,20 +205,7 @@ async def test_a_table_of_many_rows_comes_in_parts(service: Service) -> None:
     sizes: list[int] = []
     async with new_call(service, []) as page:
         page.on("request", lambda request: sizes.append(1) if "estimate" in request.url else None)
-        await page.evaluate(DROP, ["many.csv", f"title,text\n{rows}"])
+        await page.evaluate(DROP_FILE, ["many.csv", f"title,text\n{rows}"])
         await page.get_by_role("button", name="Check and estimate").click()
         await page.get_by_text("0 proposals can be evaluated").wait_for()
     assert len(sizes) == 2
-
-
-async def test_only_those_who_run_calls_see_the_page_and_only_their_own_calls(service: Service) -> None:
-    async with service.caller() as owner:
-        made = await owner.post("/v1/batches", files=[("file", ("a.txt", TEXT.encode()))])
-    batch = made.json()["id"]
-    auditor = await person(service, "auditor")
-    async with signed_in(service, auditor.key) as client:
-        assert (await client.get("/console/calls/new")).status_code == 403
-    async with signed_in(service, await service.key()) as client:
-        assert (await client.get(f"/console/calls/new?mend={batch}")).status_code == 200
-    async with signed_in(service, await service.key(tenant=OTHER)) as stranger:
-        assert (await stranger.get(f"/console/calls/new?mend={batch}")).status_code == 404

@@ -5,25 +5,17 @@ import pickle
 
 import httpx2
 import pytest
-from pydantic import SecretStr
 
 from assayer_client import AsyncClient, Deleted
-from orchestrator.access.audit_chain import Actor
-from orchestrator.jobs.models import TenantId
-from orchestrator.store import Database, DatabaseSettings
-from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.tombstones import PgTombstones
 from tests.contract.api.commands import Program
+from tests.contract.api.console_forms import signed_in
 from tests.contract.api.people import OPERATOR, asking, call_of, person
+from tests.contract.api.problems import check_problem
+from tests.contract.api.routes import QUERY_PARAMETERS, api_operations, request_body
 from tests.contract.api.service import ACME, BODY, OTHER, TEXT, Service
-from tests.contract.api.test_commands import program
-from tests.contract.api.test_console_tables import signed_in
-from tests.contract.api.test_isolation import _PARAMETERS, body_of, operations
-from tests.contract.api.test_problems import problem
-from tests.contract.store_jobs import NOW
-from tests.contract.tables_of import tables_of
 
-__all__ = ["program"]
+HTML = {"Accept": "text/html"}
 
 
 async def erased(caller: httpx2.AsyncClient, path: str) -> None:
@@ -52,19 +44,19 @@ async def test_every_route_of_what_was_erased_says_so(service: Service, kind: st
         else:
             await owner.post("/v1/erasures", json={"batch": thing})
         proof = await proof_of_newest(service)
-        for method, path in operations(service.app):
+        for method, path in api_operations(service.app):
             if not path.startswith(f"/v1/{kind}/{{id}}"):
                 continue
 
             async def ask(caller: httpx2.AsyncClient, id: str, *, how: str = method, to: str = path) -> httpx2.Response:
                 at = to.replace("{id}", id).replace("{number}", "1")
-                sent = _PARAMETERS.get((how, to), {}), body_of(how, to)
+                sent = QUERY_PARAMETERS.get((how, to), {}), request_body(how, to)
                 return await caller.request(how, at, params=sent[0], json=sent[1])
 
             answer = await ask(owner, thing)
             if answer.status_code == 403:  # opinions and decisions are people's
                 continue
-            document = problem(answer, 410, "gone")
+            document = check_problem(answer, 410, "gone")
             assert (document.reason, document.proof) == ("erased", proof), path
             assert document.deleted_at is not None
             assert f"/v1/erasures/{proof}" in document.detail
@@ -75,7 +67,7 @@ async def test_every_route_of_what_was_erased_says_so(service: Service, kind: st
         assert tried > fewest
         assert thing in (await owner.get(f"/v1/erasures/{proof}")).json()["things"]
         other = "batches" if kind == "evaluations" else "evaluations"
-        problem(await owner.get(f"/v1/{other}/{thing}"), 404, "not-found")
+        check_problem(await owner.get(f"/v1/{other}/{thing}"), 404, "not-found")
         if kind == "evaluations":
             left = (await owner.get(f"/v1/batches/{batch}")).json()
             assert (left["rows"], left["erased"], left["states"]) == (2, 1, {"queued": 1})
@@ -91,13 +83,13 @@ async def test_every_kind_of_job_and_a_batch_leave_a_tombstone(service: Service)
             answer = await owner.post(f"/v1/{kind}", json=body)
             assert answer.status_code == 202, answer.text
             await erased(owner, f"/v1/{kind}/{answer.json()['id']}")
-            problem(await owner.get(f"/v1/{kind}/{answer.json()['id']}"), 410, "gone")
-            problem(await owner.delete(f"/v1/{kind}/{answer.json()['id']}"), 410, "gone")
+            check_problem(await owner.get(f"/v1/{kind}/{answer.json()['id']}"), 410, "gone")
+            check_problem(await owner.delete(f"/v1/{kind}/{answer.json()['id']}"), 410, "gone")
         batch, (first, _) = await call_of(service, "# One", "# Two")
         proof = (await owner.post("/v1/erasures", json={"batch": batch})).json()["proof"]
         for path in (f"/v1/batches/{batch}", f"/v1/batches/{batch}/results", f"/v1/evaluations/{first}"):
-            assert problem(await owner.get(path), 410, "gone").proof == proof, path
-        again = problem(await owner.post("/v1/erasures", json={"batch": batch}), 410, "gone")
+            assert check_problem(await owner.get(path), 410, "gone").proof == proof, path
+        again = check_problem(await owner.post("/v1/erasures", json={"batch": batch}), 410, "gone")
         assert (again.reason, again.proof) == ("erased", proof)
 
 
@@ -110,10 +102,10 @@ async def test_what_retention_took_is_told_without_a_proof(service: Service) -> 
     assert await service.services.jobs.purge(later) == 2
     async with service.caller() as owner, service.caller(tenant=OTHER) as stranger:
         for path in (f"/v1/evaluations/{first}", f"/v1/evaluations/{second}/report", f"/v1/batches/{batch}"):
-            document = problem(await owner.get(path), 410, "gone")
+            document = check_problem(await owner.get(path), 410, "gone")
             assert (document.reason, document.proof, document.deleted_at) == ("retention", None, later), path
-            assert "time of retention" in document.detail
-            problem(await stranger.get(path), 404, "not-found")
+            assert "retention period" in document.detail
+            check_problem(await stranger.get(path), 404, "not-found")
 
 
 async def test_the_proof_is_named_only_to_those_who_may_read_it(service: Service) -> None:
@@ -123,11 +115,11 @@ async def test_the_proof_is_named_only_to_those_who_may_read_it(service: Service
         await erased(owner, f"/v1/evaluations/{first}")
     for key in (await service.key("read"), officer.key):
         async with service.client(key) as reads:
-            document = problem(await reads.get(f"/v1/evaluations/{first}"), 410, "gone")
+            document = check_problem(await reads.get(f"/v1/evaluations/{first}"), 410, "gone")
             assert (document.proof, "/v1/erasures" in document.detail) == (None, False)
-            problem(await reads.get("/v1/erasures/1"), 403, "forbidden")
+            check_problem(await reads.get("/v1/erasures/1"), 403, "forbidden")
     async with asking(service, reviewer) as reviews:
-        document = problem(await reviews.get(f"/v1/evaluations/{first}/proposal"), 410, "gone")
+        document = check_problem(await reviews.get(f"/v1/evaluations/{first}/proposal"), 410, "gone")
     assert (document.proof, "/v1/erasures" in document.detail) == (None, False)
 
 
@@ -150,7 +142,7 @@ async def test_a_repeated_request_is_answered_as_before_and_what_it_made_is_gone
         await erased(owner, f"/v1/evaluations/{made.json()['id']}")
         again = await owner.post("/v1/evaluations", json=BODY, headers={**once, "Prefer": "wait=1"})
         assert (again.status_code, again.json()["id"]) == (202, made.json()["id"])
-        problem(await owner.get(again.headers["Location"]), 410, "gone")
+        check_problem(await owner.get(again.headers["Location"]), 410, "gone")
 
 
 async def test_tombstones_go_with_their_tenant_and_after_their_time(service: Service) -> None:
@@ -160,7 +152,7 @@ async def test_tombstones_go_with_their_tenant_and_after_their_time(service: Ser
         await erased(owner, f"/v1/evaluations/{first}")
         assert await stones.purge(dt.datetime.now(dt.UTC) - dt.timedelta(days=1)) == 0
         assert await stones.purge(dt.datetime.now(dt.UTC)) == 1
-        problem(await owner.get(f"/v1/evaluations/{first}"), 404, "not-found")
+        check_problem(await owner.get(f"/v1/evaluations/{first}"), 404, "not-found")
         await erased(owner, f"/v1/evaluations/{second}")
     assert await service.services.tenants.delete(ACME, OPERATOR, dt.datetime.now(dt.UTC))
     assert await service.database.fetch("SELECT FROM tombstones") == []
@@ -174,22 +166,22 @@ async def test_pages_say_what_became_of_it(service: Service) -> None:
         await erased(asks, f"/v1/evaluations/{first}")
         proof = await proof_of_newest(service)
         async with signed_in(service, owner.key) as browser:
-            page = await browser.get(f"/console/proposals/{first}")
+            page = await browser.get(f"/console/proposals/{first}", headers=HTML)
             assert (page.status_code, page.headers["content-type"]) == (410, "text/html; charset=utf-8")
-            assert "This proposal was erased" in page.text
+            assert f"The evaluation &#39;{first}&#39; was erased on" in page.text
             assert f'href="/console/erase/{proof}"' in page.text
             assert (await browser.get(f"/console/erase/{proof}")).status_code == 200
             unknown = await browser.get("/console/proposals/ev_none")
             assert unknown.status_code == 404
         for who, path in ((officer, f"/console/proposals/{first}"), (reviewer, f"/console/review/{first}")):
             async with signed_in(service, who.key) as browser:
-                page = await browser.get(path)
+                page = await browser.get(path, headers=HTML)
                 assert page.status_code == 410
-                assert "This proposal was erased" in page.text
+                assert "was erased on" in page.text
                 assert "/console/erase/" not in page.text
         await asks.post("/v1/erasures", json={"batch": batch})
         async with signed_in(service, officer.key) as browser:
-            assert "This call was erased" in (await browser.get(f"/console/calls/{batch}")).text
+            assert "was erased on" in (await browser.get(f"/console/calls/{batch}")).text
     stranger = await person(service, "owner", "Other Owner", tenant=OTHER)
     async with signed_in(service, stranger.key) as browser:
         assert (await browser.get(f"/console/proposals/{first}")).status_code == 404
@@ -202,12 +194,12 @@ async def test_client_and_commands_say_it_in_a_sentence(program: Program, servic
     proof = await proof_of_newest(service)
     async with AsyncClient(program.url, program.key) as client:
         with pytest.raises(Deleted) as caught:
-            await client.report(first)
+            await client.evaluations.report(first)
         told = caught.value
         assert (told.why, told.proof, told.slug, told.retryable) == ("erased", proof, "gone", False)
         assert told.deleted_at is not None
         assert told.proof is not None
-        assert first in (await client.erasure_proof(told.proof)).things
+        assert first in (await client.erasures.get_proof(told.proof)).things
     again = pickle.loads(pickle.dumps(told))  # noqa: S301 - our own bytes
     assert (str(again), again.proof, again.deleted_at) == (str(told), proof, told.deleted_at)
     for command in (("fetch", first), ("watch", first), ("timeline", first), ("cancel", first)):
@@ -215,23 +207,3 @@ async def test_client_and_commands_say_it_in_a_sentence(program: Program, servic
         assert ended.code != 0, command
         assert f"The evaluation '{first}' was erased on " in " ".join(ended.err.split()), (command, ended.err)
         assert "Traceback" not in ended.err
-
-
-async def test_what_was_erased_before_there_were_tombstones_has_them(empty_database_url: str) -> None:
-    await tables_of("0033", empty_database_url)
-    async with Database(DatabaseSettings(url=SecretStr(empty_database_url))) as database:
-        await database.execute("INSERT INTO tenants (id, name) VALUES ($1, 'Acme')", ACME)
-        log = PgAuditLog(database)
-        machine = Actor("retention", "the time of retention", "machine")
-        await log.erase(ACME, OPERATOR, "an applicant", ["ev_1", "rk_1", "bt_1"], NOW)
-        await log.erase(ACME, OPERATOR, "ev_1", ["ev_1"], NOW + dt.timedelta(days=1))
-        await log.erase(ACME, machine, "retention", ["ev_2"], NOW)
-        await log.erase(TenantId("gone"), OPERATOR, "gone", ["ev_3"], NOW)
-        await database.migrate()
-        rows = await database.fetch("SELECT id, kind, deleted_at, why, proof FROM tombstones ORDER BY id")
-    assert [tuple(row) for row in rows] == [
-        ("bt_1", "batch", NOW, "erased", 1),
-        ("ev_1", "evaluation", NOW, "erased", 1),
-        ("ev_2", "evaluation", NOW, "retention", None),
-        ("rk_1", "ranking", NOW, "erased", 1),
-    ]

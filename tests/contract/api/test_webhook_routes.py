@@ -1,7 +1,6 @@
 """Webhooks as their tenants manage them, and the way of a message from a request to a receiver."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from contextlib import suppress
 
 import httpx2
@@ -9,21 +8,15 @@ import pytest
 from cryptography.fernet import Fernet
 from standardwebhooks import Webhook as Signer
 
+from assayer_client.webhooks import DeliveryResource, NewWebhook, WebhookResource
 from cluster.settings import WebhookSettings
 from cluster.webhooks import open_deliverer
-from orchestrator.api.routes.webhooks import DeliveryResource, NewWebhook, WebhookResource
 from orchestrator.webhooks.secrets import SecretCipher
+from tests.contract.api.problems import check_problem
 from tests.contract.api.service import BODY, OTHER, Service
-from tests.contract.api.test_problems import problem
 from tests.contract.webhook_receiver import receiver
 
 HOOK = {"url": "https://hooks.example.org/assayer"}
-
-
-@pytest.fixture
-async def client(service: Service) -> AsyncIterator[httpx2.AsyncClient]:
-    async with service.caller() as opened:
-        yield opened
 
 
 async def test_webhook_tells_its_secret_once(client: httpx2.AsyncClient) -> None:
@@ -34,19 +27,10 @@ async def test_webhook_tells_its_secret_once(client: httpx2.AsyncClient) -> None
     shown = await client.get(f"/v1/webhooks/{made.id}")
     assert WebhookResource.model_validate_json(shown.content).events == ("batch.finished",)
     listed = await client.get("/v1/webhooks")
-    assert [one["id"] for one in listed.json()["items"]] == [made.id]
+    assert [item["id"] for item in listed.json()["items"]] == [made.id]
     assert made.secret not in shown.text + listed.text
     assert (await client.delete(f"/v1/webhooks/{made.id}")).status_code == 204
-    problem(await client.get(f"/v1/webhooks/{made.id}"), 404, "not-found")
-
-
-async def test_webhook_asked_for_twice_with_one_key_is_one(client: httpx2.AsyncClient) -> None:
-    key = {"Idempotency-Key": "one"}
-    first = await client.post("/v1/webhooks", json=HOOK, headers=key)
-    again = await client.post("/v1/webhooks", json=HOOK, headers=key)
-    assert again.json() == first.json()
-    assert again.headers["idempotency-replayed"] == "true"
-    assert len((await client.get("/v1/webhooks")).json()["items"]) == 1
+    check_problem(await client.get(f"/v1/webhooks/{made.id}"), 404, "not-found")
 
 
 async def test_secret_lies_nowhere_in_clear(
@@ -64,7 +48,7 @@ async def test_secret_lies_nowhere_in_clear(
 async def test_without_a_key_no_webhook_is_made_and_the_setting_is_named(service: Service) -> None:
     bare = service.with_services(cipher=SecretCipher([]))
     async with bare.caller() as client:
-        refused = problem(await client.post("/v1/webhooks", json=HOOK), 501, "not-configured")
+        refused = check_problem(await client.post("/v1/webhooks", json=HOOK), 501, "not-configured")
         assert (await client.get("/v1/webhooks")).json()["items"] == []
     assert "ASSAYER_WEBHOOKS__KEYS" in refused.detail
 
@@ -76,7 +60,7 @@ async def test_request_that_is_repeated_after_its_key_was_lost_is_refused(
     assert (await client.post("/v1/webhooks", json=HOOK, headers=key)).status_code == 201
     other = service.with_services(cipher=SecretCipher([Fernet.generate_key().decode()]))
     async with other.caller() as later:
-        problem(await later.post("/v1/webhooks", json=HOOK, headers=key), 501, "not-configured")
+        check_problem(await later.post("/v1/webhooks", json=HOOK, headers=key), 501, "not-configured")
 
 
 @pytest.mark.parametrize(
@@ -94,7 +78,7 @@ async def test_request_that_is_repeated_after_its_key_was_lost_is_refused(
 async def test_webhook_that_cannot_be_is_named(
     client: httpx2.AsyncClient, body: dict[str, object], pointer: str, says: str
 ) -> None:
-    refused = problem(await client.post("/v1/webhooks", json=body), 422, "invalid-request")
+    refused = check_problem(await client.post("/v1/webhooks", json=body), 422, "invalid-request")
     assert refused.errors is not None
     assert refused.errors[0].pointer == pointer
     assert says in refused.errors[0].detail
@@ -102,11 +86,11 @@ async def test_webhook_that_cannot_be_is_named(
 
 async def test_webhooks_take_the_scope_manage_and_are_so_many(service: Service, client: httpx2.AsyncClient) -> None:
     async with service.caller("submit", "read") as visitor:
-        assert problem(await visitor.get("/v1/webhooks"), 403, "forbidden").scope == "manage"
-        assert problem(await visitor.post("/v1/webhooks", json=HOOK), 403, "forbidden").scope == "manage"
+        assert check_problem(await visitor.get("/v1/webhooks"), 403, "forbidden").scope == "manage"
+        assert check_problem(await visitor.post("/v1/webhooks", json=HOOK), 403, "forbidden").scope == "manage"
     for _ in range(20):
         assert (await client.post("/v1/webhooks", json=HOOK)).status_code == 201
-    assert "has 20 webhooks" in problem(await client.post("/v1/webhooks", json=HOOK), 409, "conflict").detail
+    assert "has 20 webhooks" in check_problem(await client.post("/v1/webhooks", json=HOOK), 409, "conflict").detail
 
 
 async def test_end_of_an_evaluation_is_told_to_its_tenant_alone(service: Service, client: httpx2.AsyncClient) -> None:
@@ -132,8 +116,8 @@ async def test_end_of_an_evaluation_is_told_to_its_tenant_alone(service: Service
         (told,) = (await client.get(f"/v1/webhooks/{made.id}/deliveries")).json()["items"]
         assert DeliveryResource.model_validate(told).id == message.id
         assert (await stranger.get(f"/v1/webhooks/{other}/deliveries")).json()["items"] == []
-        problem(await stranger.get(f"/v1/webhooks/{made.id}/deliveries"), 404, "not-found")
-        problem(await stranger.delete(f"/v1/webhooks/{made.id}"), 404, "not-found")
+        check_problem(await stranger.get(f"/v1/webhooks/{made.id}/deliveries"), 404, "not-found")
+        check_problem(await stranger.delete(f"/v1/webhooks/{made.id}"), 404, "not-found")
         assert theirs.messages == []
 
 

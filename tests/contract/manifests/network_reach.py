@@ -1,4 +1,4 @@
-"""Who may speak to whom under NetworkPolicies: each side is allowed by one that selects it, or selected by none."""
+"""Connections allowed under NetworkPolicies: each side is allowed by a policy that selects it, or selected by none."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
@@ -18,14 +18,14 @@ def allows(policies: Sequence[Resource], source: Pod, target: Pod, port: int) ->
 
 
 def _passes(policies: Sequence[Resource], direction: Direction, guarded: Pod, other: Pod, port: int) -> bool:
-    chosen = [one for one in policies if _guards(one, direction, guarded)]
+    chosen = [policy for policy in policies if _guards(policy, direction, guarded)]
     if not chosen:
         return True
     rules, peers = _FIELDS[direction]
     return any(
         _has_port(rule, port) and any(_is_peer(peer, other) for peer in rule.get(peers, ({"podSelector": {}},)))
-        for one in chosen
-        for rule in one["spec"].get(rules, ())
+        for item in chosen
+        for rule in item["spec"].get(rules, ())
     )
 
 
@@ -34,7 +34,7 @@ def _guards(policy: Resource, direction: Direction, pod: Pod) -> bool:
 
 
 def _has_port(rule: Mapping[str, Any], port: int) -> bool:
-    return "ports" not in rule or any(one["port"] == port and one["protocol"] == "TCP" for one in rule["ports"])
+    return "ports" not in rule or any(item["port"] == port and item["protocol"] == "TCP" for item in rule["ports"])
 
 
 def _is_peer(peer: Mapping[str, Any], pod: Pod) -> bool:
@@ -42,19 +42,19 @@ def _is_peer(peer: Mapping[str, Any], pod: Pod) -> bool:
 
 
 def egress_peers(policies: Sequence[Resource], pod: Pod) -> Iterator[Mapping[str, Any]]:
-    """Of everything that the pod may ask; one without anything where it may ask anybody."""
-    chosen = [one for one in policies if _guards(one, "Egress", pod)]
+    """Yield the peers of everything the pod may connect to; an empty peer where it may connect anywhere."""
+    chosen = [policy for policy in policies if _guards(policy, "Egress", pod)]
     if not chosen:
         yield {}
-    for one in chosen:
-        for rule in one["spec"].get("egress", ()):
+    for item in chosen:
+        for rule in item["spec"].get("egress", ()):
             yield from rule.get("to", ({},))
 
 
 def ingress_rules(policies: Sequence[Resource], pod: Pod) -> Iterator[Mapping[str, Any]]:
     """All by which somebody may ask the pod; one without anything where anybody may."""
-    chosen = [one for one in policies if _guards(one, "Ingress", pod)]
+    chosen = [policy for policy in policies if _guards(policy, "Ingress", pod)]
     if not chosen:
         yield {}
-    for one in chosen:
-        yield from one["spec"].get("ingress", ())
+    for item in chosen:
+        yield from item["spec"].get("ingress", ())

@@ -1,4 +1,4 @@
-"""What holds of every pod: who runs it, what it may, what it takes, and that all it names is there."""
+"""Rules for every pod: its user, permissions and resources, and that everything it references exists."""
 
 import re
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from tests.contract.manifests.resources import ROOT, Pod, Resources, named, of_k
 
 __all__ = ["known_secrets", "pod_problems"]
 
-RUNBOOK = ROOT / "docs" / "operations" / "kubernetes.md"
+RUNBOOK = ROOT / "docs" / "run" / "kubernetes.md"
 _TAG = re.compile(r"[\w./-]+:[v\d][\w.-]*")
 
 
@@ -20,7 +20,7 @@ def pod_problems(resources: Resources) -> Iterator[str]:
             continue  # what an operator makes of its own accord is not written here
         rules = (
             _person(pod.spec),
-            *(_container(pod, one) for one in pod.containers),
+            *(_container(pod, container) for container in pod.containers),
             _references(pod, resources, secrets),
             _token(pod, resources),
         )
@@ -75,7 +75,7 @@ def _resources(name: str, resources: dict[str, Any]) -> Iterator[str]:
 
 
 def _references(pod: Pod, resources: Resources, secrets: dict[str, set[str]]) -> Iterator[str]:
-    have = {named(one) for one in resources}
+    have = {named(resource) for resource in resources}
     volumes = {volume["name"]: volume for volume in pod.spec.get("volumes", ())}
     for container in pod.containers:
         for mount in container.get("volumeMounts", ()):
@@ -101,14 +101,16 @@ def _references(pod: Pod, resources: Resources, secrets: dict[str, set[str]]) ->
 
 
 def _token(pod: Pod, resources: Resources) -> Iterator[str]:
-    """Who may ask Kubernetes: what scales its own cluster, and who has an account made for it."""
+    """Yield problems with access to the Kubernetes API.
+
+    Only a Ray head that scales its own cluster and pods with an account made for them may have a token."""
     account = pod.spec.get("serviceAccountName")
-    if account is not None and f"ServiceAccount/{account}" not in {named(one) for one in resources}:
+    if account is not None and f"ServiceAccount/{account}" not in {named(resource) for resource in resources}:
         yield f"runs for {account}, who is not there"
     scales = any(
-        one["spec"]["rayClusterConfig"].get("enableInTreeAutoscaling")
-        for one in of_kind(resources, "RayService")
-        if pod.of == f"{named(one)}: head"
+        item["spec"]["rayClusterConfig"].get("enableInTreeAutoscaling")
+        for item in of_kind(resources, "RayService")
+        if pod.of == f"{named(item)}: head"
     )
     if account is None and not scales and pod.spec.get("automountServiceAccountToken") is not False:
         yield "is given a token for Kubernetes that it does not need"
@@ -122,6 +124,6 @@ def known_secrets(resources: Resources) -> dict[str, set[str]]:
         found.setdefault(name, set()).update(re.findall(r"--from-(?:literal|file)=([^=\s]+)=", keys))
     for name in re.findall(r"kubectl create secret tls (\S+)", text):
         found[name] = {"tls.crt", "tls.key"}
-    for one in of_kind(resources, "Cluster"):
-        found[f"{one['metadata']['name']}-app"] = {"username", "password", "dbname", "host", "port", "uri"}
+    for item in of_kind(resources, "Cluster"):
+        found[f"{item['metadata']['name']}-app"] = {"username", "password", "dbname", "host", "port", "uri"}
     return found

@@ -1,9 +1,9 @@
-"""What KubeRay's operator refuses or overlooks, and what the Serve file asks of the cluster that it runs on."""
+"""Rules for KubeRay: settings its operator refuses or overlooks, and what the Serve file requires of its cluster."""
 
 from collections.abc import Iterator
+from importlib.metadata import version
 from typing import Any
 
-import ray
 import yaml
 from packaging.version import Version
 
@@ -17,14 +17,14 @@ _BEHIND_FEATURE_GATES = {"networkPolicy", "tlsOptions", "historyServerOptions"}
 
 
 def ray_problems(resources: Resources) -> Iterator[str]:
-    for one in of_kind(resources, "RayService", "RayJob"):
-        spec = one["spec"]
+    for item in of_kind(resources, "RayService", "RayJob"):
+        spec = item["spec"]
         cluster = spec.get("rayClusterConfig") or spec["rayClusterSpec"]
         serving = _serving(spec, cluster)
-        rules = (_operator(spec, cluster), _redis(spec, cluster), _pods(resources, one, cluster), serving)
-        yield from (f"{named(one)}: {problem}" for rule in rules for problem in rule)
-    for one in of_kind(resources, "RayCronJob"):
-        yield f"{named(one)}: is behind a feature gate"
+        rules = (_operator(spec, cluster), _redis(spec, cluster), _pods(resources, item, cluster), serving)
+        yield from (f"{named(item)}: {problem}" for rule in rules for problem in rule)
+    for item in of_kind(resources, "RayCronJob"):
+        yield f"{named(item)}: is behind a feature gate"
 
 
 def _operator(spec: dict[str, Any], cluster: dict[str, Any]) -> Iterator[str]:
@@ -32,16 +32,16 @@ def _operator(spec: dict[str, Any], cluster: dict[str, Any]) -> Iterator[str]:
         yield f"the operator knows no upgrade {kind}"
     if cluster.get("authOptions") != {"mode": "token"}:
         yield "whoever reaches it may run code in it"
-    if Version(cluster["rayVersion"]) < _TOKENS_SINCE or cluster["rayVersion"] != ray.__version__:
-        yield f"says that it runs Ray {cluster['rayVersion']}, and the image has {ray.__version__}"
+    if Version(cluster["rayVersion"]) < _TOKENS_SINCE or cluster["rayVersion"] != version("ray"):
+        yield f"says that it runs Ray {cluster['rayVersion']}, and the image has {version('ray')}"
     for field in sorted(_BEHIND_FEATURE_GATES & cluster.keys()):
         yield f"{field} is behind a feature gate"
     for group in cluster["workerGroupSpecs"]:
         if not group["minReplicas"] <= group["replicas"] <= group["maxReplicas"]:
             yield f"{group['groupName']}: {group['replicas']} pods are not between the fewest and the most"
     scales = cluster.get("enableInTreeAutoscaling") and cluster.get("autoscalerOptions", {}).get("version") == "v2"
-    templates = [cluster["headGroupSpec"]["template"], *(one["template"] for one in cluster["workerGroupSpecs"])]
-    if scales and any(one["spec"].get("restartPolicy") != "Never" for one in templates):
+    templates = [cluster["headGroupSpec"]["template"], *(item["template"] for item in cluster["workerGroupSpecs"])]
+    if scales and any(template["spec"].get("restartPolicy") != "Never" for template in templates):
         yield "the autoscaler's second version wants restartPolicy Never in every pod"
 
 
@@ -51,7 +51,7 @@ def _redis(spec: dict[str, Any], cluster: dict[str, Any]) -> Iterator[str]:
         yield "a head that dies takes every worker along"
     head = cluster["headGroupSpec"]
     container = head["template"]["spec"]["containers"][0]
-    variables = {one["name"] for one in container.get("env", ())}
+    variables = {item["name"] for item in container.get("env", ())}
     if "redisPassword" in options and ("redis-password" in head["rayStartParams"] or "REDIS_PASSWORD" in variables):
         yield "the password of Redis is given twice"
     if "redisPassword" in options and "valueFrom" not in options["redisPassword"]:
@@ -71,9 +71,9 @@ def _pods(resources: Resources, resource: Resource, cluster: dict[str, Any]) -> 
     if options:
         name, _, port = options["redisAddress"].partition(":")
         known = {
-            (one["metadata"]["name"], str(two["port"]))
-            for one in of_kind(resources, "Service")
-            for two in one["spec"]["ports"]
+            (item["metadata"]["name"], str(two["port"]))
+            for item in of_kind(resources, "Service")
+            for two in item["spec"]["ports"]
         }
         if (name, port) not in known:
             yield f"Redis is not at {name}:{port}"
@@ -87,9 +87,9 @@ def _serving(spec: dict[str, Any], cluster: dict[str, Any]) -> Iterator[str]:
     pools = application["args"].get("serving")
     if pools is None:
         return
-    processes = [one for one in pools.values() if isinstance(one, dict)]
+    processes = [pool for pool in pools.values() if isinstance(pool, dict)]
     for name, field, default in (("cpu", "cpus", 0.1), ("nvidia.com/gpu", "gpus", 0.0)):
-        needed = sum(one.get("replicas", 1) * one.get(field, default) for one in processes)
+        needed = sum(process.get("replicas", 1) * process.get(field, default) for process in processes)
         room = sum(
             group["minReplicas"]
             * float(group["template"]["spec"]["containers"][0]["resources"]["requests"].get(name, 0))

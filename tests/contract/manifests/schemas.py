@@ -21,18 +21,18 @@ _CUSTOM_GROUPS = ("ray.io", "postgresql.cnpg.io", "monitoring.coreos.com", "gate
 
 
 def custom_kinds(resources: Resources) -> list[Resource]:
-    """Those that an operator has added to Kubernetes."""
-    return [one for one in resources if one["apiVersion"].split("/")[0] in _CUSTOM_GROUPS]
+    """Return the resources of kinds that an operator has added to Kubernetes."""
+    return [resource for resource in resources if resource["apiVersion"].split("/")[0] in _CUSTOM_GROUPS]
 
 
 def schema_problems(resources: Resources) -> Iterator[str]:
     """Custom resources only where their schemas are at hand."""
     custom = custom_kinds(resources)
-    for one in resources:
-        if one not in custom:
-            yield from _against_kubernetes(one, named(one))
+    for resource in resources:
+        if resource not in custom:
+            yield from _against_kubernetes(resource, named(resource))
         elif DEFINITIONS.is_dir():
-            yield from _against_definition(one)
+            yield from _against_definition(resource)
     for pod in pods_of(custom):
         if "volumes" in pod.spec:  # what an operator makes of its own accord is not written here
             template = {"metadata": {"labels": pod.labels}, "spec": pod.spec}
@@ -64,7 +64,7 @@ def _validators() -> dict[tuple[str, str], Draft7Validator]:
 
 
 def _strict(schema: dict[str, Any]) -> dict[str, Any]:
-    """As JSON Schema, with no property allowed that is not named."""
+    """Return the JSON Schema with unnamed properties disallowed."""
     strict = dict(schema)
     open_ended = strict.get("x-kubernetes-preserve-unknown-fields") or "additionalProperties" in strict
     if strict.get("x-kubernetes-int-or-string"):

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.api.application import documented_app
+from orchestrator.application import documented_app
 from tests.contract.manifests.resources import Resource, Resources, build_folder, of_kind
 
 GATED = ("bucket", "cpu", "gpu", "gpu-search", "llm")
@@ -19,7 +19,7 @@ def application_paths() -> set[str]:
 
 
 def _paths(route: Any) -> Iterator[str]:
-    """Of a route, or of all that an included router holds."""
+    """Yield the paths of a route, or of all routes of an included router."""
     if hasattr(route, "effective_route_contexts"):
         yield from (context.path for context in route.effective_route_contexts())
     else:
@@ -32,7 +32,7 @@ def resources(request: pytest.FixtureRequest) -> Resources:
 
 
 def _way_in(resources: Resources) -> Resource:
-    (found,) = (one for one in of_kind(resources, "HTTPRoute") if one["metadata"]["name"] == "assayer")
+    (found,) = (item for item in of_kind(resources, "HTTPRoute") if item["metadata"]["name"] == "assayer")
     return found
 
 
@@ -56,6 +56,6 @@ def test_nothing_else_is_let_through(resources: Resources) -> None:
 
 
 def test_cookies_and_callbacks_are_for_the_address_of_the_gateway(resources: Resources) -> None:
-    (settings,) = (one["data"] for one in of_kind(resources, "ConfigMap") if "ASSAYER_HOME" in one["data"])
+    (settings,) = (item["data"] for item in of_kind(resources, "ConfigMap") if "ASSAYER_HOME" in item["data"])
     (host,) = _way_in(resources)["spec"]["hostnames"]
     assert settings["ASSAYER_ACCESS__URL"] == f"https://{host}"

@@ -1,20 +1,16 @@
 """Every overlay: what its schemas allow, what operators take, and nothing that names what is not there."""
 
 import re
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 import yaml
-from fastapi import APIRouter
-from starlette.routing import BaseRoute, Route
 from typer.main import get_command
 
 from cluster.cli.corpus import app
 from cluster.settings import Settings
 from cluster.settings_loading import variable_names
-from orchestrator.api.application import documented_app
 from tests.contract.manifests.network_reach import egress_peers
 from tests.contract.manifests.pod_rules import pod_problems
 from tests.contract.manifests.ray_rules import ray_problems
@@ -67,8 +63,10 @@ def test_every_setting_is_one(resources: Resources) -> None:
 
 
 def test_every_command_is_one_of_the_program(resources: Resources) -> None:
-    commands = [one["spec"]["entrypoint"].split() for one in of_kind(resources, "RayJob")]
-    commands += [one["command"] for pod in pods_of(resources) for one in pod.containers if "command" in one]
+    commands = [item["spec"]["entrypoint"].split() for item in of_kind(resources, "RayJob")]
+    commands += [
+        container["command"] for pod in pods_of(resources) for container in pod.containers if "command" in container
+    ]
     for program, *words in commands:
         if program == "assayer":
             group, name, *arguments = words
@@ -93,14 +91,14 @@ def test_every_command_is_one_of_the_program(resources: Resources) -> None:
 )
 def test_a_service_runs_a_serve_file_word_for_word(overlay: str, service: str, file: str) -> None:
     services = of_kind(build_folder(f"overlays/{overlay}"), "RayService")
-    (found,) = (one for one in services if one["metadata"]["name"] == service)
+    (found,) = (item for item in services if item["metadata"]["name"] == service)
     assert found["spec"]["serveConfigV2"] == (ROOT / "deploy" / file).read_text("utf-8")
 
 
 @pytest.mark.parametrize(("overlay", "device"), [("cpu", None), ("gpu", None), ("gpu-search", "cuda")])
 def test_corpus_is_searched_on_gpus_where_its_pool_asks_for_some(overlay: str, device: str | None) -> None:
     built = build_folder(f"overlays/{overlay}")
-    (settings,) = (one["data"] for one in of_kind(built, "ConfigMap") if "ASSAYER_HOME" in one["data"])
+    (settings,) = (item["data"] for item in of_kind(built, "ConfigMap") if "ASSAYER_HOME" in item["data"])
     (service,) = of_kind(built, "RayService")
     (application,) = yaml.safe_load(service["spec"]["serveConfigV2"])["applications"]
     assert settings.get("ASSAYER_CORPUS__DEVICE") == device
@@ -108,7 +106,7 @@ def test_corpus_is_searched_on_gpus_where_its_pool_asks_for_some(overlay: str, d
 
 
 def test_sources_of_text_are_in_no_cluster(resources: Resources) -> None:
-    names = {one["metadata"]["name"] for one in of_kind(resources, "ConfigMap")}
+    names = {item["metadata"]["name"] for item in of_kind(resources, "ConfigMap")}
     assert not names & {"serve-files", "llm-files"}
 
 
@@ -116,7 +114,7 @@ def test_alerts_and_dashboard_are_those_of_deploy() -> None:
     built = build_folder("overlays/cpu")
     (rules,) = of_kind(built, "PrometheusRule")
     assert rules["spec"] == yaml.safe_load((ROOT / "deploy" / "prometheus" / "rules.yaml").read_text("utf-8"))
-    (dashboard,) = (one for one in of_kind(built, "ConfigMap") if "assayer.json" in one["data"])
+    (dashboard,) = (item for item in of_kind(built, "ConfigMap") if "assayer.json" in item["data"])
     assert dashboard["data"]["assayer.json"] == (ROOT / "deploy" / "grafana" / "assayer.json").read_text("utf-8")
     (ours, _) = of_kind(built, "PodMonitor")
     jobs = {pod.labels.get(ours["spec"]["jobLabel"]) for pod in pods_of(built) if pod.labels["assayer/part"] == "pools"}
@@ -126,7 +124,7 @@ def test_alerts_and_dashboard_are_those_of_deploy() -> None:
 @pytest.mark.parametrize("overlay", ["cpu", "gpu", "gpu-search"])
 def test_traces_go_to_the_collector_by_the_one_way_that_is_open_to_it(overlay: str) -> None:
     built = build_folder(f"overlays/{overlay}")
-    (settings,) = (one["data"] for one in of_kind(built, "ConfigMap") if "ASSAYER_HOME" in one["data"])
+    (settings,) = (item["data"] for item in of_kind(built, "ConfigMap") if "ASSAYER_HOME" in item["data"])
     endpoint = urlsplit(settings["OTEL_EXPORTER_OTLP_ENDPOINT"])
     assert endpoint.hostname is not None
     _, namespace, _ = endpoint.hostname.split(".")
@@ -139,10 +137,14 @@ def test_traces_go_to_the_collector_by_the_one_way_that_is_open_to_it(overlay: s
         if peer.get("namespaceSelector") == {"matchLabels": {"kubernetes.io/metadata.name": namespace}}
     }
     assert open_to == {"pools"}
-    (way,) = (one for one in policies if one["metadata"]["name"] == "traces")
+    (way,) = (policy for policy in policies if policy["metadata"]["name"] == "traces")
     assert [port["port"] for rule in way["spec"]["egress"] for port in rule["ports"]] == [endpoint.port]
-    sources = {one["configMapRef"]["name"] for one in told["pools"].containers[0]["envFrom"] if "configMapRef" in one}
-    assert sources == {one["metadata"]["name"] for one in of_kind(built, "ConfigMap") if one["data"] == settings}
+    sources = {
+        container["configMapRef"]["name"]
+        for container in told["pools"].containers[0]["envFrom"]
+        if "configMapRef" in container
+    }
+    assert sources == {item["metadata"]["name"] for item in of_kind(built, "ConfigMap") if item["data"] == settings}
 
 
 @pytest.mark.parametrize("overlay", ["llm", "small", "kind"])
@@ -150,49 +152,21 @@ def test_nothing_is_told_where_there_is_no_collector(overlay: str) -> None:
     assert "OTEL_" not in yaml.safe_dump_all(list(build_folder(f"overlays/{overlay}")))
 
 
-def test_figures_alerts_dashboard_and_traces_come_together() -> None:
-    built = build_folder("overlays/cpu")
-    assert len(of_kind(built, "PodMonitor")) == 2
-    assert of_kind(built, "PrometheusRule")
-    assert [one for one in of_kind(built, "ConfigMap") if one["metadata"].get("labels", {}).get("grafana_dashboard")]
-    assert [one for one in of_kind(built, "NetworkPolicy") if one["metadata"]["name"] == "traces"]
-
-
 def test_mails_go_to_their_server_by_the_one_way_that_is_open_to_it() -> None:
     built, without = build_folder("overlays/mail"), build_folder("overlays/cpu")
-    (settings,) = (one["data"] for one in of_kind(built, "ConfigMap") if "ASSAYER_HOME" in one["data"])
+    (settings,) = (item["data"] for item in of_kind(built, "ConfigMap") if "ASSAYER_HOME" in item["data"])
     prefix = "ASSAYER_MAIL__"
     mail = {name.removeprefix(prefix).lower(): value for name, value in settings.items() if name.startswith(prefix)}
     server = MailServerSettings.model_validate(mail)
     assert server.host
     assert settings["ASSAYER_ACCESS__URL"].startswith("https://")
-    (way,) = (one for one in of_kind(built, "NetworkPolicy") if one["metadata"]["name"] == "mail")
+    (way,) = (item for item in of_kind(built, "NetworkPolicy") if item["metadata"]["name"] == "mail")
     assert way["spec"]["podSelector"] == {"matchLabels": {"assayer/part": "pools"}}
     assert [port["port"] for rule in way["spec"]["egress"] for port in rule["ports"]] == [server.port_or_usual]
     (pools,) = (pod for pod in pods_of(built) if pod.labels["assayer/part"] == "pools")
     assert {"secretRef": {"name": "assayer-mail", "optional": True}} in pools.containers[0]["envFrom"]
     assert "ASSAYER_MAIL" not in yaml.safe_dump_all(list(without))
-    assert [one["metadata"]["name"] for one in of_kind(without, "NetworkPolicy")].count("mail") == 0
-
-
-def test_the_way_in_leads_to_every_page_and_resource_and_not_to_figures() -> None:
-    (way,) = (one for one in of_kind(build_folder("overlays/cpu"), "HTTPRoute") if one["metadata"]["name"] == "assayer")
-    matches = [match["path"] for rule in way["spec"]["rules"] for match in rule["matches"]]
-
-    def is_open(path: str) -> bool:
-        return any(
-            path == one["value"] or (one["type"] == "PathPrefix" and path.startswith(f"{one['value']}/"))
-            for one in matches
-        )
-
-    def paths_of(routes: Iterable[BaseRoute]) -> Iterator[str]:
-        for one in routes:
-            router: APIRouter | None = getattr(one, "original_router", None)
-            yield from (one.path,) if isinstance(one, Route) else paths_of(router.routes if router else ())
-
-    paths = {*paths_of(documented_app().routes)}
-    assert {"/", "/console", "/docs", "/metrics", "/openapi.json", "/readyz", "/v1/batches"} <= paths
-    assert {path for path in paths if not is_open(path)} == {"/metrics"}
+    assert [item["metadata"]["name"] for item in of_kind(without, "NetworkPolicy")].count("mail") == 0
 
 
 def test_grobid_is_set_up_as_compose_does_it() -> None:
@@ -203,18 +177,18 @@ def test_grobid_is_set_up_as_compose_does_it() -> None:
     assert re.findall(r"-e '(\S+ .*?)'", spec["initContainers"][0]["command"][-1]) == re.findall(
         r"-e '(\S+ .*?)'", asked
     )
-    assert {one["image"] for one in (*spec["initContainers"], *spec["containers"])} == {compose["image"]}
+    assert {item["image"] for item in (*spec["initContainers"], *spec["containers"])} == {compose["image"]}
 
 
 def test_pods_with_a_bucket_share_no_volume_of_the_corpus() -> None:
     built = build_folder("overlays/bucket")
-    (service,) = (one for one in of_kind(built, "RayService") if one["metadata"]["name"] == "assayer")
-    assert "assayer-corpus" not in {one["metadata"]["name"] for one in of_kind(built, "PersistentVolumeClaim")}
+    (service,) = (item for item in of_kind(built, "RayService") if item["metadata"]["name"] == "assayer")
+    assert "assayer-corpus" not in {item["metadata"]["name"] for item in of_kind(built, "PersistentVolumeClaim")}
     cluster = service["spec"]["rayClusterConfig"]
     for group in (cluster["headGroupSpec"], *cluster["workerGroupSpecs"]):
-        volumes = {one["name"]: one for one in group["template"]["spec"]["volumes"]}
+        volumes = {item["name"]: item for item in group["template"]["spec"]["volumes"]}
         (mount,) = (
-            one for one in group["template"]["spec"]["containers"][0]["volumeMounts"] if one["name"] == "corpus"
+            item for item in group["template"]["spec"]["containers"][0]["volumeMounts"] if item["name"] == "corpus"
         )
         assert "emptyDir" in volumes["corpus"]
         assert not mount.get("readOnly")
@@ -222,7 +196,12 @@ def test_pods_with_a_bucket_share_no_volume_of_the_corpus() -> None:
 
 def test_nights_publish_where_a_bucket_is_named() -> None:
     for folder in ("corpus/build", "corpus/nightly", "overlays/nightly"):
-        named = [one["envFrom"] for pod in pods_of(build_folder(folder)) for one in pod.containers if "envFrom" in one]
+        named = [
+            container["envFrom"]
+            for pod in pods_of(build_folder(folder))
+            for container in pod.containers
+            if "envFrom" in container
+        ]
         assert named
         for sources in named:
             assert {"secretRef": {"name": "assayer-corpus-writer", "optional": True}} in sources
@@ -236,5 +215,5 @@ def test_a_night_is_made_with_the_image_of_the_others() -> None:
 
 
 def test_the_runbook_names_every_overlay() -> None:
-    text = Path(ROOT / "docs" / "operations" / "kubernetes.md").read_text("utf-8")
+    text = Path(ROOT / "docs" / "run" / "kubernetes.md").read_text("utf-8")
     assert not [folder for folder in ALONE if f"k8s/{folder}" not in text]

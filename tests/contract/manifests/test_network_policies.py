@@ -1,4 +1,4 @@
-"""Who may speak to whom: what the service needs, and nothing else."""
+"""Network policies: the service can make the connections it needs, and no others."""
 
 import pytest
 
@@ -8,10 +8,14 @@ from tests.contract.manifests.resources import Pod, Resources, build_folder, of_
 
 SERVICES = ("bucket", "cpu", "gpu", "gpu-search", "llm", "mail", "small", "kind")
 _NAMESPACE = "kubernetes.io/metadata.name"
-_DNS = {
-    "namespaceSelector": {"matchLabels": {_NAMESPACE: "kube-system"}},
-    "podSelector": {"matchLabels": {"k8s-app": "kube-dns"}},
-}
+_DNS = (
+    {
+        "namespaceSelector": {"matchLabels": {_NAMESPACE: "kube-system"}},
+        "podSelector": {"matchLabels": {"k8s-app": "kube-dns"}},
+    },
+    {"ipBlock": {"cidr": "169.254.20.10/32"}},
+    {"namespaceSelector": {"matchLabels": {_NAMESPACE: "openshift-dns"}}},
+)
 
 
 def _overlay(name: str) -> Resources:
@@ -93,14 +97,22 @@ def test_no_other_call_is(resources: Resources) -> None:
 
 
 def test_nothing_leaves_where_nothing_may() -> None:
-    """Of each pod every peer is a pod of the namespace, or the cluster's own DNS server."""
+    """Every peer of every pod is a pod of the namespace or the cluster's own DNS server."""
     resources = build_folder("overlays/llm")
     policies = of_kind(resources, "NetworkPolicy")
     pods = pods_of(resources)
     assert {pod.labels["assayer/part"] for pod in pods} >= {"head", "pools", "gpus", "llm", "llm-head", "postgres"}
     for pod in pods:
         peers = list(egress_peers(policies, pod))
-        assert not [peer for peer in peers if peer.keys() != {"podSelector"} and peer != _DNS], pod.of
+        assert not [peer for peer in peers if peer.keys() != {"podSelector"} and peer not in _DNS], pod.of
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_each_pod_asks_for_names_on_every_kind_of_cluster(name: str) -> None:
+    resources = build_folder(f"overlays/{name}")
+    policies = of_kind(resources, "NetworkPolicy")
+    for pod in pods_of(resources):
+        assert [peer for peer in egress_peers(policies, pod) if peer in _DNS] == list(_DNS), pod.of
 
 
 def test_a_mail_server_is_reached_where_one_is_set_and_by_the_pools_alone() -> None:
@@ -126,7 +138,9 @@ def test_what_leaves_elsewhere_is_the_pools_and_goes_to_public_addresses() -> No
     public: set[str] = set()
     private: set[str] = set()
     for pod in pods_of(resources):
-        for block in (peer["ipBlock"] for peer in egress_peers(policies, pod) if "ipBlock" in peer):
+        for block in (
+            peer["ipBlock"] for peer in egress_peers(policies, pod) if "ipBlock" in peer and peer not in _DNS
+        ):
             where = public if block["cidr"] == "0.0.0.0/0" else private
             where.add(pod.labels["assayer/part"])
             if where is public:

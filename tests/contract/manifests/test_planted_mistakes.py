@@ -123,7 +123,7 @@ UNKNOWN_FIELDS: list[tuple[str, Planting]] = [
 
 def _with(planting: Planting) -> list[Resource]:
     resources = build_folder("overlays/gpu")
-    planting({named(one): one for one in resources})
+    planting({named(resource): resource for resource in resources})
     return list(resources)
 
 

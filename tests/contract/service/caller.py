@@ -1,4 +1,4 @@
-"""Somebody who uses the service over HTTP, as strangers do."""
+"""HTTP client of the service, as an outside user would be."""
 
 from typing import Any
 
@@ -6,15 +6,13 @@ from httpx2 import AsyncClient, Response
 
 from tests.polling import wait_until_async
 
-__all__ = ["IDEA", "Caller"]
-
 IDEA = (
     "Quote, then abstain. Language models that answer from retrieved papers often cite what they have not read. We "
     "propose to let a model first copy the sentence on which its answer rests, to check by exact search that the "
     "sentence stands in the paper, and to abstain where it does not. We will measure how often citations hold and "
     "how many questions stay unanswered, on two public collections of questions about scientific papers."
 )
-_TERMINAL = {"done", "failed", "dead", "cancelled"}
+_TERMINAL = {"succeeded", "failed", "cancelled"}
 
 
 class Caller:
@@ -37,7 +35,7 @@ class Caller:
         return found
 
     async def ended(self, id: str) -> dict[str, Any]:
-        return await wait_until_async(lambda: self.evaluation(id), lambda one: one["state"] in _TERMINAL)
+        return await wait_until_async(lambda: self.evaluation(id), lambda item: item["state"] in _TERMINAL)
 
     async def report(self, id: str) -> Response:
         return await self.client.get(f"/v1/evaluations/{id}/report", headers={"Accept": "application/json"})

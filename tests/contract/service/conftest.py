@@ -1,4 +1,4 @@
-"""A small corpus, built once, and a simulated language model without a history."""
+"""A small corpus, built once, a simulated language model without a history, and settings of a service with both."""
 
 import asyncio
 import tempfile
@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
-from benchmarks.simulator.process import Simulator
+from cluster.settings import Settings
 from index.building.build import build_corpus
+from orchestrator.store import Database
+from simulator.process import Simulator
 from tests.contract.simulated import fresh
 from workers.embedding.hashing_embedder import HashingEmbedder
 
@@ -32,3 +35,24 @@ def simulator_process() -> Iterator[Simulator]:
 @pytest.fixture
 def simulator(simulator_process: Simulator) -> Simulator:
     return fresh(simulator_process)
+
+
+@pytest.fixture
+def settings(
+    database_url: str, database: Database, corpus_path: Path, simulator: Simulator, tmp_path: Path
+) -> Settings:
+    """Settings of a service over an empty database."""
+    return Settings.model_validate(
+        {
+            "home": tmp_path,
+            "database": {"url": SecretStr(database_url)},
+            "corpus": {"path": corpus_path},
+            "keys": {"requests_per_minute": 1_000_000, "requests_per_minute_per_tenant": 1_000_000},
+            "llm": {
+                "base_url": simulator.base_url,
+                "model": "simulated",
+                "api_key": "sk-test",
+                "prices": {"simulated": [1.0, 2.0]},
+            },
+        }
+    )

@@ -1,4 +1,4 @@
-"""A backup as docs/operations/backup.md says to make it: dumped while the service works, restored elsewhere."""
+"""A backup as docs/run/backup.md says to make it: dumped while the service works, restored elsewhere."""
 
 import asyncio
 import shutil
@@ -11,18 +11,16 @@ from pathlib import Path
 import asyncpg
 from pydantic import SecretStr
 
-from benchmarks.simulator.process import Simulator
 from cluster.http_server import listening_socket, serve_http
 from cluster.postgres import EmbeddedPostgres
 from cluster.postgres.programs import PostgresPrograms
 from cluster.service import open_service
 from cluster.settings import Settings
 from orchestrator.settings import QueueSettings
+from simulator.process import Simulator
 from tests.contract.service.caller import IDEA, Caller
-from tests.contract.service.test_service import PARTS, answered_by, running, settings
+from tests.contract.service.running_service import PARTS, answered_requests, running_service
 from tests.polling import wait_until_async
-
-__all__ = ["settings"]
 
 _SECONDS = 120.0
 TREES = (
@@ -59,7 +57,7 @@ async def test_a_dump_made_while_work_goes_on_holds_reports_and_keys_and_its_job
 ) -> None:
     settings = settings.model_copy(update={"queue": QueueSettings(lease_seconds=3)})
     dump = str(tmp_path / "assayer.dump")
-    async with running(settings) as world:
+    async with running_service(settings) as world:
         key = world.caller.client.headers["Authorization"].removeprefix("Bearer ")
         done = await world.caller.submit(source="quotes.txt")
         before = await world.caller.ended(done)
@@ -67,7 +65,7 @@ async def test_a_dump_made_while_work_goes_on_holds_reports_and_keys_and_its_job
         simulator.configure(latency_mean=0.3)
         answered = simulator.stats().answered
         under_way = await world.caller.submit(TREES)
-        await wait_until_async(answered_by(simulator), lambda now: now >= answered + 3)
+        await wait_until_async(answered_requests(simulator), lambda now: now >= answered + 3)
         await tool("pg_dump", "--format=custom", "--no-owner", f"--file={dump}", f"--dbname={database_url}")
         taken = await world.caller.evaluation(under_way)
         await world.caller.cancel(under_way)  # in the service that goes on: the backup knows nothing of it
@@ -85,11 +83,11 @@ async def test_a_dump_made_while_work_goes_on_holds_reports_and_keys_and_its_job
         same = await caller.ended(await caller.submit(IDEA))
         events = (await caller.client.get(f"/v1/evaluations/{done}/events")).text
     assert taken["state"] == "running"
-    assert ended["state"] == "done"
+    assert ended["state"] == "succeeded"
     assert ended["attempt"] > taken["attempt"]
-    assert same["state"] == "done"
+    assert same["state"] == "succeeded"
     assert simulator.stats().answered == asked, "answers are part of the backup: nothing is paid for twice"
-    assert "event: done" in events
+    assert "event: succeeded" in events
 
 
 async def test_a_copy_of_the_data_directory_of_a_stopped_service_is_a_backup() -> None:

@@ -29,7 +29,7 @@ METHOD = "scholareval"
 
 class Silent:
     def report(self, event: ProgressEvent) -> None:
-        """Nobody watches."""
+        """Ignore progress."""
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ async def settings(database_url: str, database: Database, tmp_path: Path) -> Set
 
 
 async def opened(settings: Settings, stack: AsyncExitStack) -> Engine:
-    """As another process would."""
+    """Open an engine as another process would."""
     opening = open_engine(settings, (METHOD,), for_service=True, parts=SharedParts(embedder=EMBEDDER))
     return await stack.enter_async_context(opening)
 
@@ -52,7 +52,7 @@ async def publish(settings: Settings, title: str) -> str:
 
 
 async def evaluated(engine: Engine, corpus: str = "") -> tuple[Report, dict[str, Any]]:
-    """With what is pinned when it begins."""
+    """Evaluate the idea, and return the report with the request pinned at the start."""
     pinned: dict[str, Any] = {}
 
     async def begun(run: EvaluationId, request: dict[str, Any]) -> None:
@@ -77,7 +77,7 @@ async def test_evaluation_that_is_taken_over_goes_on_with_the_version_it_began_w
     assert again.provenance.corpus_version == first.provenance.corpus_version
     assert now["corpus"] == anew.provenance.corpus_version == later
     assert anew.evaluation_id != first.evaluation_id
-    assert not any("version of the corpus" in one.reason for one in again.coverage.dropped)
+    assert not any("version of the corpus" in item.reason for item in again.coverage.dropped)
 
 
 async def test_evaluation_whose_version_has_gone_begins_anew_with_the_current_one_and_says_so(
@@ -88,7 +88,7 @@ async def test_evaluation_whose_version_has_gone_begins_anew_with_the_current_on
     async with AsyncExitStack() as stack:
         report, pinned = await evaluated(await opened(settings, stack), gone)
     assert pinned["corpus"] == report.provenance.corpus_version == current
-    (told,) = [one for one in report.coverage.dropped if one.what == "start of the evaluation"]
+    (told,) = [item for item in report.coverage.dropped if item.what == "start of the evaluation"]
     assert "began anew with the current one" in told.reason
 
 

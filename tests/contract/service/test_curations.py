@@ -19,10 +19,10 @@ from assayer_client import (
     ScoredIdeaBody,
 )
 from assayer_client.resources import Absent, Limits
-from benchmarks.simulator.process import Simulator
 from cluster.settings import Settings
 from orchestrator.store import Database
-from tests.contract.service.test_service import Running, running
+from simulator.process import Simulator
+from tests.contract.service.running_service import RunningService, running_service
 
 ABSTRACT = (
     "Seedlings of {n} species die in dry summers, and watering all of them is out of reach. We propose to shade "
@@ -52,14 +52,14 @@ def settings(
 
 
 @pytest.fixture
-async def world(settings: Settings) -> AsyncIterator[Running]:
-    async with running(settings) as started:
+async def running(settings: Settings) -> AsyncIterator[RunningService]:
+    async with running_service(settings) as started:
         yield started
 
 
 @pytest.fixture
-async def assayer(world: Running) -> AsyncIterator[AsyncClient]:
-    http = world.caller.client
+async def assayer(running: RunningService) -> AsyncIterator[AsyncClient]:
+    http = running.caller.client
     async with AsyncClient(str(http.base_url), http.headers["Authorization"].removeprefix("Bearer ")) as client:
         yield client
 
@@ -68,17 +68,17 @@ async def test_papers_come_back_with_kind_and_question_and_equal_ones_are_paid_o
     assayer: AsyncClient, simulator: Simulator
 ) -> None:
     body = CurationBody(items=(paper(3), paper(4, id="fourth"), paper(3, id="third again")))
-    accepted = await assayer.curations.submit(body)
-    seen = {one.item async for one in assayer.curations.outcomes(accepted.id)}
+    accepted = await assayer.curations.create(body)
+    seen = {outcome.item async for outcome in assayer.curations.outcomes(accepted.id)}
     found = await assayer.curations.wait(accepted.id)
     stats = simulator.stats()
     assert seen == {0, 1, 2}
     assert found.items is not None
-    assert [one.same_as for one in found.items] == [None, None, 0]
-    assert [one.id for one in found.items[1:]] == ["fourth", "third again"]
-    for one in found.items:
-        assert one.paper is not None
-        assert isinstance(one.paper.question, str) or one.paper.question.reason
+    assert [item.same_as for item in found.items] == [None, None, 0]
+    assert [item.id for item in found.items[1:]] == ["fourth", "third again"]
+    for item in found.items:
+        assert item.paper is not None
+        assert isinstance(item.paper.question, str) or item.paper.question.reason
     first, _, again = found.items
     assert (again.paper, again.calls, again.cost_usd) == (first.paper, 0, 0)
     paid = (stats.prompt_tokens * 1.0 + stats.completion_tokens * 2.0) / 1e6
@@ -86,60 +86,64 @@ async def test_papers_come_back_with_kind_and_question_and_equal_ones_are_paid_o
     assert found.result is not None
     assert found.result.cost_usd == pytest.approx(paid)
     assert (found.result.items, found.result.done + found.result.absent, found.result.repeated) == (3, 3, 1)
-    free = await assayer.curations.wait((await assayer.curations.submit(body)).id)
+    free = await assayer.curations.wait((await assayer.curations.create(body)).id)
     assert free.cost_usd == 0
-    assert [one.paper for one in free.items or ()] == [one.paper for one in found.items]
+    assert [item.paper for item in free.items or ()] == [item.paper for item in found.items]
 
 
 async def test_candidates_of_a_question_differ_are_placed_and_can_be_scored(assayer: AsyncClient) -> None:
     asked = ProposalBody(items=(QuestionBody(question=QUESTION, id="q1"),), candidates=3, best_by="comparisons")
-    proposed = await assayer.proposals.wait((await assayer.proposals.submit(asked)).id)
+    proposed = await assayer.proposals.wait((await assayer.proposals.create(asked)).id)
     [outcome] = proposed.items or ()
     assert outcome.proposal is not None
     candidates = outcome.proposal.candidates
     assert len(candidates) + len(outcome.proposal.missing) == 3
-    assert [one.place for one in candidates] == list(range(1, len(candidates) + 1))
-    assert {one.id for one in candidates} <= {"q1-1", "q1-2", "q1-3"}
-    assert len({one.text for one in candidates}) == len(candidates) > 1
+    assert [candidate.place for candidate in candidates] == list(range(1, len(candidates) + 1))
+    assert {candidate.id for candidate in candidates} <= {"q1-1", "q1-2", "q1-3"}
+    assert len({candidate.text for candidate in candidates}) == len(candidates) > 1
 
-    ideas = tuple(ScoredIdeaBody(idea=IdeaBody(text=one.text), question=QUESTION, id=one.id) for one in candidates)
-    scored = await assayer.scores.wait((await assayer.scores.submit(ScoreBody(items=ideas))).id)
-    assert [one.id for one in scored.items or ()] == [one.id for one in candidates]
-    for one in scored.items or ():
-        assert one.scores is not None
-        assert [score.dimension for score in one.scores.scores] == ["novelty", "feasibility", "effectiveness"]
-        assert all(isinstance(each.score, Absent) or 1 <= each.score <= 5 for each in one.scores.scores)
-        assert one.scores.blinding is not None
+    ideas = tuple(
+        ScoredIdeaBody(idea=IdeaBody(text=candidate.text), question=QUESTION, id=candidate.id)
+        for candidate in candidates
+    )
+    scored = await assayer.scores.wait((await assayer.scores.create(ScoreBody(items=ideas))).id)
+    assert [item.id for item in scored.items or ()] == [candidate.id for candidate in candidates]
+    for item in scored.items or ():
+        assert item.scores is not None
+        assert [score.dimension for score in item.scores.scores] == ["novelty", "feasibility", "effectiveness"]
+        assert all(isinstance(each.score, Absent) or 1 <= each.score <= 5 for each in item.scores.scores)
+        assert item.scores.blinding is not None
     assert scored.result is not None
     assert (scored.result.kind, scored.result.items) == ("score", len(candidates))
 
 
 async def test_what_the_budget_does_not_reach_is_absent_and_says_so(assayer: AsyncClient) -> None:
     body = CurationBody(items=tuple(paper(number) for number in range(3, 9)), limits=Limits(max_usd=0.000_01))
-    found = await assayer.curations.wait((await assayer.curations.submit(body)).id)
-    assert found.state == "done"
+    found = await assayer.curations.wait((await assayer.curations.create(body)).id)
+    assert found.state == "succeeded"
     assert found.cost_usd is not None
     assert found.cost_usd <= 0.000_01
     assert found.result is not None
     assert found.result.absent == 6
-    for one in found.items or ():
-        assert one.paper is not None
-        assert isinstance(one.paper.kind, Absent)
-        assert "budget" in one.paper.kind.reason
+    for item in found.items or ():
+        assert item.paper is not None
+        assert isinstance(item.paper.kind, Absent)
+        assert "budget" in item.paper.kind.reason
 
 
 async def test_what_cannot_be_done_is_named_before_anything_is_paid(assayer: AsyncClient, simulator: Simulator) -> None:
     with pytest.raises(ApiProblem, match=r"Paper 1: .* 20") as short:
-        await assayer.curations.submit(CurationBody(items=(paper(3), CuratedPaperBody(title="T", abstract="Short."))))
-    assert [one.pointer for one in short.value.errors] == ["/items/1"]
+        await assayer.curations.create(CurationBody(items=(paper(3), CuratedPaperBody(title="T", abstract="Short."))))
+    assert [error.pointer for error in short.value.errors] == ["/items/1"]
     with pytest.raises(ApiProblem) as empty:
-        await assayer.proposals.submit(
+        await assayer.proposals.create(
             ProposalBody(items=(QuestionBody(question=QUESTION), QuestionBody(question=" ")))
         )
-    assert [one.pointer for one in empty.value.errors] == ["/items/1/question"]
+    assert [error.pointer for error in empty.value.errors] == ["/items/1/question"]
     with pytest.raises(ApiProblem) as wordless:
-        await assayer.scores.submit(ScoreBody(items=(ScoredIdeaBody(idea=IdeaBody(text=" ")),)))
-    assert [one.pointer for one in wordless.value.errors] == ["/items/0/idea/text"]
+        await assayer.scores.create(ScoreBody(items=(ScoredIdeaBody(idea=IdeaBody(text=" ")),)))
+    assert [error.pointer for error in wordless.value.errors] == ["/items/0/idea/text"]
+    too_many = ProposalBody.model_construct(items=(QuestionBody(question=QUESTION),) * 1_001)
     with pytest.raises(ApiProblem, match="at most 1000"):
-        await assayer.proposals.submit(ProposalBody(items=(QuestionBody(question=QUESTION),) * 1_001))
+        await assayer.proposals.create(too_many)
     assert simulator.stats().requests == 0

@@ -5,21 +5,19 @@ from collections.abc import Mapping
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from benchmarks.simulator.process import Simulator
 from cluster.settings import Settings
 from orchestrator.jobs.models import TenantPlan
 from orchestrator.store import PgTenants
-from tests.contract.service.test_service import TENANT, Running, running, settings
+from simulator.process import Simulator
+from tests.contract.service.running_service import TENANT, RunningService, running_service
 from tests.polling import wait_until_async
 
-__all__ = ["settings"]
-
-DONE = {"tenant": TENANT, "kind": "evaluation", "state": "done"}
+DONE = {"tenant": TENANT, "kind": "evaluation", "state": "succeeded"}
 
 
 class Figures(dict[tuple[str, frozenset[tuple[str, str]]], float]):
     @classmethod
-    async def of(cls, world: Running) -> "Figures":
+    async def of(cls, world: RunningService) -> "Figures":
         answer = await world.caller.client.get("/metrics")
         assert answer.status_code == 200, answer.text
         return cls(
@@ -32,11 +30,11 @@ class Figures(dict[tuple[str, frozenset[tuple[str, str]]], float]):
         return self.get((name, frozenset((labels or {}).items())), 0.0)
 
     def all(self, name: str, **labels: str) -> float:
-        return sum(value for (one, of), value in self.items() if one == name and labels.items() <= dict(of).items())
+        return sum(value for (item, of), value in self.items() if item == name and labels.items() <= dict(of).items())
 
 
 async def test_ideas_calls_cost_and_cache_hits_are_told(settings: Settings, simulator: Simulator) -> None:
-    async with running(settings) as world:
+    async with running_service(settings) as world:
         await PgTenants(world.service.database).update(TENANT, TenantPlan(name="Default", monthly_usd=50.0))
         before = await Figures.of(world)
         sent = simulator.stats()
@@ -55,11 +53,11 @@ async def test_ideas_calls_cost_and_cache_hits_are_told(settings: Settings, simu
     assert middle.one("assayer_job_seconds_last_hour", {**DONE, "quantile": "0.95"}) > 0
     assert middle.one("assayer_tenant_spent_usd_this_month", {"tenant": TENANT}) == pytest.approx(ended["cost_usd"])
     assert middle.one("assayer_tenant_monthly_usd", {"tenant": TENANT}) == 50
-    assert grown("assayer_llm_requests_total") == stats.requests - sent.requests
+    assert grown("assayer_outbound_requests_total", kind="llm") == stats.requests - sent.requests
     assert grown("assayer_llm_tokens_total", kind="prompt") == stats.prompt_tokens - sent.prompt_tokens
     assert grown("assayer_llm_cost_usd_total") == pytest.approx(ended["cost_usd"])
     assert grown("assayer_llm_call_seconds_count") == grown("assayer_llm_calls_total", outcome="answered") > 0
-    assert grown("assayer_job_attempts_total", kind="evaluation", outcome="done") == 1
+    assert grown("assayer_job_attempts_total", kind="evaluation", outcome="succeeded") == 1
     assert grown("assayer_job_attempt_seconds_count", kind="evaluation") == 1
     assert middle.one("assayer_llm_questions") == middle.one("assayer_llm_requests_in_flight") == 0
     assert middle.one("assayer_llm_requests_limit") >= 1
@@ -72,7 +70,7 @@ async def test_ideas_calls_cost_and_cache_hits_are_told(settings: Settings, simu
 
 async def test_what_is_in_flight_and_in_work_is_told_while_it_is(settings: Settings, simulator: Simulator) -> None:
     simulator.configure(latency_mean=5)
-    async with running(settings) as world:
+    async with running_service(settings) as world:
         id = await world.caller.submit()
         figures = await wait_until_async(
             lambda: Figures.of(world), lambda now: now.one("assayer_llm_requests_in_flight") > 0
@@ -91,7 +89,7 @@ async def test_faults_are_told_by_boundary_and_by_kind(settings: Settings, simul
     hasty = settings.model_copy(
         update={"llm": settings.llm.model_copy(update={"max_attempts": 2, "backoff_initial_seconds": 0.01})}
     )
-    async with running(hasty) as world:
+    async with running_service(hasty) as world:
         before = await Figures.of(world)
         await world.caller.submit()
         failed = {"boundary": "LlmError", "error": "LlmUnavailable"}

@@ -5,14 +5,12 @@ import json
 
 import pytest
 
-from benchmarks.simulator.process import Simulator
 from cluster.settings import Settings
+from simulator.process import Simulator
 from tests.contract.batch_tier_stand import HURRIED
 from tests.contract.service.caller import IDEA
-from tests.contract.service.test_service import Running, running, settings
+from tests.contract.service.running_service import RunningService, running_service
 from tests.polling import wait_until_async
-
-__all__ = ["settings"]
 
 
 @pytest.fixture
@@ -22,7 +20,7 @@ def overnight_settings(settings: Settings) -> Settings:
     return settings.model_copy(update={"llm": settings.llm.model_copy(update={"batch": batch})})
 
 
-async def submit_batch(world: Running, count: int) -> str:
+async def submit_batch(world: RunningService, count: int) -> str:
     rows = "\n".join(json.dumps({"text": f"{IDEA} This is variant {number}."}) for number in range(count))
     headers = {"Content-Type": "application/x-ndjson"}
     answer = await world.caller.client.post("/v1/batches?priority=overnight", content=rows, headers=headers)
@@ -34,16 +32,16 @@ async def test_an_overnight_batch_comes_back_whole_from_few_files_at_half_the_pr
     overnight_settings: Settings, simulator: Simulator
 ) -> None:
     simulator.configure(batch_seconds=0.2, batch_line_error_rate=0.05)
-    async with running(overnight_settings) as world:
+    async with running_service(overnight_settings) as world:
         path = f"/v1/batches/{await submit_batch(world, 6)}"
 
         async def batch() -> dict[str, object]:
             found: dict[str, object] = (await world.caller.client.get(path)).json()
             return found
 
-        ended = await wait_until_async(batch, lambda one: one["finished_at"] is not None)
+        ended = await wait_until_async(batch, lambda item: item["finished_at"] is not None)
     stats = simulator.stats()
-    assert ended["states"] == {"done": 6}
+    assert ended["states"] == {"succeeded": 6}
     assert stats.batch_answers > 0.9 * stats.answered
     assert stats.batches < 30
     assert stats.repeated_prompts == 0
@@ -56,16 +54,16 @@ async def test_an_idea_for_which_somebody_waits_is_not_held_up_by_overnight_ones
 ) -> None:
     simulator.configure(batch_seconds=3_600)
     evaluation = overnight_settings.evaluation.model_copy(update={"concurrency": 1})
-    async with running(overnight_settings.model_copy(update={"evaluation": evaluation})) as world:
+    async with running_service(overnight_settings.model_copy(update={"evaluation": evaluation})) as world:
         await submit_batch(world, 4)
         await wait_until_async(lambda: asyncio.to_thread(simulator.stats), lambda stats: stats.batches > 0)
         ended = await world.caller.ended(await world.caller.submit())
-        assert ended["state"] == "done"
+        assert ended["state"] == "succeeded"
         assert world.service.evaluator.overnight.in_hand == 4
 
 
 async def test_overnight_work_is_refused_where_there_are_no_batches(settings: Settings) -> None:
-    async with running(settings) as world:
+    async with running_service(settings) as world:
         body = {"idea": {"text": IDEA}, "priority": "overnight"}
         answer = await world.caller.client.post("/v1/evaluations", json=body)
     assert answer.status_code == 501

@@ -4,20 +4,20 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.simulator.process import Simulator
 from cluster.settings import Settings
 from orchestrator.settings import BatchSettings
+from simulator.process import Simulator
 from tests.contract.office_files import word
 from tests.contract.pdf_files import pdf
 from tests.contract.service.caller import IDEA
-from tests.contract.service.test_service import running, sent_to, settings
+from tests.contract.service.running_service import running_service, sent_requests
 from tests.polling import wait_until_async
-
-__all__ = ["settings"]
 
 
 def documents() -> list[tuple[str, tuple[str, bytes]]]:
-    """Of different words: of two that say the same, one waits for what the other asks."""
+    """Return two documents with different words.
+
+    With the same words, the second would wait for the answers that the first requests."""
     words = IDEA.split()
     lines = [" ".join(words[at : at + 9]) for at in range(0, len(words), 9)]
     printed = pdf([("F2", 18.0, "Quote, then abstain"), *(("F1", 11.0, line) for line in lines)])
@@ -33,10 +33,10 @@ async def test_a_cancelled_call_of_documents_is_run_again_to_its_reports(
     if kept_in == "files":
         settings = settings.model_copy(update={"batches": BatchSettings(documents=str(folder))})
     simulator.configure(latency_mean=60)
-    async with running(settings) as world:
+    async with running_service(settings) as world:
         client, database = world.caller.client, world.service.database
         batch = (await client.post("/v1/batches", files=documents())).json()["id"]
-        await wait_until_async(sent_to(simulator), lambda sent: sent >= 1)
+        await wait_until_async(sent_requests(simulator), lambda sent: sent >= 1)
         cancelled = (await client.delete(f"/v1/batches/{batch}")).json()
         await wait_until_async(world.taken, lambda taken: taken == 0)
         assert cancelled["states"] == {"cancelled": 2}
@@ -52,7 +52,7 @@ async def test_a_cancelled_call_of_documents_is_run_again_to_its_reports(
             lambda: database.fetch("SELECT FROM document_files UNION ALL SELECT FROM jobs WHERE document IS NOT NULL"),
             lambda left: not left,
         )
-    assert [one["state"] for one in ended] == ["done", "done"]
+    assert [item["state"] for item in ended] == ["succeeded", "succeeded"]
     assert {report["idea"]["source"] for report in reports} == {"one.pdf", "two.docx"}
     assert all("abstain where it does not" in " ".join(report["idea"]["text"].split()) for report in reports)
     assert [file for file in folder.rglob("*") if file.is_file()] == []

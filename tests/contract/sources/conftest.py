@@ -5,14 +5,13 @@ from typing import Any
 
 import pytest
 
-from benchmarks.simulator.outside.process import OutsideWorld
-from benchmarks.simulator.outside.server import TWINS
 from cluster.clock import SystemClock
+from simulator.outside.process import OutsideWorld
+from simulator.outside.server import TWINS
 from tests.contract.sources.specimens import LIBRARY, SPECIMENS, Specimen
 from tests.loopback import loopback_only
-from workers.remote.gateway import SourceGateway
-from workers.remote.rate_limit import InMemoryRateLimitStore
-from workers.remote.response_cache import InMemoryResponseCache
+from workers.outbound.sources import SourceGateway
+from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
 
 _QUICK: dict[str, Any] = {"spacing_seconds": 0, "attempts": 2, "backoff_initial_seconds": 0.01}
 
@@ -43,9 +42,7 @@ async def gateway(world: OutsideWorld) -> AsyncIterator[SourceGateway]:
         for name, specimen in SPECIMENS.items()
     }
     with loopback_only() as outbound:
-        async with SourceGateway(
-            settings, InMemoryResponseCache(clock), InMemoryRateLimitStore(clock), clock
-        ) as gateway:
+        async with SourceGateway(settings, InMemoryResponseCache(clock), InMemorySharedState(clock), clock) as gateway:
             yield gateway
     assert outbound.attempts == []
 

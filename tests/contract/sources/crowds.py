@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from benchmarks.simulator.outside.process import OutsideWorld
+from simulator.outside.process import OutsideWorld
 
 __all__ = ["CROWD", "crowded_world"]
 

@@ -4,13 +4,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from benchmarks.simulator.outside.process import OutsideWorld
 from cluster.clock import SystemClock
+from simulator.outside.process import OutsideWorld
 from tests.contract.sources.specimens import SPECIMENS
 from tests.loopback import loopback_only
-from workers.remote.gateway import SourceGateway
-from workers.remote.rate_limit import InMemoryRateLimitStore
-from workers.remote.response_cache import InMemoryResponseCache
+from workers.outbound.sources import SourceGateway
+from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
 
 __all__ = ["open_gateway"]
 
@@ -22,7 +21,7 @@ async def open_gateway(world: OutsideWorld, source: str, **settings: Any) -> Asy
     given = {"base_url": world.url(specimen.path), "spacing_seconds": 0.0, **settings}
     with loopback_only() as outbound:
         async with SourceGateway(
-            {source: specimen.settings(**given)}, InMemoryResponseCache(clock), InMemoryRateLimitStore(clock), clock
+            {source: specimen.settings(**given)}, InMemoryResponseCache(clock), InMemorySharedState(clock), clock
         ) as gateway:
             yield gateway
     assert outbound.attempts == []

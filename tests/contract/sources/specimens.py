@@ -8,11 +8,11 @@ import pytest
 
 from assayer.errors import SourceUnavailable
 from assayer.models import Identifiers
-from benchmarks.simulator.outside.library import Entry, Library
-from benchmarks.simulator.outside.openalex_works import doi_of, pmid_of
-from benchmarks.simulator.outside.sample import SAMPLE
-from workers.remote.request import RequestContext, SourceFetcher, SourceRequest, SourceResponse
-from workers.remote.settings import (
+from simulator.outside.library import Entry, Library
+from simulator.outside.openalex_works import doi_of, pmid_of
+from simulator.outside.sample import SAMPLE
+from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest, SourceResponse
+from workers.outbound.source_settings import (
     ArxivSettings,
     CrossrefSettings,
     OpenAlexSettings,
@@ -25,7 +25,7 @@ from workers.sources import Arxiv, Crossref, LiteratureSource, OpenAlex, Semanti
 __all__ = ["ASK", "LIBRARY", "SPECIMENS", "STRANGERS", "Specimen", "offering"]
 
 LIBRARY = Library(SAMPLE)
-"""What the simulated services know."""
+"""Library of papers that the simulated services contain."""
 ASK = RequestContext("evaluation", 20.0)
 STRANGERS = (
     Identifiers(doi="10.9999/nobody.knows.this"),
@@ -42,14 +42,14 @@ class Specimen:
     service: str
     """The twin's name; also the source's."""
     path: str
-    """Of its base URL on the simulator."""
+    """Path of the source's base URL on the simulator."""
     settings: type[SourceSettings]
     prefix: str
-    """Of the ids of its papers."""
+    """Prefix of the ids of its papers."""
     identifiers: Callable[[Entry], Identifiers]
-    """By which it can be asked for a paper; empty for one that it does not know."""
+    """Function returning the identifiers to look up a paper by; empty for a paper the source does not have."""
     day: Callable[[Entry], dt.date | None]
-    """How it dates a paper."""
+    """Function returning the date the source states for a paper."""
 
 
 class _Shut:
@@ -61,12 +61,12 @@ class _Shut:
 
 def offering(capability: type) -> list[object]:
     """The specimens of the sources that can do that, to parametrise `specimen` with."""
-    able = (one for one in SPECIMENS.values() if isinstance(one.make(_Shut()), capability))
+    able = (item for item in SPECIMENS.values() if isinstance(item.make(_Shut()), capability))
     return [pytest.param(specimen, id=specimen.service) for specimen in able]
 
 
 def _semantic_scholar(entry: Entry) -> Identifiers:
-    """By various names, so that all of them are tried."""
+    """Return an identifier of the entry, of different kinds by entry number so that all kinds are tried."""
     match entry.number % 4:
         case 0 if entry.doi:
             return Identifiers(doi=entry.doi)
@@ -83,7 +83,7 @@ def _year_or_day(entry: Entry) -> dt.date | None:
 
 
 def _openalex(entry: Entry) -> Identifiers:
-    """By various names; none for records without a title."""
+    """Return an identifier of the entry, of different kinds by entry number; none for records without a title."""
     match entry.number % 4:
         case _ if entry.corpus_id % 200 == 0:
             return Identifiers()

@@ -1,4 +1,4 @@
-"""What is arXiv's alone."""
+"""Behaviour specific to arXiv."""
 
 from collections.abc import Iterator
 
@@ -6,12 +6,12 @@ import pytest
 
 from assayer.errors import SourceMalformed, SourceRefused
 from assayer.models import Window
-from benchmarks.simulator.outside.process import OutsideWorld
+from simulator.outside.process import OutsideWorld
 from tests.contract.sources.crowds import crowded_world
 from tests.contract.sources.open_gateway import open_gateway
 from tests.contract.sources.specimens import ASK, LIBRARY
-from workers.remote.gateway import SourceGateway
-from workers.remote.request import SourceRequest
+from workers.outbound.source_requests import SourceRequest
+from workers.outbound.sources import SourceGateway
 from workers.sources.arxiv import Arxiv, read_page
 
 ALWAYS = Window()
@@ -71,7 +71,7 @@ async def test_an_error_feed_is_a_refusal(gateway: SourceGateway) -> None:
 
 
 async def test_withdrawn_papers_are_marked_wherever_they_are_found(gateway: SourceGateway) -> None:
-    entry = next(one for one in LIBRARY.entries if one.arxiv and one.notice and one.notice.kind == "withdrawn")
+    entry = next(item for item in LIBRARY.entries if item.arxiv and item.notice and item.notice.kind == "withdrawn")
     (found,) = [
         paper
         for paper in await Arxiv(gateway).search(entry.record.title, 20, ALWAYS, ASK)

@@ -3,7 +3,7 @@ import pytest
 from assayer.errors import SourceRefused
 from assayer.literature.paper_identity import title_key
 from assayer.models import Identifiers, Retraction, Window
-from benchmarks.simulator.outside.process import OutsideWorld
+from simulator.outside.process import OutsideWorld
 from tests.contract.sources.open_gateway import open_gateway
 from tests.contract.sources.specimens import ASK, LIBRARY
 from workers.sources.crossref import Crossref

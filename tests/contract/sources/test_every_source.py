@@ -1,4 +1,4 @@
-"""What holds for every source, each asked for what it can do."""
+"""Contract tests of every source, each for the capabilities it has."""
 
 import datetime as dt
 
@@ -6,10 +6,10 @@ import pytest
 
 from assayer.errors import SourceError, SourceMalformed, SourceUnavailable
 from assayer.models import Identifiers, Paper, Window
-from benchmarks.simulator.outside.library import Entry
-from benchmarks.simulator.outside.process import OutsideWorld
+from simulator.outside.library import Entry
+from simulator.outside.process import OutsideWorld
 from tests.contract.sources.specimens import ASK, LIBRARY, STRANGERS, Specimen, offering
-from workers.remote.gateway import SourceGateway
+from workers.outbound.sources import SourceGateway
 from workers.sources.capabilities import (
     ListsCitingPapers,
     ListsReferences,
@@ -33,7 +33,7 @@ def entry_of(paper: Paper) -> Entry:
     """The paper of the simulated library that this one is."""
     names = paper.identifiers
     found = (LIBRARY.by_s2.get(names.s2), LIBRARY.by_openalex.get(names.openalex), LIBRARY.by_arxiv.get(names.arxiv))
-    entry = next((one for one in (*found, LIBRARY.by_doi.get(names.doi)) if one), None)
+    entry = next((item for item in (*found, LIBRARY.by_doi.get(names.doi)) if item), None)
     assert entry is not None, paper
     return entry
 
@@ -142,7 +142,7 @@ async def test_resolve_of_unknown_papers_only_is_no_error(specimen: Specimen, ga
 async def test_references_are_those_of_the_library(specimen: Specimen, gateway: SourceGateway) -> None:
     source = specimen.make(gateway)
     assert isinstance(source, ListsReferences)
-    entry = max(known(specimen), key=lambda one: (len(LIBRARY.references(one)), one.corpus_id % 20 != 7))
+    entry = max(known(specimen), key=lambda item: (len(LIBRARY.references(item)), item.corpus_id % 20 != 7))
     papers = await source.references(specimen.identifiers(entry), 100, ASK)
     for paper in papers:
         check(paper, specimen)
@@ -164,7 +164,7 @@ async def test_citing_papers_are_those_of_the_library_within_the_window(
 ) -> None:
     source = specimen.make(gateway)
     assert isinstance(source, ListsCitingPapers)
-    entry = max(known(specimen), key=lambda one: len(LIBRARY.citations(one)))
+    entry = max(known(specimen), key=lambda item: len(LIBRARY.citations(item)))
     papers = await source.citing(specimen.identifiers(entry), 100, ALWAYS, ASK)
     for paper in papers:
         check(paper, specimen)
@@ -208,16 +208,16 @@ async def test_snippets_stand_in_their_papers(specimen: Specimen, gateway: Sourc
     assert isinstance(source, SearchesSnippets)
     before = dt.date(2021, 6, 30)
     snippets = await source.snippets("residue contacts in protein folding", 20, Window(before=before), ASK)
-    sections = {one.section for one in snippets}
+    sections = {snippet.section for snippet in snippets}
     assert "abstract" in sections
     assert sections & {"Introduction", "Related Work", "Method", "Experiments", "Conclusion"}
-    for one in snippets:
-        check(one.paper, specimen)
-        assert one.paper.publication_date is not None
-        assert one.paper.publication_date <= before
-        if one.section == "abstract":
-            assert one.text == entry_of(one.paper).record.abstract
-    cited = {name for one in snippets for name in one.cites}
+    for snippet in snippets:
+        check(snippet.paper, specimen)
+        assert snippet.paper.publication_date is not None
+        assert snippet.paper.publication_date <= before
+        if snippet.section == "abstract":
+            assert snippet.text == entry_of(snippet.paper).record.abstract
+    cited = {name for snippet in snippets for name in snippet.cites}
     assert cited
     assert all(LIBRARY.by_s2[name.s2] for name in cited)
 

@@ -8,17 +8,16 @@ from pydantic import SecretStr
 
 from assayer.errors import SourceRefused
 from assayer.models import OPEN, Window
-from benchmarks.simulator.outside.library import Library
-from benchmarks.simulator.outside.process import OutsideWorld
-from benchmarks.simulator.outside.sample import SAMPLE
 from cluster.clock import SystemClock
+from simulator.outside.library import Library
+from simulator.outside.process import OutsideWorld
+from simulator.outside.sample import SAMPLE
 from tests.loopback import loopback_only
 from workers.literature.record_merging import group_by_paper, with_identifiers_of_url
-from workers.remote.gateway import SourceGateway
-from workers.remote.rate_limit import InMemoryRateLimitStore
-from workers.remote.request import RequestContext
-from workers.remote.response_cache import InMemoryResponseCache
-from workers.remote.settings import ArxivSettings, GoogleScholarSettings
+from workers.outbound.source_requests import RequestContext
+from workers.outbound.source_settings import ArxivSettings, GoogleScholarSettings
+from workers.outbound.sources import SourceGateway
+from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
 from workers.sources import Arxiv, GoogleScholar
 
 ASK = RequestContext("evaluation", 30.0)
@@ -42,9 +41,7 @@ async def remote(outside: OutsideWorld) -> AsyncIterator[SourceGateway]:
         "arxiv": ArxivSettings(base_url=outside.url("arxiv"), spacing_seconds=0),
     }
     with loopback_only() as outbound:
-        async with SourceGateway(
-            settings, InMemoryResponseCache(CLOCK), InMemoryRateLimitStore(CLOCK), CLOCK
-        ) as gateway:
+        async with SourceGateway(settings, InMemoryResponseCache(CLOCK), InMemorySharedState(CLOCK), CLOCK) as gateway:
             yield gateway
     assert outbound.attempts == []
 
@@ -73,7 +70,7 @@ async def test_a_paper_found_there_and_on_arxiv_is_one(remote: SourceGateway) ->
     shown = await GoogleScholar(remote).search("graph networks learning", 30, OPEN, ASK)
     records = [with_identifiers_of_url(paper) for paper in shown]
     of_arxiv = [paper for paper in records if paper.identifiers.arxiv]
-    whole = [paper for paper in await Arxiv(remote).resolve([one.identifiers for one in of_arxiv], ASK) if paper]
+    whole = [paper for paper in await Arxiv(remote).resolve([item.identifiers for item in of_arxiv], ASK) if paper]
     assert whole
     assert len(group_by_paper([*of_arxiv, *whole])) == len(of_arxiv)
 

@@ -2,8 +2,8 @@ import pytest
 
 from assayer.errors import SourceBusy, SourceRefused
 from assayer.models import Identifiers, Window
-from benchmarks.simulator.outside.openalex_works import abstract_known, doi_of, former_id, pmid_of
-from benchmarks.simulator.outside.process import OutsideWorld
+from simulator.outside.openalex_works import abstract_known, doi_of, former_id, pmid_of
+from simulator.outside.process import OutsideWorld
 from tests.contract.sources.open_gateway import open_gateway
 from tests.contract.sources.specimens import ASK, LIBRARY
 from workers.sources.openalex import OpenAlex
@@ -12,10 +12,10 @@ _TITLED = [entry for entry in LIBRARY.entries if entry.corpus_id % 200]
 
 
 async def test_a_search_finds_papers_by_their_words_with_abstract_and_identifiers(world: OutsideWorld) -> None:
-    entry = next(one for one in _TITLED if abstract_known(one) and one.arxiv and one.doi and one.day_known)
+    entry = next(item for item in _TITLED if abstract_known(item) and item.arxiv and item.doi and item.day_known)
     async with open_gateway(world, "openalex") as remote:
         papers = await OpenAlex(remote).search(entry.record.title, 20, Window(), ASK)
-    paper = next(one for one in papers if one.identifiers.openalex == entry.openalex)
+    paper = next(item for item in papers if item.identifiers.openalex == entry.openalex)
     assert paper.title == entry.record.title
     assert paper.abstract == entry.record.abstract
     assert paper.authors == entry.record.authors
@@ -98,7 +98,7 @@ async def test_looking_for_free_copies_takes_nothing_of_the_budget(world: Outsid
         source = OpenAlex(remote)
         urls = [await source.pdf_urls(Identifiers(openalex=entry.openalex), ASK) for entry in LIBRARY.entries[:12]]
         papers = await source.search("graph", 5, Window(), ASK)
-    assert [bool(found) for found in urls] == [one.free_pdf or bool(one.arxiv) for one in LIBRARY.entries[:12]]
+    assert [bool(found) for found in urls] == [item.free_pdf or bool(item.arxiv) for item in LIBRARY.entries[:12]]
     assert papers
 
 

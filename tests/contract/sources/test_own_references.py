@@ -4,21 +4,21 @@ import datetime as dt
 from collections.abc import Callable
 
 from assayer.ideas.parsing import parse_idea
+from assayer.llm import NoLlm
 from assayer.models import OwnReferences
 from assayer.own_references.check import check_own_references
 from assayer.own_references.options import OwnReferenceOptions
 from assayer.run.run import Run
-from benchmarks.simulator.outside.library import Entry
-from benchmarks.simulator.outside.process import OutsideWorld
 from index.memory_corpus import MemoryCorpus
+from simulator.outside.library import Entry
+from simulator.outside.process import OutsideWorld
 from tests.contract.sources.specimens import LIBRARY
 from tests.unit.twins import a_run
 from workers.embedding.hashing_embedder import HashingEmbedder
 from workers.literature.reference_sources import reference_sources
 from workers.literature.settings import LiteratureSettings
-from workers.llm.fallback_llm import FallbackLlm
-from workers.remote.gateway import SourceGateway
-from workers.remote.request import JournalledFetcher
+from workers.outbound.source_requests import JournalledFetcher
+from workers.outbound.sources import SourceGateway
 from workers.sources import Crossref, LiteratureSource, OpenAlex
 
 STANDING = [entry for entry in LIBRARY.entries if entry.doi and not entry.notice and entry.record.year]
@@ -41,7 +41,7 @@ async def checked(entries: list[str], gateway: SourceGateway) -> OwnReferences:
     own = await check_own_references(
         parse_idea(text, "idea.md"),
         reference_sources(corpus, makers, settings, run),
-        FallbackLlm(HashingEmbedder()),
+        NoLlm(),
         run,
         OwnReferenceOptions(),
     )

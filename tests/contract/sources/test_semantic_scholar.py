@@ -1,4 +1,4 @@
-"""What is Semantic Scholar's alone."""
+"""Behaviour specific to Semantic Scholar."""
 
 import datetime as dt
 from collections.abc import Iterator
@@ -8,11 +8,11 @@ import pytest
 
 from assayer.errors import SourceMalformed, SourceRefused
 from assayer.models import Identifiers, Window
-from benchmarks.simulator.outside.process import OutsideWorld
+from simulator.outside.process import OutsideWorld
 from tests.contract.sources.crowds import crowded_world
 from tests.contract.sources.open_gateway import open_gateway
 from tests.contract.sources.specimens import ASK, LIBRARY
-from workers.remote.gateway import SourceGateway
+from workers.outbound.sources import SourceGateway
 from workers.sources.semantic_scholar import SemanticScholar
 
 ALWAYS = Window()
@@ -46,7 +46,7 @@ async def test_a_large_batch_goes_out_in_pieces_of_five_hundred(crowd: OutsideWo
 
 
 async def test_papers_known_to_the_year_count_as_of_its_last_day(gateway: SourceGateway) -> None:
-    entry = next(one for one in LIBRARY.entries if not one.day_known)
+    entry = next(item for item in LIBRARY.entries if not item.day_known)
     year = entry.record.year or 0
     source = SemanticScholar(gateway)
     inside = await source.search(entry.record.title, 64, Window(before=dt.date(year, 12, 31)), ASK)
@@ -62,13 +62,13 @@ async def test_a_word_with_a_hyphen_is_searched_as_two(gateway: SourceGateway) -
 
 
 async def test_references_that_a_publisher_had_removed_are_none(gateway: SourceGateway) -> None:
-    entry = next(one for one in LIBRARY.entries if one.corpus_id % 20 == 7)
+    entry = next(item for item in LIBRARY.entries if item.corpus_id % 20 == 7)
     assert LIBRARY.references(entry)
     assert await SemanticScholar(gateway).references(Identifiers(s2=entry.s2), 10, ASK) == []
 
 
 async def test_every_name_of_a_paper_leads_to_its_references(gateway: SourceGateway) -> None:
-    entry = next(one for one in LIBRARY.entries if one.doi and one.arxiv and one.acl and LIBRARY.references(one))
+    entry = next(item for item in LIBRARY.entries if item.doi and item.arxiv and item.acl and LIBRARY.references(item))
     source = SemanticScholar(gateway)
     names = [
         Identifiers(s2=entry.s2),
@@ -77,13 +77,13 @@ async def test_every_name_of_a_paper_leads_to_its_references(gateway: SourceGate
         Identifiers(acl=entry.acl),
     ]
     found = [{paper.identifiers.s2 for paper in await source.references(name, 100, ASK)} for name in names]
-    assert found == [{one.s2 for one in LIBRARY.references(entry)}] * len(names)
+    assert found == [{reference.s2 for reference in LIBRARY.references(entry)}] * len(names)
 
 
 async def test_a_paper_outside_the_pool_for_single_papers_still_gets_recommendations(
     gateway: SourceGateway, world: OutsideWorld
 ) -> None:
-    entry = next(one for one in LIBRARY.entries if one.corpus_id % 4 == 0)
+    entry = next(item for item in LIBRARY.entries if item.corpus_id % 4 == 0)
     assert len(await SemanticScholar(gateway).recommend([Identifiers(s2=entry.s2)], 5, ASK)) == 5
     assert world.stats(SERVICE).by_operation == {"recommendations": 1, "recommendations_for_paper": 1}
 
@@ -98,7 +98,7 @@ async def test_an_unknown_paper_among_several_does_not_cost_their_recommendation
 
 async def test_a_snippet_search_takes_two_requests(gateway: SourceGateway, world: OutsideWorld) -> None:
     snippets = await SemanticScholar(gateway).snippets("a reward that experts agree with", 20, ALWAYS, ASK)
-    assert any(one.cites for one in snippets)
+    assert any(snippet.cites for snippet in snippets)
     assert world.stats(SERVICE).by_operation == {"batch": 1, "snippets": 1}
 
 

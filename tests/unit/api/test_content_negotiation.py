@@ -1,10 +1,10 @@
-"""What clients would rather have."""
+"""Content negotiation: preferred media type and wait of a client."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.api.content_negotiation import preferred_media_type, preferred_wait
+from orchestrator.web.content_negotiation import preferred_media_type, preferred_wait
 
 OFFERED = ("application/json", "text/markdown", "text/html")
 

@@ -1,13 +1,16 @@
 """Cookies of sign-in are taken by the name alone by which we would set them."""
 
+import datetime as dt
+from base64 import urlsafe_b64encode
 from collections.abc import Callable
 
 import pytest
 from starlette.requests import Request
 
-from orchestrator.access.cookies import attempt_token, session_token
 from orchestrator.settings import AccessSettings
+from orchestrator.web.cookies import SignInAttempt, attempt_of, session_token
 
+NOW = dt.datetime(2026, 1, 2, tzinfo=dt.UTC)
 PUBLIC = AccessSettings(url="https://assayer.example.org")
 
 
@@ -16,7 +19,30 @@ def _asked(scheme: str, cookies: str) -> Request:
     return Request({"type": "http", "scheme": scheme, "path": "/console", "query_string": b"", "headers": headers})
 
 
-@pytest.mark.parametrize(("token", "name"), [(session_token, "assayer-session"), (attempt_token, "assayer-sign-in")])
+def _attempt(state: str) -> str:
+    attempt = SignInAttempt(
+        provider="idp",
+        state=state * 43,
+        nonce="n" * 43,
+        verifier="v" * 43,
+        next="/console",
+        ends_at=NOW + dt.timedelta(1),
+    )
+    return urlsafe_b64encode(attempt.model_dump_json().encode()).decode()
+
+
+def _state(request: Request, settings: AccessSettings) -> str | None:
+    attempt = attempt_of(request, settings, NOW)
+    return _attempt(attempt.state[0]) if attempt else None
+
+
+@pytest.mark.parametrize(
+    ("read", "name", "own", "foreign"),
+    [
+        (session_token, "assayer-session", "Ada", "Eve"),
+        (_state, "assayer-sign-in", _attempt("a"), _attempt("e")),
+    ],
+)
 @pytest.mark.parametrize(
     ("settings", "scheme", "secure"),
     [
@@ -27,13 +53,15 @@ def _asked(scheme: str, cookies: str) -> Request:
     ],
 )
 def test_a_planted_cookie_is_never_read(
-    token: Callable[[Request, AccessSettings], str | None],
+    read: Callable[[Request, AccessSettings], str | None],
     name: str,
+    own: str,
+    foreign: str,
     settings: AccessSettings,
     scheme: str,
     secure: bool,
 ) -> None:
     ours, planted = (f"__Host-{name}", name) if secure else (name, f"__Host-{name}")
-    assert token(_asked(scheme, f"{planted}=Eve"), settings) is None
-    assert token(_asked(scheme, f"{planted}=Eve; {ours}=Ada"), settings) == "Ada"
-    assert token(_asked(scheme, f"{ours}=Ada; {planted}=Eve"), settings) == "Ada"
+    assert read(_asked(scheme, f"{planted}={foreign}"), settings) is None
+    assert read(_asked(scheme, f"{planted}={foreign}; {ours}={own}"), settings) == own
+    assert read(_asked(scheme, f"{ours}={own}; {planted}={foreign}"), settings) == own

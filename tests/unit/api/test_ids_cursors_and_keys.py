@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orchestrator.access.api_keys import KeyPlan, hash_key
 from orchestrator.api.idempotency import plain_key
-from orchestrator.api.identifiers import id_generator
-from orchestrator.api.pagination import decode_cursor, encode_cursor
-from orchestrator.api.problems import HttpProblem
 from orchestrator.api.routes.keys import KeyCreation
-from orchestrator.jobs.api_keys import KeyPlan, hash_key
+from orchestrator.identifiers import id_generator
 from orchestrator.jobs.models import TenantId
 from orchestrator.jobs.submissions import Cursor
+from orchestrator.problems import HttpProblem
+from orchestrator.web.pagination import decode_cursor, encode_cursor
 
 
 class Ticking:
@@ -36,7 +36,7 @@ def test_ids_are_sorted_by_the_time_at_which_they_were_generated() -> None:
     ids = [draw("ev") for _ in range(200)]
     assert ids == sorted(ids)
     assert len(set(ids)) == 200
-    assert {len(one) for one in ids} == {29}
+    assert {len(item) for item in ids} == {29}
 
 
 moments = st.datetimes(

@@ -1,16 +1,20 @@
 """The OpenAPI document: published as it is, and whole."""
 
 import json
+import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi.routing import APIRoute
+from starlette.routing import BaseRoute
 
-from orchestrator.api.application import documented_app
-from orchestrator.api.problems import MEDIA_TYPE
+from orchestrator.application import documented_app
+from orchestrator.problems import MEDIA_TYPE
 
 PUBLISHED = Path(__file__).parents[3] / "docs" / "openapi.json"
-STALE = "docs/openapi.json is out of date; renew it with: python -m orchestrator.api > docs/openapi.json"
+STALE = "docs/openapi.json is out of date; renew it with: python -m orchestrator > docs/openapi.json"
 
 Operation = tuple[str, str, dict[str, Any]]
 
@@ -22,7 +26,7 @@ def document() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def operations(document: dict[str, Any]) -> list[Operation]:
-    return [(path, method, one) for path, methods in document["paths"].items() for method, one in methods.items()]
+    return [(path, method, item) for path, methods in document["paths"].items() for method, item in methods.items()]
 
 
 def test_the_published_document_is_that_of_the_program(document: dict[str, Any]) -> None:
@@ -33,8 +37,8 @@ def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
     def references(part: Any) -> set[str]:
         if isinstance(part, dict):
             own = {part["$ref"]} if isinstance(part.get("$ref"), str) else set()
-            return own.union(*(references(one) for one in part.values()))
-        return set().union(*(references(one) for one in part)) if isinstance(part, list) else set()
+            return own.union(*(references(item) for item in part.values()))
+        return set().union(*(references(item) for item in part)) if isinstance(part, list) else set()
 
     named = {f"#/components/{kind}/{name}" for kind, members in document["components"].items() for name in members}
     assert {ref for ref in references(document) if ref.startswith("#/components/")} <= named
@@ -43,7 +47,7 @@ def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
 def test_every_route_below_v1_says_which_scope_it_needs(operations: list[Operation]) -> None:
     for path, method, operation in operations:
         if path.startswith("/v1/"):
-            ((scopes,),) = (list(one.values()) for one in operation["security"])
+            ((scopes,),) = (list(item.values()) for item in operation["security"])
             assert scopes, (path, method)
 
 
@@ -67,7 +71,7 @@ def test_every_post_that_makes_something_takes_an_idempotency_key(operations: li
     without = {
         path
         for path, operation in posts.items()
-        if "Idempotency-Key" not in {one["name"] for one in operation.get("parameters", ())}
+        if "Idempotency-Key" not in {item["name"] for item in operation.get("parameters", ())}
     }
     assert without == asks_only | deletes_only | of_people | of_verdicts
 
@@ -80,6 +84,28 @@ def test_every_refusal_is_a_problem_document(document: dict[str, Any], operation
                 assert list(shown["content"]) == [MEDIA_TYPE], (path, method, status)
 
 
-def test_operations_have_names_of_their_own(operations: list[Operation]) -> None:
-    names = [operation["operationId"] for _, _, operation in operations]
-    assert len(names) == len(set(names))
+def test_operation_ids_are_unique_and_read_as_verb_and_noun(operations: list[Operation]) -> None:
+    ids = [operation["operationId"] for _, _, operation in operations]
+    assert len(ids) == len(set(ids))
+    assert not [id for id in ids if not re.fullmatch(r"[a-z]+(_[a-z]+)+", id)]
+    assert {"create_batch", "list_batches", "get_batch", "cancel_batch", "create_ranking", "get_member"} <= set(ids)
+    verbs = {"get": {"get", "list", "stream", "search", "check"}, "delete": {"cancel", "delete", "remove", "revoke"}}
+    verbs["delete"] |= {"withdraw", "clear"}
+    for path, method, operation in operations:
+        verb = operation["operationId"].partition("_")[0]
+        assert method not in verbs or verb in verbs[method], (path, method)
+
+
+def test_operation_ids_are_the_names_of_route_functions_or_of_shared_ones(operations: list[Operation]) -> None:
+    shared = {"list_jobs", "get_job", "cancel_job", "list_items", "stream"}
+    functions = {route.endpoint.__name__ for route in _routes(documented_app().routes)}
+    ids = {operation["operationId"] for _, _, operation in operations}
+    assert functions - ids == shared
+
+
+def _routes(routes: Iterable[BaseRoute]) -> Iterator[APIRoute]:
+    for route in routes:
+        if isinstance(route, APIRoute):
+            yield from [route] if route.include_in_schema else []
+        elif (router := getattr(route, "original_router", None)) is not None:
+            yield from _routes(router.routes)

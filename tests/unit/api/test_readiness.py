@@ -2,8 +2,8 @@
 
 import asyncio
 
-from orchestrator.api.common_schemas import Check
-from orchestrator.api.readiness import Readiness
+from orchestrator.problems import Check
+from orchestrator.web.readiness import Readiness
 
 
 class Looks:
@@ -30,14 +30,3 @@ async def test_what_was_found_holds_for_some_seconds_after_it_was_found() -> Non
     assert (await readiness.checks())[0].detail == "1"
     looks.now += 0.1
     assert (await readiness.checks())[0].detail == "2"
-
-
-async def test_whoever_began_the_look_may_go_and_the_others_are_told_all_the_same() -> None:
-    looks = Looks()
-    readiness = Readiness(looks, 2.0)
-    first, second = (asyncio.create_task(readiness.checks()) for _ in range(2))
-    await asyncio.sleep(0)
-    first.cancel()
-    looks.may_end.set()
-    assert (await second)[0].detail == "1"
-    assert first.cancelled()

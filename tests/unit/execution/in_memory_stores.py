@@ -23,7 +23,7 @@ IDEA = parse_idea(
     "bees.txt",
 )
 RUN = EvaluationId("ev_1")
-DONE = JobVerdict(state="done", run_id=RUN)
+DONE = JobVerdict(state="succeeded", run_id=RUN)
 
 
 def lease_of(number: int = 1, attempt: int = 1, pinned: dict[str, Any] | None = None) -> Lease:
@@ -61,7 +61,7 @@ class InMemoryLeases:
         self.held[lease.token] = lease
 
     def take(self, lease: Lease) -> None:
-        """By somebody else, or by a cancellation."""
+        """Simulate the lease being taken by another worker or by a cancellation."""
         self.held.pop(lease.token, None)
 
     def _reach(self) -> None:

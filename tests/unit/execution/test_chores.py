@@ -8,7 +8,7 @@ from orchestrator.execution.chores import Chore, run_chores
 
 
 class Unlocked:
-    """Nobody else does any chore."""
+    """Lock under which no other process does any chore."""
 
     async def run_alone(self, name: str, work: Callable[[], Awaitable[object]]) -> bool:
         await work()

@@ -12,23 +12,22 @@ from uuid import uuid4
 
 from assayer.models.llm_batches import GatherRules, OutgoingBatch
 from assayer.ports import Clock
-from workers.concurrency.claims import Claims
 from workers.llm.batches.batch_book import BatchBook
 from workers.llm.batches.remote_batches import RemoteBatch, RemoteBatches, written_lines
 from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure
 from workers.llm.metrics import BATCHES
 from workers.llm.settings import LlmBatchSettings
-
-__all__ = ["BatchDispatcher"]
+from workers.outbound.claims import Claims
 
 _LOG = logging.getLogger(__name__)
 _CLAIM_SECONDS = 45.0
-"""How long others wait for a process that died at it. Longer than the request that makes a batch may take."""
+"""Seconds until another process takes over from a process that died while sending. Longer than the request that creates
+a batch may take."""
 _CLOCKS_DIFFER_SECONDS = 3_600.0
-"""A batch that is looked for may seem so much older than its row."""
+"""Tolerance for clock differences: a batch at the endpoint may appear this many seconds older than its row."""
 _FORGET_SECONDS = 2 * 86_400.0
 _MAY_CHANGE = frozenset({"wrong_key", "forbidden", "quota"})
-"""Refusals that somebody may mend: the batch waits for that."""
+"""Reasons for a refusal that an operator may fix; the batch waits until then."""
 
 
 class BatchDispatcher:
@@ -46,7 +45,7 @@ class BatchDispatcher:
         )
 
     async def work(self) -> None:
-        """Does what is due now, unless another process is at it. Raises StorageError."""
+        """Process everything that is due now, unless another process is doing so. Raises StorageError."""
         if not await self._claim():
             return
         try:
@@ -63,11 +62,12 @@ class BatchDispatcher:
             await self._claims.release(_CLAIM, self._claimant)
 
     async def _claim(self) -> bool:
-        """For so long from now, whether it was claimed before or not."""
+        """Claim the dispatcher or renew the claim for `_CLAIM_SECONDS`; return whether it succeeded."""
         return await self._claims.claim(_CLAIM, self._claimant, _CLAIM_SECONDS)
 
     async def _advance(self, batch: OutgoingBatch) -> None:
-        """One step. A failure that may pass leaves it to the next round, though not for ever after the deadline."""
+        """Advance a batch by one step. A temporary failure leaves it to the next round, but not indefinitely
+        after the deadline."""
         if not await self._claim():
             raise _ClaimLost
         try:
@@ -134,7 +134,7 @@ class BatchDispatcher:
                 _LOG.warning("file %s of batch %s stays with the endpoint: %s", file_id, batch.id, failure)
 
     async def _give_up_late(self, batch: OutgoingBatch) -> None:
-        """Where nobody can tell what becomes of it, and its calls have waited long enough."""
+        """Give up a batch whose state cannot be determined once its calls have waited long enough."""
         if self._clock.now() - batch.until >= self._patience:
             _LOG.error("batch %s is out of reach after its deadline: some of its calls may be paid twice", batch.id)
             await self._give_up(batch)
@@ -148,4 +148,4 @@ _CLAIM = "batches of calls to the LLM"
 
 
 class _ClaimLost(Exception):
-    """It took longer than the claim holds, and another process has taken over."""
+    """Loss of the claim: the work took longer than the claim lasts, and another process has taken over."""

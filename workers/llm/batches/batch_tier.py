@@ -1,4 +1,5 @@
-"""What the gateway asks instead of the live endpoint where an answer may wait: at a lower price, within a deadline."""
+"""Batch tier that the gateway uses instead of the live endpoint for requests that can wait: lower price, within a
+deadline."""
 
 import asyncio
 import datetime as dt
@@ -13,17 +14,14 @@ from pydantic_core import to_json
 from assayer.errors import PartUnavailable, StorageError
 from assayer.models.llm_batches import BatchCall, CollectedCall
 from assayer.ports import Clock
-from workers.concurrency.claims import Claims
 from workers.llm.batches.batch_book import BatchBook
 from workers.llm.batches.batch_dispatcher import BatchDispatcher
 from workers.llm.batches.remote_batches import RemoteBatches
 from workers.llm.chat_completion import ChatRequest, ChatResult, Requester, WaitedFor, parse_completion
-from workers.llm.client import EndpointTransport
-from workers.llm.errors import SendStats
+from workers.llm.endpoint import LlmEndpoint
 from workers.llm.metrics import BATCH_CALLS, WAITING_FOR_BATCH
 from workers.llm.settings import LlmBatchSettings, LlmSettings
-
-__all__ = ["BatchTier", "make_batch_tier", "request_key"]
+from workers.outbound.claims import Claims
 
 _LOG = logging.getLogger(__name__)
 
@@ -38,7 +36,7 @@ class BatchTier:
     def __init__(
         self,
         settings: LlmBatchSettings,
-        live: EndpointTransport,
+        live: LlmEndpoint,
         book: BatchBook,
         dispatcher: BatchDispatcher,
         clock: Clock,
@@ -57,16 +55,16 @@ class BatchTier:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Batches that are out stay out: the next process finds them."""
+        """Stop sending. Batches already sent stay at the endpoint, where the next process finds them."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
     async def complete(self, request: ChatRequest, requester: Requester, until: dt.datetime) -> ChatResult:
-        """From a batch, or from the live endpoint after the deadline or where a batch gave no answer. A caller who is
-        cancelled leaves the call in the book, unpaid: whoever makes it again collects it. Raises StorageError,
-        TransientLlmFailure or PermanentLlmFailure."""
+        """Return the answer from a batch, or from the live endpoint after the deadline or when the batch had no
+        answer. If the caller is cancelled, the call stays in the book, unpaid, and the next identical call
+        collects it. Raises StorageError, TransientLlmFailure or PermanentLlmFailure."""
         if self._clock.now() >= until:
             return await self._live.complete(request, requester)
         body = to_json(request.body(self._live.dialect(request.model))).decode()
@@ -74,19 +72,20 @@ class BatchTier:
         call = BatchCall(key=key, run_id=requester.run, model=request.model, body=body, until=until)
         began = self._clock.monotonic()
         collected = await self._collected(call)
-        result = self._result(collected, self._clock.monotonic() - began)
+        result = self._result(collected)
         BATCH_CALLS.labels(request.model, "returned" if result is None else "answered").inc()
         if result is None:
             result = await self._live.complete(request, requester)
             return result._replace(waited=WaitedFor(key, None))
+        requester.sent(began)
         return result._replace(waited=WaitedFor(key, self._settings.price_share))
 
     async def bill(self, keys: Collection[str], run_id: str) -> set[str]:
-        """Those of these answers of batches that the run pays for. Raises StorageError."""
+        """Return the keys of these batch answers that the run pays for. Raises StorageError."""
         return await self._book.bill(keys, run_id)
 
     async def settle(self, keys: Collection[str]) -> None:
-        """What came of these calls is in the ledger."""
+        """Mark the results of these calls as recorded in the ledger."""
         try:
             await self._book.settle(keys)
         except StorageError as error:  # they are forgotten in time
@@ -105,20 +104,18 @@ class BatchTier:
         return collected
 
     async def _ended(self, key: str) -> None:
-        """Until it can be collected."""
+        """Wait until the call can be collected."""
         ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(key, set()).add(ended)
         try:
             with WAITING_FOR_BATCH.track_inprogress():
                 await ended
-        except asyncio.CancelledError:
-            raise asyncio.CancelledError(SendStats()) from None
         finally:
             self._waiting[key].discard(ended)
             if not self._waiting[key]:
                 del self._waiting[key]
 
-    def _result(self, collected: CollectedCall, seconds: float) -> ChatResult | None:
+    def _result(self, collected: CollectedCall) -> ChatResult | None:
         if collected.answer is None:
             return None
         try:
@@ -126,7 +123,7 @@ class BatchTier:
         except ValueError as error:
             _LOG.warning("a line of a batch is %s", error)
             return None
-        return ChatResult(completion, SendStats(1, seconds))
+        return ChatResult(completion)
 
     async def _work_until_cancelled(self) -> None:
         try:
@@ -157,14 +154,14 @@ class BatchTier:
 
 
 def request_key(request: ChatRequest) -> str:
-    """Digest of all that a request is made of, and so of the answer that it belongs to: a repair is another request."""
+    """Return the digest of a request's whole content, which identifies its answer. A repair is a different request."""
     return hashlib.sha256(json.dumps(request).encode()).hexdigest()
 
 
 def make_batch_tier(
-    settings: LlmSettings, live: EndpointTransport, book: BatchBook, claims: Claims, clock: Clock
+    settings: LlmSettings, live: LlmEndpoint, book: BatchBook, claims: Claims, clock: Clock
 ) -> BatchTier:
-    """Beside the live endpoint, over its connections. Enter it to have batches sent."""
+    """Create a batch tier that shares the live endpoint's connections. Enter it as a context to have batches sent."""
     batch = settings.batch
-    remote = RemoteBatches(live.endpoint, batch.window, batch.most_bytes)
+    remote = RemoteBatches(live, batch.window, batch.most_bytes)
     return BatchTier(batch, live, book, BatchDispatcher(batch, book, remote, claims, clock), clock)

@@ -1,4 +1,4 @@
-"""Files and batches of an OpenAI-compatible endpoint: made, found again, watched, read."""
+"""Client for files and batches of an OpenAI-compatible endpoint: create, find, monitor and read them."""
 
 import json
 from collections.abc import Sequence
@@ -9,15 +9,13 @@ from pydantic import BaseModel, Field, ValidationError
 
 from assayer.models import Fault
 from assayer.models.llm_batches import BatchCall, LineResult
-from workers.llm.endpoint import EndpointClient
+from workers.llm.endpoint import LlmEndpoint
 from workers.llm.errors import TransientLlmFailure, one_line
 
-__all__ = ["RemoteBatch", "RemoteBatches", "written_lines"]
-
 _MARK = "assayer-batch"
-"""Name of the metadata in which a batch carries our id."""
+"""Metadata key under which a batch carries our id."""
 _SECONDS = 20.0
-"""For a request without a file."""
+"""Timeout in seconds of a request without a file."""
 _TRANSFER_SECONDS = 600.0
 _MOST_PAGES = 50
 _PAGE = 100
@@ -36,7 +34,7 @@ class _Problems(BaseModel):
 
 
 class RemoteBatch(BaseModel):
-    """As the endpoint tells of it."""
+    """Batch as the endpoint reports it."""
 
     id: str = Field(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9_-]+$")
     status: RemoteStatus
@@ -53,13 +51,13 @@ class RemoteBatch(BaseModel):
 
     @property
     def files(self) -> list[str]:
-        return [one for one in (self.input_file_id, self.output_file_id, self.error_file_id) if one]
+        return [item for item in (self.input_file_id, self.output_file_id, self.error_file_id) if item]
 
     @property
     def problem(self) -> str:
-        """Why it failed, in one line."""
+        """Reason for the failure, in one line."""
         told = (self.errors.data or []) if self.errors else []
-        return one_line("; ".join(one.message for one in told if one.message))
+        return one_line("; ".join(item.message for item in told if item.message))
 
 
 class _File(BaseModel):
@@ -97,17 +95,17 @@ M = TypeVar("M", bound=BaseModel)
 
 
 class RemoteBatches:
-    """Every method raises TransientLlmFailure or PermanentLlmFailure."""
+    """Client for batches at the endpoint. Every method raises TransientLlmFailure or PermanentLlmFailure."""
 
-    def __init__(self, endpoint: EndpointClient, window: str, most_bytes: int) -> None:
-        """`most_bytes` of a file that is sent; results may have as much again for each call, and more."""
+    def __init__(self, endpoint: LlmEndpoint, window: str, most_bytes: int) -> None:
+        """Create a client. `most_bytes` limits a file that is sent; result files may be four times as large."""
         self._endpoint = endpoint
         self._window = window
         self._most_result_bytes = 4 * most_bytes
 
     async def find(self, batch_id: str, created_at: float) -> RemoteBatch | None:
-        """The batch that carries our id, though nobody was told that it was made. `created_at`: seconds since 1970,
-        before which it cannot have been."""
+        """Return the batch that carries our id, if its creation was not confirmed, or None. `created_at` is the
+        earliest possible creation time in seconds since 1970."""
         after = ""
         for _ in range(_MOST_PAGES):
             page = await self._read(_Batches, "GET", f"/batches?limit={_PAGE}{after}")
@@ -121,7 +119,8 @@ class RemoteBatches:
         return None
 
     async def upload(self, batch_id: str, lines: bytes) -> str:
-        """The file's id; the one that is there already where a crash came after its upload."""
+        """Upload the file and return its id. If a crash followed an earlier upload, return the id of the
+        existing file."""
         name = f"assayer-{batch_id}.jsonl"
         there = await self._find_file(name)
         if there is not None:
@@ -133,7 +132,7 @@ class RemoteBatches:
         return _parsed(_File, answer).id
 
     async def create(self, batch_id: str, file_id: str) -> RemoteBatch:
-        """What costs money: the caller looks for the batch before asking again."""
+        """Create the batch. This costs money, so the caller must check for an existing batch before calling again."""
         wanted = {
             "input_file_id": file_id,
             "endpoint": "/v1/chat/completions",
@@ -143,7 +142,7 @@ class RemoteBatches:
         return await self._read(RemoteBatch, "POST", "/batches", json.dumps(wanted).encode())
 
     async def reach(self) -> None:
-        """Whether the endpoint has batches at all."""
+        """Check that the endpoint supports batches at all."""
         await self._read(_Batches, "GET", "/batches?limit=1")
 
     async def look(self, remote_id: str) -> RemoteBatch:
@@ -153,7 +152,7 @@ class RemoteBatches:
         return await self._read(RemoteBatch, "POST", f"/batches/{remote_id}/cancel")
 
     async def results(self, batch: RemoteBatch) -> list[LineResult]:
-        """Of all lines that the batch tells of."""
+        """Return the results of all lines that the batch reports."""
         results: list[LineResult] = []
         for file_id in (batch.output_file_id, batch.error_file_id):
             if file_id:
@@ -171,12 +170,13 @@ class RemoteBatches:
         page = await self._read(_Files, "GET", f"/files?purpose=batch&limit={_PAGE}&order=desc")
         return next((file.id for file in page.data if file.filename == name), None)
 
-    async def _read(self, model: type[M], method: str, path: str, body: bytes | None = None) -> M:
+    async def _read(self, model: type[M], method: Literal["GET", "POST"], path: str, body: bytes | None = None) -> M:
         return _parsed(model, await self._endpoint.transfer(method, path, _SECONDS, body))
 
 
 def written_lines(calls: Sequence[BatchCall]) -> bytes:
-    """The file of a batch: calls that begin alike stand together, for servers that keep what prompts begin with."""
+    """Return the content of a batch file. Calls with similar beginnings are adjacent, for servers that cache prompt
+    prefixes."""
     return b"".join(
         b'{"custom_id":%s,"method":"POST","url":"/v1/chat/completions","body":%s}\n'
         % (json.dumps(call.key).encode(), call.body.encode())
@@ -185,7 +185,8 @@ def written_lines(calls: Sequence[BatchCall]) -> bytes:
 
 
 def _result(line: bytes) -> LineResult | None:
-    """None for what says nothing of any call: then the batch has ended without a word about it."""
+    """Return the result in a line, or None if the line refers to no call; the batch then ends without a result for
+    that call."""
     try:
         told = _ResultLine.model_validate_json(line)
     except ValidationError:

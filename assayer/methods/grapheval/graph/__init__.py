@@ -1,1 +1,1 @@
-"""The graph of labelled ideas: its records, its arrays, how it grows, and the part of it around one idea."""
+"""Graph of labelled ideas: its records, its arrays, its growth, and the subgraph around an idea."""

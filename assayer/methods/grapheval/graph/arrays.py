@@ -1,4 +1,4 @@
-"""A viewpoint graph as arrays, its edges, and parts of it."""
+"""Viewpoint graph as arrays, its edges, and subgraphs of it."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,19 +11,17 @@ from assayer.models import IdeaId
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-__all__ = ["INTER", "INTRA", "UNKNOWN", "GraphArrays", "GraphEdges", "subgraph", "undirected_edges"]
-
 
 Rows = NDArray[np.int32]
 """Rows of ideas."""
 INTRA, INTER = 0, 1
-"""Kinds of edges: between viewpoints of one idea, between viewpoints of two."""
+"""Kinds of edges: between viewpoints of the same idea, and between viewpoints of different ideas."""
 UNKNOWN = -1
-"""An idea without a label, or without a date."""
+"""Marker for an idea without a label or without a date."""
 
 
 class GraphEdges(NamedTuple):
-    """Every undirected edge is listed twice, once in each direction."""
+    """Edges of a graph; every undirected edge is listed twice, once in each direction."""
 
     sources: NDArray[np.int32]
     targets: NDArray[np.int32]
@@ -34,24 +32,24 @@ class GraphEdges(NamedTuple):
 
 @dataclass(frozen=True)
 class GraphArrays:
-    """n viewpoints of i ideas, joined by e directed edges. Raises ValueError when the shapes do not agree."""
+    """Graph of n viewpoints of i ideas, connected by e directed edges. Raises ValueError if the shapes do not agree."""
 
     vectors: NDArray[np.float32]
     """(n, d), unit rows."""
     idea_of: NDArray[np.int32]
-    """(n,) row of the idea; never descending, so an idea's viewpoints stand together."""
+    """Row of each viewpoint's idea, shape (n,). Never descending, so that an idea's viewpoints are contiguous."""
     ideas: tuple[IdeaId, ...]
     labels: NDArray[np.int16]
-    """(i,) row in `classes`, UNKNOWN without a label."""
+    """Row of each idea's label in `classes`, or UNKNOWN without a label; shape (i,)."""
     dates: NDArray[np.int32]
-    """(i,) days since 1970-01-01, UNKNOWN without a date."""
+    """Date of each idea in days since 1970-01-01, or UNKNOWN without a date; shape (i,)."""
     classes: tuple[str, ...]
-    """From worst to best where they are ordered."""
+    """Names of the classes, from worst to best if they are ordered."""
     sources: NDArray[np.int32]
     targets: NDArray[np.int32]
-    """(e,) what stands at the source reaches the target."""
+    """Target of each edge, shape (e,). Values propagate from the source to the target."""
     weights: NDArray[np.float32]
-    """(e,) cosines; edges of cosine 0 and below are left out."""
+    """Cosine of each edge, shape (e,); edges with a cosine of 0 or less are left out."""
     kinds: NDArray[np.int8]
     """(e,) INTRA or INTER."""
 
@@ -71,7 +69,8 @@ class GraphArrays:
             raise ValueError("An edge has no positive weight, or an end that is no viewpoint.")
 
     def adjacency(self) -> "sp.csr_array[np.float64, tuple[int, int]]":
-        """(n, n); row = target, column = source: `adjacency() @ x` sums over each viewpoint's neighbours."""
+        """Return the (n, n) adjacency matrix, with row = target and column = source: `adjacency() @ x` sums
+        over each viewpoint's neighbours."""
         import scipy.sparse as sp
 
         nodes = len(self.vectors)
@@ -79,7 +78,7 @@ class GraphArrays:
         return sp.csr_array(entries, shape=(nodes, nodes))
 
     def with_unknown(self, rows: NDArray[np.int32]) -> "GraphArrays":
-        """The same graph, the labels of some ideas hidden."""
+        """Return the graph with the labels of these ideas hidden."""
         labels = self.labels.copy()
         labels[rows] = UNKNOWN
         return replace(self, labels=labels)
@@ -91,7 +90,8 @@ def undirected_edges(
     weights: NDArray[np.float32],
     idea_of: NDArray[np.int32],
 ) -> GraphEdges:
-    """Both directions of each pair, once, in the order of targets; pairs without a positive weight are left out."""
+    """Build edges in both directions for each distinct pair, ordered by target. Pairs without a positive weight are
+    left out."""
     positive = weights > 0
     ends = np.stack([sources[positive], targets[positive]]).astype(np.int32)
     both = np.concatenate([ends, ends[::-1]], axis=1)
@@ -103,7 +103,8 @@ def undirected_edges(
 
 
 def subgraph(graph: GraphArrays, nodes: NDArray[np.integer]) -> GraphArrays:
-    """Some viewpoints, ascending and unique, with the edges among them; ideas that keep none are left out."""
+    """Return the subgraph of some viewpoints, which must be ascending and unique. Ideas without any of them are
+    left out."""
     place = np.full(len(graph.vectors), UNKNOWN, np.int32)
     place[nodes] = np.arange(len(nodes), dtype=np.int32)
     rows, idea_of = np.unique(graph.idea_of[nodes], return_inverse=True)

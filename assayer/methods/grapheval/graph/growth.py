@@ -1,4 +1,5 @@
-"""How a graph grows: which ideas are added, and with which edges. Pure decisions, the same for every store."""
+"""Plan the growth of a graph: which ideas are added, and with which edges. The functions are pure and independent of
+the store."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,62 +15,46 @@ from assayer.methods.grapheval.ports import NeighbourIndex
 from assayer.models import IdeaId
 from assayer.ports import Vectors
 
-__all__ = [
-    "EdgeEnds",
-    "GraphAdditions",
-    "IdeaFingerprint",
-    "check_for_contradictions",
-    "check_same_plan",
-    "edges_by_cosine",
-    "edges_by_relations",
-    "edges_of_new_ideas",
-    "initial_version",
-    "label_rows",
-    "missing_graph_error",
-    "next_version",
-    "plan_additions",
-]
-
-
 _BLOCK = 2048
-"""Viewpoints whose neighbours are asked for at once."""
+"""Number of viewpoints per neighbour query."""
 
 EdgeEnds = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]
 """Sources, targets and cosines of edges, each in one direction."""
 
 
 class IdeaFingerprint(NamedTuple):
-    """What a graph stores of an idea to recognise it: the hash of its words, and its label."""
+    """Stored data by which a graph recognises an idea: the hash of its words, and its label."""
 
     digest: str
     label: str | None
 
 
 class GraphAdditions(NamedTuple):
-    """What adding some ideas changes in a graph."""
+    """Changes to a graph when ideas are added."""
 
     new: tuple[PreparedIdea, ...]
     labels: tuple[tuple[IdeaId, str], ...]
-    """Labels that have become known of ideas that are there."""
+    """New labels of ideas that are already in the graph."""
     known: int
 
 
 def plan_additions(
     plan: GraphPlan, known: Mapping[IdeaId, IdeaFingerprint], ideas: Sequence[PreparedIdea]
 ) -> GraphAdditions:
-    """Raises InputError for an idea that contradicts the graph, or another of the same ideas."""
-    check_for_contradictions(plan, known, [one.idea for one in ideas])
+    """Plan the addition of ideas to a graph. Raises InputError for an idea that contradicts the graph or another of
+    the ideas."""
+    check_for_contradictions(plan, known, [item.idea for item in ideas])
     fingerprints = dict(known)
     new: list[PreparedIdea] = []
     labels: list[tuple[IdeaId, str]] = []
     already_there = 0
-    for one in ideas:
-        _check_new_idea(plan, one)
-        idea = one.idea
+    for item in ideas:
+        _check_new_idea(plan, item)
+        idea = item.idea
         before = fingerprints.get(idea.id)
         fingerprints[idea.id] = IdeaFingerprint(idea.digest, idea.label or (before.label if before else None))
         if before is None:
-            new.append(one)
+            new.append(item)
             continue
         already_there += 1
         if before.label is None and idea.label is not None:
@@ -80,7 +65,7 @@ def plan_additions(
 def check_for_contradictions(
     plan: GraphPlan, known: Mapping[IdeaId, IdeaFingerprint], ideas: Iterable[LabelledIdea]
 ) -> None:
-    """Raises InputError as `plan_additions` does, before anything was spent on extraction and embedding."""
+    """Raise InputError as `plan_additions` does, before extraction and embedding incur costs."""
     fingerprints = dict(known)
     for idea in ideas:
         if idea.label is not None and idea.label not in plan.classes:
@@ -116,7 +101,7 @@ def _check_contradiction(idea: LabelledIdea, before: IdeaFingerprint) -> None:
 
 
 def check_same_plan(present: GraphPlan, wanted: GraphPlan) -> None:
-    """Raises InputError when a graph was built in another way than is asked for now."""
+    """Raise InputError if the graph was built with settings other than those requested now."""
     if present.embedder != wanted.embedder or present.dimensions != wanted.dimensions:
         raise InputError(
             f"The graph {present.name!r} was made with the embedding model {present.embedder}, not with "
@@ -147,15 +132,15 @@ def missing_graph_error(name: str) -> InputError:
 def edges_of_new_ideas(
     new: Sequence[PreparedIdea], neighbours: NeighbourIndex, first_row: int, plan: GraphPlan, idea_of: NDArray[np.int32]
 ) -> GraphEdges:
-    """Edges of new ideas, whose vectors are `neighbours`' last rows, `first_row` on; `idea_of` holds the idea of
-    every row. Each undirected edge is listed in both directions."""
-    starts = first_row + np.cumsum([0, *(len(one.vectors) for one in new)])
+    """Return the edges of new ideas, in both directions. Their vectors are the last rows of `neighbours`, from
+    `first_row` on; `idea_of` holds the idea of every row."""
+    starts = first_row + np.cumsum([0, *(len(item.vectors) for item in new)])
     found = _edges_to_other_ideas(new, first_row, neighbours, plan.inter, idea_of)
-    for one, start in zip(new, starts[:-1], strict=True):
+    for item, start in zip(new, starts[:-1], strict=True):
         inside = (
-            edges_by_relations(one.vectors, one.relations)
+            edges_by_relations(item.vectors, item.relations)
             if plan.relations
-            else edges_by_cosine(one.vectors, plan.intra)
+            else edges_by_cosine(item.vectors, plan.intra)
         )
         found.append((inside[0] + start, inside[1] + start, inside[2]))
     sources, targets, weights = (np.concatenate(parts) for parts in zip(*found, strict=True))
@@ -165,10 +150,10 @@ def edges_of_new_ideas(
 def _edges_to_other_ideas(
     new: Sequence[PreparedIdea], first_row: int, neighbours: NeighbourIndex, inter: int, idea_of: NDArray[np.int32]
 ) -> list[EdgeEnds]:
-    """The nearest viewpoints of other ideas, for many viewpoints at once. The index holds an idea's own too,
-    so as many more are asked for."""
-    vectors = np.concatenate([one.vectors for one in new])
-    most = inter + max(len(one.vectors) for one in new)
+    """Return edges to the nearest viewpoints of other ideas, queried in batches. The index also holds an idea's own
+    viewpoints, so correspondingly more neighbours are requested."""
+    vectors = np.concatenate([item.vectors for item in new])
+    most = inter + max(len(item.vectors) for item in new)
     found: list[EdgeEnds] = []
     for start in range(0, len(vectors), _BLOCK):
         batch = np.arange(start, min(start + _BLOCK, len(vectors))) + first_row
@@ -180,7 +165,7 @@ def _edges_to_other_ideas(
 
 
 def edges_by_cosine(vectors: Vectors, intra: int) -> EdgeEnds:
-    """Edges inside an idea: each viewpoint to its `intra` nearest."""
+    """Return edges within an idea, from each viewpoint to its `intra` nearest."""
     cosines = vectors @ vectors.T
     np.fill_diagonal(cosines, -np.inf)
     most = min(intra, max(0, len(cosines) - 1))
@@ -190,13 +175,13 @@ def edges_by_cosine(vectors: Vectors, intra: int) -> EdgeEnds:
 
 
 def edges_by_relations(vectors: Vectors, relations: Sequence[tuple[int, int]]) -> EdgeEnds:
-    """Edges inside an idea: the related pairs, with their cosines as weights."""
+    """Return edges within an idea for the related pairs, with their cosines as weights."""
     ends = np.array(relations, np.int64).reshape(-1, 2)
     return ends[:, 0], ends[:, 1], np.einsum("ij,ij->i", vectors[ends[:, 0]], vectors[ends[:, 1]])
 
 
 def label_rows(plan: GraphPlan, labels: Iterable[str | None]) -> NDArray[np.int16]:
-    """Rows in the plan's classes."""
+    """Return the row of each label in the plan's classes, or UNKNOWN without a label."""
     rows = {name: row for row, name in enumerate(plan.classes)}
     return np.array([UNKNOWN if label is None else rows[label] for label in labels], np.int16)
 
@@ -206,9 +191,10 @@ def initial_version(plan: GraphPlan) -> str:
 
 
 def next_version(before: str, admission: GraphAdditions) -> str:
-    """The same ideas added in the same order to the same graph make the same version."""
+    """Return the version of the graph after the additions. It is deterministic: the same ideas added in the same
+    order to the same graph give the same version."""
     entries: Iterable[str] = (
-        *(f"{one.idea.id} {one.idea.digest} {one.idea.label}" for one in admission.new),
+        *(f"{item.idea.id} {item.idea.digest} {item.idea.label}" for item in admission.new),
         *(f"{idea} {label}" for idea, label in admission.labels),
     )
     return hashlib.sha256("\n".join((before, *entries)).encode()).hexdigest()[:16]

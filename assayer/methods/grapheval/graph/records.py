@@ -1,4 +1,4 @@
-"""Viewpoints, the labelled ideas that a graph knows, and the graph as a whole."""
+"""Records of viewpoints, of the labelled ideas in a graph, and of the graph as a whole."""
 
 import datetime as dt
 import hashlib
@@ -11,84 +11,73 @@ from assayer.methods.grapheval.graph.arrays import UNKNOWN, GraphArrays
 from assayer.models import Frozen, IdeaId
 from assayer.ports import Vectors
 
-__all__ = [
-    "AdditionSummary",
-    "GraphContents",
-    "GraphPlan",
-    "LabelledIdea",
-    "PreparedIdea",
-    "RefusedViewpoint",
-    "Viewpoint",
-    "Viewpoints",
-]
-
 
 class Viewpoint(Frozen):
-    """One statement of an idea: an idea, an argument or a fact."""
+    """Statement of an idea: an idea, an argument or a fact."""
 
     text: str
-    """Readable without the rest of the idea, unless marked otherwise."""
+    """Text of the statement, readable without the rest of the idea unless marked otherwise."""
     words: str
-    """The words of the idea that it is based on, as they appear there, on one line."""
+    """Words of the idea on which the statement is based, verbatim, on one line."""
     self_contained: bool = True
-    """False when it begins with a word whose referent could not be supplied."""
+    """Whether the statement is readable alone; false if it begins with a word whose referent could not be supplied."""
 
 
 class RefusedViewpoint(Frozen):
-    """A statement that is not used, and why."""
+    """Statement that is not used, with the reason."""
 
     text: str
     reason: str
 
 
 class Viewpoints(Frozen):
-    """All statements of one idea, in its order."""
+    """All statements of one idea, in the idea's order."""
 
     viewpoints: tuple[Viewpoint, ...]
     maker: str
-    """`splitter v1`, or the task with its version and model."""
+    """Extractor of the statements: `splitter v1`, or the task with its version and model."""
     refused: tuple[RefusedViewpoint, ...] = ()
 
 
 class LabelledIdea(Frozen):
-    """An idea whose outcome may be known: a decided submission, a rated proposal."""
+    """Idea whose outcome may be known, such as a decided submission or a rated proposal."""
 
     id: IdeaId
-    """As its source names it."""
+    """Id of the idea in its source."""
     title: str
     text: str
     """Without the title."""
     label: str | None
     date: dt.date | None
-    """When it became known, for cutoffs."""
+    """Date on which the idea became public, for cutoffs."""
     url: str = ""
 
     @property
     def day(self) -> int:
-        """Days since 1970-01-01, UNKNOWN without a date."""
+        """Date in days since 1970-01-01, or UNKNOWN without a date."""
         return UNKNOWN if self.date is None else (self.date - dt.date(1970, 1, 1)).days
 
     @property
     def digest(self) -> str:
-        """Of the words: the same words are the same idea, however they are laid out."""
+        """Hash of the words. The same words are the same idea, regardless of layout."""
         return hashlib.sha256(" ".join(f"{self.title} {self.text}".split()).encode()).hexdigest()[:32]
 
 
 class GraphPlan(Frozen):
-    """What all viewpoints of a graph have in common; it never changes."""
+    """Properties that all viewpoints of a graph share; they never change."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")
     embedder: str
     dimensions: int = Field(ge=1)
     maker: str
-    """What split the ideas into viewpoints: the splitter, or a task with its version and model."""
+    """Maker of the viewpoints: the splitter, or a task with its version and model."""
     classes: tuple[str, ...] = Field(min_length=2)
     ordered: bool
-    """Whether the classes stand from worst to best."""
+    """Whether the classes are ordered from worst to best."""
     intra: int = Field(default=5, ge=1)
     inter: int = Field(default=10, ge=1)
     relations: bool = False
-    """Edges inside an idea come from the language model's relations instead of from cosines."""
+    """Whether edges within an idea come from the language model's relations and not from cosines."""
 
     @model_validator(mode="after")
     def _distinct(self) -> "GraphPlan":
@@ -98,37 +87,37 @@ class GraphPlan(Frozen):
 
 
 class PreparedIdea(NamedTuple):
-    """An idea ready to be added to a graph: its viewpoints and their vectors."""
+    """Idea ready to be added to a graph, with its viewpoints and their vectors."""
 
     idea: LabelledIdea
     viewpoints: Viewpoints
     vectors: Vectors
-    """One unit row a viewpoint."""
+    """Vectors of the viewpoints, one unit row per viewpoint."""
     relations: tuple[tuple[int, int], ...] = ()
-    """Places of related viewpoints, for graphs with relations."""
+    """Pairs of positions of related viewpoints, for graphs with relations."""
 
 
 class AdditionSummary(NamedTuple):
-    """How many ideas, viewpoints and edges were added."""
+    """Counts of added ideas, viewpoints and edges."""
 
     ideas: int
     viewpoints: int
     edges: int
     """Undirected."""
     known: int
-    """Ideas that were already there, with the same words."""
+    """Number of ideas that were already in the graph with the same words."""
     labelled: int
-    """Of these, how many had no label before."""
+    """Number of known ideas that received their first label."""
 
 
 @dataclass(frozen=True)
 class GraphContents:
-    """A whole graph, read at one moment."""
+    """Contents of a whole graph at one point in time."""
 
     plan: GraphPlan
     version: str
-    """Names exactly these contents."""
+    """Identifier of exactly these contents."""
     arrays: GraphArrays
     ideas: tuple[LabelledIdea, ...]
     viewpoints: tuple[Viewpoint, ...]
-    """In the order of the arrays' rows."""
+    """Viewpoints in the order of the arrays' rows."""

@@ -1,4 +1,4 @@
-"""The part of a graph around one idea: all that a few rounds of propagation, or two layers of a network, can see."""
+"""Subgraph around an idea: everything that a few rounds of propagation or a two-layer network can reach."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,14 +13,12 @@ from assayer.methods.grapheval.ports import NearestViewpoints, Scorer
 from assayer.models import IdeaId
 from assayer.ports import Vectors
 
-__all__ = ["IdeaSubgraph", "LocalScorer", "SubgraphExtractor", "without_viewpoint"]
-
 Sparse = sp.csr_array[np.float64, tuple[int, int]]
 
 
 @dataclass(frozen=True)
 class SubgraphExtractor:
-    """Cuts the part around some viewpoints out of a graph; prepared once, asked often."""
+    """Extractor of the subgraph around some viewpoints; prepared once and used for many queries."""
 
     graph: GraphArrays
     hops: int
@@ -32,8 +30,8 @@ class SubgraphExtractor:
     def nodes_within(
         self, nodes: NDArray[np.integer], hops: int, allowed: NDArray[np.bool_] | None = None
     ) -> NDArray[np.int64]:
-        """Viewpoints at most so many edges from some others, these included; ascending. `allowed` (viewpoints,) keeps
-        to some of them."""
+        """Return the viewpoints at most `hops` edges away from `nodes`, including these, in ascending order.
+        `allowed`, shape (viewpoints,), restricts the search to some viewpoints."""
         reached = np.zeros(len(self.graph.vectors), np.bool_)
         reached[nodes] = True
         border = np.asarray(nodes)
@@ -46,7 +44,7 @@ class SubgraphExtractor:
         return np.flatnonzero(reached)
 
     def extract(self, nodes: NDArray[np.int64]) -> GraphArrays:
-        """The same as `graph.arrays.subgraph`, in time that does not grow with the graph."""
+        """Return the same result as `graph.arrays.subgraph`, in time that does not grow with the graph."""
         graph = self.graph
         edges = self._adjacency[nodes][:, nodes].tocoo()
         rows, idea_of = np.unique(graph.idea_of[nodes], return_inverse=True)
@@ -67,11 +65,11 @@ class SubgraphExtractor:
 
 @dataclass(frozen=True)
 class IdeaSubgraph:
-    """A piece of a graph with one idea put into it as its last."""
+    """Subgraph with one idea inserted as its last idea."""
 
     graph: GraphArrays
     row: int
-    """Of the idea."""
+    """Row of the idea."""
 
     @classmethod
     def of(
@@ -83,8 +81,8 @@ class IdeaSubgraph:
         day: int,
         allowed: NDArray[np.bool_],
     ) -> "IdeaSubgraph":
-        """`found` are the neighbours in the graph of each of the idea's vectors; `inside` are the edges
-        among these."""
+        """Insert an idea into the subgraph around it. `found` holds the neighbours of each of its vectors in
+        the graph; `inside` holds the edges within the idea."""
         hit = found.rows >= 0
         # Its neighbours are one hop away already.
         nodes = extractor.nodes_within(np.unique(found.rows[hit]), extractor.hops - 1, allowed)
@@ -118,7 +116,7 @@ class IdeaSubgraph:
 
 
 def without_viewpoint(around: IdeaSubgraph, place: int) -> IdeaSubgraph:
-    """The same without one of the idea's viewpoints, of which it must have others."""
+    """Return the subgraph without one of the idea's viewpoints; the idea must have others."""
     graph = around.graph
     row = int(np.searchsorted(graph.idea_of, around.row)) + place
     kept = (graph.sources != row) & (graph.targets != row)
@@ -137,8 +135,8 @@ def without_viewpoint(around: IdeaSubgraph, place: int) -> IdeaSubgraph:
 
 @dataclass(frozen=True)
 class LocalScorer:
-    """`Scorer`: another scorer that sees only the part of the graph around each asked idea, as it does for an idea that
-    is not in the graph. Calibrations are fitted on its scores."""
+    """`Scorer` that applies another scorer to the subgraph around each idea only, as for an idea outside the graph.
+    Calibrations are fitted on its scores."""
 
     scorer: Scorer
     hops: int

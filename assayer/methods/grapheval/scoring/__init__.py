@@ -1,1 +1,1 @@
-"""Scorers of outcomes, their calibration, and how they are measured on held-out ideas."""
+"""Scorers of outcomes, their calibration, and their measurement on held-out ideas."""

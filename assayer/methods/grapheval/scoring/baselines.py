@@ -1,4 +1,4 @@
-"""Label rates and logistic regressions on length, words and mean embeddings: what a verdict must beat."""
+"""Baselines that a verdict must beat: label rates and logistic regressions on length, words and mean embeddings."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -9,21 +9,6 @@ from assayer.errors import InputError
 from assayer.methods.grapheval.graph.arrays import UNKNOWN, GraphArrays, Rows
 from assayer.methods.grapheval.scoring.fitted_logistic import FittedLogistic, fit_length, fit_vectors, fit_words
 from assayer.models import IdeaId
-
-__all__ = [
-    "LENGTH",
-    "MAJORITY",
-    "MEAN_VIEWPOINT",
-    "TFIDF",
-    "IdeaLogistic",
-    "LengthLogistic",
-    "Majority",
-    "TfidfLogistic",
-    "idea_vectors",
-    "labelled_rows",
-    "labelled_rows_of_two_classes",
-]
-
 
 Floats = NDArray[np.float64]
 
@@ -38,7 +23,7 @@ MEAN_VIEWPOINT = "mean viewpoint + logistic regression"
 
 
 class IdeaLogistic:
-    """Logistic regression on one vector an idea, by default the mean of its viewpoints."""
+    """Logistic regression on one vector per idea, by default the mean of its viewpoints."""
 
     def __init__(self, name: str = MEAN_VIEWPOINT, features: Features | None = None) -> None:
         self.name = name
@@ -48,24 +33,25 @@ class IdeaLogistic:
         return self.fitted(graph, rows).of_vectors(self._features(graph)[rows])
 
     def fitted(self, graph: GraphArrays, rows: Rows) -> FittedLogistic:
-        """From the other ideas with a label than these rows."""
+        """Fit the regression on the labelled ideas other than these rows."""
         known = labelled_rows_of_two_classes(graph, rows)
         return fit_vectors(self._features(graph)[known], graph.labels[known], len(graph.classes))
 
 
 class _TextLogistic:
-    """Logistic regression on the texts of the ideas, learned from known ideas only."""
+    """Logistic regression on the texts of the ideas, trained on known ideas only."""
 
     def __init__(self, name: str, fit: FitTexts, texts: Mapping[IdeaId, str]) -> None:
         self.name = name
         self._fit, self._texts = fit, texts
 
     def score(self, graph: GraphArrays, rows: Rows) -> Floats:
-        """Raises InputError when the text of an idea is not there."""
+        """Score ideas by their texts. Raises InputError if the text of an idea is missing."""
         return self.fitted(graph, rows).of_texts(self._of(graph, rows))
 
     def fitted(self, graph: GraphArrays, rows: Rows) -> FittedLogistic:
-        """From the other ideas with a label than these rows. Raises InputError when the text of one is not there."""
+        """Fit the regression on the labelled ideas other than these rows. Raises InputError if the text of an
+        idea is missing."""
         known = labelled_rows_of_two_classes(graph, rows)
         return self._fit(self._of(graph, known), graph.labels[known], len(graph.classes))
 
@@ -80,21 +66,22 @@ class _TextLogistic:
 
 
 class TfidfLogistic(_TextLogistic):
-    """Of the words. Their weights are learned from known ideas only."""
+    """Logistic regression on TF-IDF word weights, which are learned from known ideas only."""
 
     def __init__(self, texts: Mapping[IdeaId, str]) -> None:
         super().__init__(TFIDF, fit_words, texts)
 
 
 class LengthLogistic(_TextLogistic):
-    """Of the number of characters: what a verdict must beat before it may be said to judge contents."""
+    """Logistic regression on the number of characters: the baseline that a verdict must beat before it can claim to
+    judge content."""
 
     def __init__(self, texts: Mapping[IdeaId, str]) -> None:
         super().__init__(LENGTH, fit_length, texts)
 
 
 class Majority:
-    """The rate of each label among the known ideas, whatever the idea."""
+    """Baseline that predicts the label rates of the known ideas, whatever the idea."""
 
     name = MAJORITY
 
@@ -105,7 +92,7 @@ class Majority:
 
 
 def idea_vectors(graph: GraphArrays) -> NDArray[np.float32]:
-    """(i, d) mean of each idea's viewpoints, scaled to length 1; 0 for an idea without any."""
+    """Return the mean of each idea's viewpoints scaled to length 1, shape (i, d); 0 for an idea without viewpoints."""
     sums = np.zeros((len(graph.ideas), graph.vectors.shape[1]), np.float32)
     np.add.at(sums, graph.idea_of, graph.vectors)
     lengths = np.linalg.norm(sums, axis=1, keepdims=True)
@@ -114,7 +101,7 @@ def idea_vectors(graph: GraphArrays) -> NDArray[np.float32]:
 
 
 def labelled_rows(graph: GraphArrays, rows: Rows) -> Rows:
-    """Ideas with a label that are not asked about. Raises InputError when there is none."""
+    """Return the labelled ideas that are not being scored. Raises InputError if there are none."""
     known = np.setdiff1d(np.flatnonzero(graph.labels != UNKNOWN), rows).astype(np.int32)
     if not len(known):
         raise InputError(
@@ -125,7 +112,7 @@ def labelled_rows(graph: GraphArrays, rows: Rows) -> Rows:
 
 
 def labelled_rows_of_two_classes(graph: GraphArrays, rows: Rows) -> Rows:
-    """`labelled_rows`. Raises InputError when all of them have the same label."""
+    """Return `labelled_rows`. Raises InputError if all of them have the same label."""
     known = labelled_rows(graph, rows)
     present = np.unique(graph.labels[known])
     if len(present) < 2:

@@ -19,27 +19,16 @@ from scipy.special import log_softmax, softmax
 from assayer.errors import ConfigurationError, InputError
 from assayer.models import Frozen
 
-__all__ = [
-    "FEWEST_HELD_OUT",
-    "AbstentionReason",
-    "CalibratedVerdict",
-    "ProbabilityCalibration",
-    "ProbabilityScaling",
-    "TrainingFile",
-    "TrainingProvenance",
-    "cross_fitted_probabilities",
-    "fit_calibration",
-]
-
 Floats = NDArray[np.float64]
 
 FEWEST_HELD_OUT = 30
 _REPLICATES = 200
 _INTERVAL = (0.05, 0.95)
 _FLOOR = 1e-6
-"""A scorer's 0 and 1 become this and its complement: no training data justify more certainty."""
+"""Minimum probability: a scorer's 0 and 1 become this value and its complement, because no training data justify more
+certainty."""
 _RIDGE = 1e-3
-"""Keeps the fit finite where the held-out ideas happen to be told apart without error."""
+"""Ridge penalty that keeps the fit finite if the held-out ideas are separated without error."""
 
 AbstentionReason = Literal["nothing known", "undecided", "unanswered"]
 """Why no class is named: no probability differs from the label rates significantly; two classes are equally
@@ -52,42 +41,44 @@ class TrainingFile(Frozen):
 
 
 class TrainingProvenance(Frozen):
-    """What numbers were learned from. Holds no text of any idea."""
+    """Data from which the numbers were learned. Contains no text of any idea."""
 
     made_at: dt.datetime
     files: tuple[TrainingFile, ...]
     embedding: str
     """Name of the embedder of the viewpoints."""
     viewpoints_by: str
-    """Who split the ideas: a splitter, or a model and its prompt version."""
+    """Maker of the viewpoints: a splitter, or a model and its prompt version."""
     counts: dict[str, int]
-    """Ideas learned from, by label."""
+    """Number of ideas learned from, by label."""
     seed: int
     split: str
-    """How the ideas were held out, for people: `5 stratified folds`, `after 2016-12-31`."""
+    """Description for readers of how the ideas were held out: `5 stratified folds`, `after 2016-12-31`."""
 
 
 class ProbabilityScaling(Frozen):
-    """One fitted `softmax(slope · log p + bias)`; slope = 1 / T."""
+    """Fitted scaling `softmax(slope · log p + bias)`; slope = 1 / T."""
 
     slope: float = Field(ge=0)
     bias: tuple[float, ...]
 
 
 class CalibratedVerdict(NamedTuple):
-    """Calibrated probabilities of one idea; NaN in all of them where the scorer gave no answer."""
+    """Calibrated probabilities of an idea; all NaN if the scorer gave no answer."""
 
     probabilities: Floats
     low: Floats
     high: Floats
-    """(classes,) 90 % interval: the uncertainty of the calibration itself."""
+    """Upper end of the 90 % interval, as `low` is its lower end, shape (classes,). It reflects the uncertainty of
+    the calibration itself."""
     best: int | None
-    """Row of the class, None when abstaining."""
+    """Row of the decided class, or None when abstaining."""
     abstention: AbstentionReason | None
 
 
 class ProbabilityCalibration(Frozen):
-    """Fitted for one scorer on one kind of data. JSON-able; holds fitted numbers only."""
+    """Calibration fitted for one scorer on one kind of data. It can be serialised to JSON and holds fitted numbers
+    only."""
 
     name: str
     scorer: str
@@ -96,23 +87,28 @@ class ProbabilityCalibration(Frozen):
     """Share of each class among the held-out ideas: the label prior that the scaling contains."""
     scaling: ProbabilityScaling
     replicates: tuple[ProbabilityScaling, ...]
-    """The same fit on bootstrap samples of the held-out ideas."""
+    """Scalings fitted on bootstrap samples of the held-out ideas."""
     band: float = Field(default=0.02, ge=0, le=1)
     """Probabilities closer than this to the label prior count as equal to it."""
     unanswered: int
-    """Held-out ideas without a score; they took no part."""
+    """Number of held-out ideas without a score, which are excluded from the fit."""
     provenance: TrainingProvenance
 
     @model_validator(mode="after")
     def _shapes_agree(self) -> "ProbabilityCalibration":
-        lengths = {len(self.classes), len(self.rates), *(len(one.bias) for one in (self.scaling, *self.replicates))}
+        lengths = {
+            len(self.classes),
+            len(self.rates),
+            *(len(replicate.bias) for replicate in (self.scaling, *self.replicates)),
+        }
         if len(lengths) != 1 or not self.replicates:
             raise ValueError("a calibration needs one rate and one bias for each class, and replicates")
         return self
 
     def verdicts(self, probabilities: Floats, prior: Sequence[float] | None = None) -> list[CalibratedVerdict]:
-        """`probabilities` is (n, classes) as the scorer gave them; `prior` the label rates of the venue that asks,
-        by default those of the held-out ideas. Raises InputError or ConfigurationError."""
+        """Return calibrated verdicts. `probabilities`, shape (n, classes), are the scorer's output; `prior`
+        holds the label rates of the target venue, by default those of the held-out ideas. Raises InputError or
+        ConfigurationError."""
         if probabilities.shape[1] != len(self.classes):
             raise ConfigurationError(
                 f"The calibration {self.name!r} knows {len(self.classes)} classes; the scorer gave "
@@ -122,7 +118,7 @@ class ProbabilityCalibration(Frozen):
         rates = np.array(self.rates) if prior is None else _checked_prior(prior, self.classes)
         shift = np.log(rates) - np.log(self.rates)
         values = _apply_scaling(self.scaling, probabilities, shift)
-        spread = np.stack([_apply_scaling(one, probabilities, shift) for one in self.replicates])
+        spread = np.stack([_apply_scaling(replicate, probabilities, shift) for replicate in self.replicates])
         return [self._verdict(values[row], spread[:, row], rates) for row in range(len(values))]
 
     def _verdict(self, values: Floats, spread: Floats, rates: Floats) -> CalibratedVerdict:
@@ -182,8 +178,8 @@ def fit_calibration(
 def cross_fitted_probabilities(
     probabilities: Floats, truth: NDArray[np.int16], folds: int = 10, seed: int = 0
 ) -> Floats:
-    """(n, classes): held-out answers, each calibrated by a scaling fitted on the other folds, so that what is measured
-    on them holds for ideas that took no part in the fit. NaN where the scorer gave no answer."""
+    """Return cross-fitted probabilities, shape (n, classes). Each answer is calibrated by a scaling fitted on the
+    other folds, so that measurements hold for ideas outside the fit. NaN if the scorer gave no answer."""
     answered = np.flatnonzero(~np.isnan(probabilities).any(axis=1))
     shuffled = np.random.default_rng(seed).permutation(answered)
     by_label = shuffled[np.argsort(truth[shuffled], kind="stable")]
@@ -199,7 +195,7 @@ def cross_fitted_probabilities(
 def _fit_scaling(
     probabilities: Floats, truth: NDArray[np.int16], near: ProbabilityScaling | None = None
 ) -> ProbabilityScaling:
-    """Least log loss, with the slope at 0 or above; the search starts at `near`."""
+    """Fit the scaling with the smallest log loss and a slope of at least 0; the search starts at `near`."""
     from scipy.optimize import minimize
 
     logs = _logs(probabilities)

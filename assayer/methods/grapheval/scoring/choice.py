@@ -1,4 +1,4 @@
-"""The choice of a scorer among several, by ideas held out inside the ideas that may be learned from."""
+"""Choice among several scorers, by holding out some of the ideas that may be learned from."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -26,24 +26,23 @@ from assayer.methods.grapheval.scoring.metrics import auroc, bootstrap
 from assayer.models import IdeaId, MeasuredScorer, ScorerChoice
 from assayer.text.code_links import without_code_links
 
-__all__ = ["BestOf", "Candidates", "candidates", "described_choice", "titled_text"]
-
 _ROUNDS = 500
-"""Of the bootstrap."""
+"""Number of bootstrap resamples."""
 CHOICE = "chosen inside the ideas learned from"
 
 
 class Candidates(NamedTuple):
     choosable: tuple[Scorer, ...]
     yardsticks: tuple[Scorer, ...]
-    """Measured and never chosen: a verdict by the length of a text would be worth nothing to whoever learns of it."""
+    """Scorers that are measured but never chosen: a verdict by the length of a text would be worthless to its
+    readers."""
 
 
 def candidates(texts: Mapping[IdeaId, str], options: GraphEvalOptions) -> Candidates:
-    """The graph's scorers that need no training, and the simple ones beside them."""
+    """Return the graph scorers that need no training, and the simple baselines."""
     propagations: dict[str, Scorer] = {
-        one.name: LocalScorer(one, options.reach)
-        for one in (propagation_scorer(options), LabelPropagation(options.rounds))
+        item.name: LocalScorer(item, options.reach)
+        for item in (propagation_scorer(options), LabelPropagation(options.rounds))
     }
     return Candidates(
         (*propagations.values(), TfidfLogistic(texts), IdeaLogistic()), (LengthLogistic(texts), Majority())
@@ -66,12 +65,12 @@ class BestOf:
         return self.choose(graph, rows).score(graph, rows)
 
     def choose(self, graph: GraphArrays, rows: Rows) -> Scorer:
-        """Raises InputError when the known ideas have fewer than two labels."""
+        """Choose a scorer. Raises InputError if the known ideas have fewer than two labels."""
         known = labelled_rows_of_two_classes(graph, rows)
         hidden = graph.with_unknown(rows)
         parts = stratified_folds(hidden, min(self._folds, len(known)), self._seed)
         truth = graph.labels[known]
-        values = [auroc(truth, held_out_scores(one, hidden, parts)[known]) for one in self._scorers]
+        values = [auroc(truth, held_out_scores(scorer, hidden, parts)[known]) for scorer in self._scorers]
         return self._scorers[int(np.argmax(values))]
 
 
@@ -83,7 +82,8 @@ def described_choice(
     split: str,
     seed: int,
 ) -> ScorerChoice:
-    """All scores are (ideas, classes), of the same held-out ideas; `chosen_scores` those of the choice as a whole."""
+    """Describe the choice of a scorer. All scores have shape (ideas, classes) and concern the same held-out ideas;
+    `chosen_scores` are those of the whole selection procedure."""
 
     def measured(name: str, scores: NDArray[np.float64]) -> MeasuredScorer:
         found = bootstrap(auroc, truth, [scores], _ROUNDS, seed)
@@ -108,11 +108,12 @@ def described_choice(
 
 
 def _either_way(scores: NDArray[np.float64], truth: NDArray[np.int16]) -> NDArray[np.float64]:
-    """Of two outcomes, turned round where that tells them better apart: longer is better in one year and worse in
-    another, and a yardstick that was learned the wrong way round would be beaten by anything."""
+    """Return the scores, with the two outcomes swapped if that separates them better. Greater length is better in
+    some years and worse in others, and a baseline learned in the wrong direction would be too easy to beat."""
     return scores[:, ::-1] if scores.shape[1] == 2 and auroc(truth, scores) < 0.5 else scores
 
 
 def titled_text(title: str, text: str) -> str:
-    """What regressions on words and length read: sentences about its code would tell that an idea was accepted."""
+    """Return the text for regressions on words and length. Sentences about the idea's code are removed, because
+    they would reveal that it was accepted."""
     return without_code_links(text if text.startswith(title) else f"{title}\n\n{text}")

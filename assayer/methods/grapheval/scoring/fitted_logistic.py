@@ -18,8 +18,6 @@ from assayer.models import Frozen
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-__all__ = ["FeatureKind", "FittedLogistic", "fit_length", "fit_vectors", "fit_words"]
-
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int16]
 FeatureKind = Literal["words", "mean viewpoint", "length"]
@@ -28,22 +26,22 @@ _MOST_TERMS = 100_000
 
 
 class FittedLogistic(Frozen):
-    """One logistic regression. Holds single words of the ideas it learned from, and no text of them."""
+    """Fitted logistic regression. It holds single words of the ideas it was trained on, but none of their texts."""
 
     kind: FeatureKind
     classes: int
     present: tuple[int, ...]
-    """Rows of the outcomes that occurred; the others have probability 0."""
+    """Rows of the outcomes that occurred in training; all others have probability 0."""
     coefficients: tuple[tuple[float, ...], ...]
     """(present, features)"""
     intercepts: tuple[float, ...]
     terms: tuple[str, ...] = ()
-    """Of `words`, in the order of the features."""
+    """Vocabulary of a regression of kind `words`, in the order of the features."""
     rarity: tuple[float, ...] = ()
     """Inverse document frequency of each term."""
     centre: float = 0.0
     spread: float = 1.0
-    """Of `length`: mean and standard deviation of the logarithm of the number of characters."""
+    """Standard deviation of the logarithm of the number of characters, with `centre` as its mean; for kind `length`."""
 
     @model_validator(mode="after")
     def _shapes_agree(self) -> "FittedLogistic":
@@ -60,12 +58,13 @@ class FittedLogistic(Frozen):
         return self
 
     def of_texts(self, texts: Sequence[str]) -> Floats:
-        """(texts, classes), of `words` and `length`."""
+        """Return the probabilities of texts, shape (texts, classes), for the kinds `words` and `length`."""
         features = self._vectorizer.transform(texts) if self.kind == "words" else self._standard_lengths(texts)
         return self._probabilities(features)
 
     def of_vectors(self, vectors: NDArray[np.float32]) -> Floats:
-        """(ideas, classes), of `mean viewpoint`; `vectors` is (ideas, d)."""
+        """Return the probabilities of vectors, shape (ideas, classes), for the kind `mean viewpoint`. `vectors`
+        has shape (ideas, d)."""
         return self._probabilities(vectors)
 
     def _probabilities(self, features: NDArray[np.floating] | sp.csr_matrix) -> Floats:
@@ -88,7 +87,8 @@ class FittedLogistic(Frozen):
 
 
 def fit_words(texts: Sequence[str], labels: Labels, classes: int) -> FittedLogistic:
-    """Of TF-IDF weights; which words there are, and how rare they are, is learned from these texts too."""
+    """Fit a logistic regression on TF-IDF weights. The vocabulary and its document frequencies are learned from
+    these texts too."""
     words = _vectorizer(max_features=_MOST_TERMS)
     features = words.fit_transform(texts)
     return _fitted("words", features, labels, classes).model_copy(
@@ -104,7 +104,7 @@ def fit_vectors(vectors: NDArray[np.float32], labels: Labels, classes: int) -> F
 
 
 def fit_length(texts: Sequence[str], labels: Labels, classes: int) -> FittedLogistic:
-    """Of the logarithm of the number of characters."""
+    """Fit a logistic regression on the logarithm of the number of characters."""
     lengths = _log_lengths(texts)
     centre, spread = float(lengths.mean()), float(lengths.std()) or 1.0
     fitted = _fitted("length", (lengths - centre) / spread, labels, classes)

@@ -1,4 +1,4 @@
-"""Which ideas are held out, and what a scorer says of them with their labels hidden."""
+"""Selection of held-out ideas, and the scores of a scorer on them with their labels hidden."""
 
 from collections.abc import Sequence
 
@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from assayer.errors import InputError
 from assayer.methods.grapheval.graph.arrays import UNKNOWN, GraphArrays, Rows
 from assayer.methods.grapheval.ports import Scorer
-
-__all__ = ["held_out_scores", "ideas_later_than", "stratified_folds"]
 
 
 def stratified_folds(graph: GraphArrays, folds: int, seed: int) -> tuple[Rows, ...]:
@@ -41,7 +39,8 @@ def ideas_later_than(graph: GraphArrays, day: int) -> Rows:
 
 
 def held_out_scores(scorer: Scorer, graph: GraphArrays, parts: Sequence[Rows]) -> NDArray[np.float64]:
-    """(i, classes): what a scorer says of each part while it sees the labels of the others only; NaN elsewhere."""
+    """Return the scores of each part with only the labels of the other ideas visible, shape (i, classes); NaN for
+    ideas in no part."""
     found = np.full((len(graph.ideas), len(graph.classes)), np.nan)
     for rows in parts:
         found[rows] = scorer.score(graph.with_unknown(rows), rows)

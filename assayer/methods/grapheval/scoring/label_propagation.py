@@ -18,32 +18,23 @@ from assayer.methods.grapheval.ports import Scorer
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-__all__ = [
-    "LabelPropagation",
-    "PropagationResult",
-    "StrongestEdgesScorer",
-    "propagate",
-    "propagation_scorer",
-    "strongest_edges",
-]
-
 
 Distributions = NDArray[np.float64]
-"""Rows sum to 1; a row of zeros has been reached by no label."""
+"""Label distribution of each viewpoint. Rows sum to 1, or are zero if no label has reached the viewpoint."""
 
 
 class PropagationResult(NamedTuple):
-    """Where the labels came to rest."""
+    """Final label distributions of a propagation."""
 
     nodes: Distributions
     """(n, classes)"""
     rounds: int
     converged: bool
-    """No viewpoint's most probable class changed in the last round."""
+    """Whether the most probable class of every viewpoint was unchanged in the last round."""
 
 
 def propagate(graph: GraphArrays, rounds: int = MAX_ROUNDS) -> PropagationResult:
-    """From the labels that the graph knows, until the most probable classes stand still, at most `rounds` times."""
+    """Propagate the known labels until the most probable classes no longer change, for at most `rounds` rounds."""
     weights = _normalised_weights(graph.adjacency())
     state = _initial(graph)
     leaders = _most_probable_classes(state)
@@ -56,7 +47,7 @@ def propagate(graph: GraphArrays, rounds: int = MAX_ROUNDS) -> PropagationResult
 
 
 def _initial(graph: GraphArrays) -> Distributions:
-    """One-hot for the viewpoints of labelled ideas, zero for the others."""
+    """Return one-hot rows for the viewpoints of labelled ideas and zero rows for the others."""
     labels = graph.labels[graph.idea_of]
     state = np.zeros((len(labels), len(graph.classes)))
     known = np.flatnonzero(labels != UNKNOWN)
@@ -67,7 +58,8 @@ def _initial(graph: GraphArrays) -> Distributions:
 def _normalised_weights(
     weights: "sp.csr_array[np.float64, tuple[int, int]]",
 ) -> "sp.csr_array[np.float64, tuple[int, int]]":
-    """Each row divided by its sum, so that a viewpoint's weights sum to 1; each direction of an edge has its own."""
+    """Divide each row by its sum, so that a viewpoint's weights sum to 1. The two directions of an edge may have
+    different weights."""
     sizes = np.diff(weights.indptr)
     sums: NDArray[np.float64] = np.asarray(weights @ np.ones(weights.shape[1]))
     weights.data /= np.repeat(sums, sizes)
@@ -82,7 +74,7 @@ def _normalised_rows(state: Distributions) -> Distributions:
 
 
 def _most_probable_classes(state: Distributions) -> NDArray[np.int64]:
-    """The most probable class of each viewpoint, UNKNOWN where no label has arrived."""
+    """Return the most probable class of each viewpoint, or UNKNOWN if no label has reached it."""
     leaders: NDArray[np.int64] = state.argmax(axis=1)
     leaders[state @ np.ones(state.shape[1]) == 0] = UNKNOWN
     return leaders
@@ -90,7 +82,7 @@ def _most_probable_classes(state: Distributions) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class LabelPropagation:
-    """`Scorer`: the sum of an idea's viewpoints after propagation."""
+    """`Scorer` by label propagation: sums the distributions of an idea's viewpoints after propagation."""
 
     rounds: int = MAX_ROUNDS
 
@@ -128,7 +120,7 @@ def strongest_edges(graph: GraphArrays, inter: int) -> GraphArrays:
 
 
 class StrongestEdgesScorer:
-    """Another scorer on the graph's strongest edges between ideas."""
+    """Scorer that applies another scorer to the graph's strongest edges between ideas."""
 
     def __init__(self, scorer: Scorer, inter: int) -> None:
         self.name = f"{scorer.name}, {inter} strongest edges"
@@ -140,6 +132,6 @@ class StrongestEdgesScorer:
 
 
 def propagation_scorer(options: GraphEvalOptions) -> Scorer:
-    """The scorer that needs no training, as the options have it."""
+    """Return the scorer that needs no training, configured by the options."""
     scorer = LabelPropagation(options.rounds)
     return scorer if options.strongest is None else StrongestEdgesScorer(scorer, options.strongest)

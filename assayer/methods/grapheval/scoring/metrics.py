@@ -1,8 +1,7 @@
-"""How good probabilities are against known labels, with intervals by bootstrap over ideas.
+"""Measure probabilities against known labels, with intervals by bootstrap over ideas.
 
-A row of NaN is an answer that was not given. It stays in the denominator: for accuracy and F1 it is wrong, for
-AUROC it loses every comparison; for the calibration error, which speaks about given answers only, it is left out.
-"""
+A row of NaN is a missing answer. It stays in the denominator: it is wrong for accuracy and F1, and loses every
+comparison for AUROC. The calibration error leaves it out, because it concerns answers only."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -10,21 +9,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Estimate", "Measure", "accuracy", "auroc", "bootstrap", "brier", "calibration_error"]
-
-
 Truth = NDArray[np.int16]
-"""(n,) row of the true class."""
+"""Row of the true class of each idea, shape (n,)."""
 Probabilities = NDArray[np.float64]
-"""(n, classes); rows of NaN where no answer was given."""
+"""Probabilities of shape (n, classes); rows without an answer are NaN."""
 Measure = Callable[[Truth, Probabilities], float]
-"""NaN where it is not defined, such as an AUROC of one class."""
+"""Metric over true classes and probabilities. NaN if undefined, such as the AUROC of a single class."""
 
 _NO_ANSWER = -1
 
 
 class Estimate(NamedTuple):
-    """A value and its 95 % interval."""
+    """Estimated value with its 95 % interval."""
 
     value: float
     low: float
@@ -47,7 +43,8 @@ def auroc(truth: Truth, probabilities: Probabilities) -> float:
 
 
 def calibration_error(truth: Truth, probabilities: Probabilities, bins: int = 10) -> float:
-    """Expected calibration error of the decided class: mean gap of confidence and accuracy over equal bins."""
+    """Return the expected calibration error of the decided class: the mean gap between confidence and accuracy over
+    bins of equal width."""
     answered = ~np.isnan(probabilities).any(axis=1)
     if not answered.any():
         return float("nan")
@@ -59,7 +56,8 @@ def calibration_error(truth: Truth, probabilities: Probabilities, bins: int = 10
 
 
 def brier(truth: Truth, probabilities: Probabilities) -> float:
-    """Half the mean squared error of all classes, with two classes that of either; 1 for an answer not given."""
+    """Return half the squared error summed over classes, averaged over ideas; with two classes this is the error of
+    either class. A missing answer counts as 1."""
     hits = np.eye(probabilities.shape[1])[truth]
     errors = ((probabilities - hits) ** 2).sum(axis=1) / 2
     return float(np.where(np.isnan(errors), 1.0, errors).mean())
@@ -96,7 +94,8 @@ def most_probable_classes(probabilities: Probabilities) -> NDArray[np.int64]:
 
 
 def _auroc(positive: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
-    """By the rank-sum formula, over answered pairs; divided by all pairs, so unanswered ones are lost."""
+    """Return the AUROC by the rank-sum formula over answered pairs, divided by all pairs, so that unanswered pairs
+    count as incorrect."""
     from scipy.stats import rankdata
 
     pairs = int(positive.sum()) * int((~positive).sum())

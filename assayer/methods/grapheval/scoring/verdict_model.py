@@ -1,4 +1,4 @@
-"""What `assayer graph train` writes and a verdict is spoken from: the chosen scorer, its calibration, its card."""
+"""Verdict model that `assayer graph train` writes: the chosen scorer, its calibration and its card."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -11,26 +11,25 @@ from assayer.methods.grapheval.scoring.calibration import ProbabilityCalibration
 from assayer.methods.grapheval.scoring.fitted_logistic import FeatureKind, FittedLogistic
 from assayer.models import Frozen, IdeaId, ScorerChoice
 
-__all__ = ["VerdictModel", "fit_logistic"]
-
 
 class VerdictModel(Frozen):
-    """JSON-able. Its card is `choice` with the provenance of the calibration: what it learned from, how it was split,
-    what it and simpler scorers are worth on ideas held out."""
+    """Verdict model that can be serialised to JSON. Its card consists of `choice` and the calibration's provenance:
+    the training data, the split, and the measured quality of the model and of simpler scorers on held-out ideas."""
 
     calibration: ProbabilityCalibration
     choice: ScorerChoice
     earliest: dt.date | None
     latest: dt.date | None
-    """Of the ideas learned from; None where none is dated."""
+    """Latest date of the ideas learned from, as `earliest` is the first; None if none is dated."""
     fitted: FittedLogistic | None
-    """None where the chosen scorer reads labels off the graph and nothing has to be fitted."""
+    """Fitted regression, or None if the chosen scorer reads labels from the graph and needs no fitting."""
 
 
 def fit_logistic(
     kind: FeatureKind, graph: GraphArrays, texts: Mapping[IdeaId, str], without: Rows | None = None
 ) -> FittedLogistic:
-    """From all ideas with a label but some. Raises InputError where fewer than two outcomes are left."""
+    """Fit a regression on all labelled ideas except `without`. Raises InputError if fewer than two outcomes are
+    left."""
     left_out = np.empty(0, np.int32) if without is None else without
     if kind == "mean viewpoint":
         return IdeaLogistic().fitted(graph, left_out)

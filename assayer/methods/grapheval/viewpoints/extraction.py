@@ -1,6 +1,5 @@
-"""Extraction of viewpoints: by the language model where there is one, else by the splitter, and checked either way;
-and preparation of many labelled ideas for a graph.
-"""
+"""Extraction of viewpoints, and preparation of many labelled ideas for a graph. The language model extracts if there is
+one, else the splitter; the result is checked in both cases."""
 
 from collections.abc import Callable, Sequence
 
@@ -14,20 +13,19 @@ from assayer.methods.grapheval.tasks import RELATIONS, VIEWPOINTS
 from assayer.methods.grapheval.viewpoints.faithfulness import IdeaWords, check_faithfulness
 from assayer.methods.grapheval.viewpoints.splitter import SPLITTER, refers_back, split_viewpoints
 from assayer.ports import Embedder
+from assayer.run.concurrency import gather_all
 from assayer.run.run import Run
-from assayer.run.structured_concurrency import together
-
-__all__ = ["extract_viewpoints", "extractor_name", "prepare_ideas", "relate_viewpoints"]
 
 
 def extractor_name(llm: Llm) -> str:
-    """What extracts viewpoints, with everything that changes them: task, version and model, or the splitter."""
+    """Return the name of the viewpoint extractor with everything that changes its output: task, version and model,
+    or the splitter."""
     return f"{VIEWPOINTS.name} v{VIEWPOINTS.version}, {', '.join(llm.models)}" if llm.models else SPLITTER
 
 
 async def extract_viewpoints(text: str, llm: Llm, run: Run, most: int) -> Viewpoints:
-    """At most `most` viewpoints. Where the model gives nothing usable the splitter takes over, which is journalled
-    and named in the result. Raises BudgetExhausted, LlmRejected or LlmUnavailable."""
+    """Extract at most `most` viewpoints. If the model returns nothing usable, the splitter is used instead; the
+    journal records this and the result names the extractor. Raises BudgetExhausted, LlmRejected or LlmUnavailable."""
     if not llm.models:
         return Viewpoints(viewpoints=split_viewpoints(text, most), maker=SPLITTER)
     try:
@@ -38,12 +36,12 @@ async def extract_viewpoints(text: str, llm: Llm, run: Run, most: int) -> Viewpo
         run.journal.record_failure("extraction of viewpoints by the model, done by the splitter instead", error)
         return Viewpoints(viewpoints=split_viewpoints(text, most), maker=SPLITTER)
     given = [
-        Viewpoint(text=one.statement, words=one.words, self_contained=not refers_back(one.statement))
-        for one in answer.viewpoints
+        Viewpoint(text=viewpoint.statement, words=viewpoint.words, self_contained=not refers_back(viewpoint.statement))
+        for viewpoint in answer.viewpoints
     ]
     kept, refused = check_faithfulness(given, IdeaWords(text))
-    for one in refused:
-        run.journal.record_dropped("viewpoint", f"unfaithful to the idea: {one.reason}")
+    for item in refused:
+        run.journal.record_dropped("viewpoint", f"unfaithful to the idea: {item.reason}")
     return Viewpoints(viewpoints=kept, maker=extractor_name(llm), refused=refused)
 
 
@@ -52,7 +50,9 @@ async def relate_viewpoints(text: str, viewpoints: Sequence[Viewpoint], llm: Llm
 
     Supporting and opposing pairs alike join viewpoints of one idea, which has one label: both are plain edges.
     """
-    labelled = tuple(LabelledViewpoint(label=f"V{n}", text=one.text) for n, one in enumerate(viewpoints, start=1))
+    labelled = tuple(
+        LabelledViewpoint(label=f"V{n}", text=viewpoint.text) for n, viewpoint in enumerate(viewpoints, start=1)
+    )
     try:
         answer = await ask(llm, RELATIONS, RelationsQuestion(idea=text, viewpoints=labelled), run)
     except (LlmRejected, LlmUnavailable):
@@ -60,14 +60,14 @@ async def relate_viewpoints(text: str, viewpoints: Sequence[Viewpoint], llm: Llm
     except LlmError as error:
         run.journal.record_failure("relations between viewpoints", error)
         return []
-    return [(int(one.first[1:]) - 1, int(one.second[1:]) - 1) for one in answer.relations]
+    return [(int(relation.first[1:]) - 1, int(relation.second[1:]) - 1) for relation in answer.relations]
 
 
 _IDEAS_AT_ONCE = 32
 
 RelatedPairs = tuple[tuple[int, int], ...]
 ProgressCallback = Callable[[int, int], None]
-"""Ideas done, and ideas in all."""
+"""Callback that receives the number of completed ideas and the total number of ideas."""
 
 
 async def prepare_ideas(
@@ -80,19 +80,19 @@ async def prepare_ideas(
     characters: int,
     progress: ProgressCallback = lambda done, total: None,
 ) -> list[PreparedIdea]:
-    """In the same order, at most `most` viewpoints of the first `characters` of each. Raises InputError for an idea
-    without a statement, and what `extract_viewpoints` raises."""
+    """Prepare ideas in order, with at most `most` viewpoints of the first `characters` of each. Raises InputError
+    for an idea without a statement, and what `extract_viewpoints` raises."""
     prepared: list[PreparedIdea] = []
     for start in range(0, len(ideas), _IDEAS_AT_ONCE):
         batch = ideas[start : start + _IDEAS_AT_ONCE]
-        extracted = await together(_idea_viewpoints(idea, plan, llm, run, most, characters) for idea in batch)
-        texts = [viewpoint.text for one, _ in extracted for viewpoint in one.viewpoints]
+        extracted = await gather_all(_idea_viewpoints(idea, plan, llm, run, most, characters) for idea in batch)
+        texts = [viewpoint.text for item, _ in extracted for viewpoint in item.viewpoints]
         vectors = await embedder.embed(texts, "passage")
-        ends = np.cumsum([len(one.viewpoints) for one, _ in extracted])
+        ends = np.cumsum([len(item.viewpoints) for item, _ in extracted])
         parts = np.split(vectors, ends[:-1])
         prepared += [
-            PreparedIdea(idea, one, part, pairs)
-            for idea, (one, pairs), part in zip(batch, extracted, parts, strict=True)
+            PreparedIdea(idea, item, part, pairs)
+            for idea, (item, pairs), part in zip(batch, extracted, parts, strict=True)
         ]
         progress(len(prepared), len(ideas))
     return prepared
@@ -110,5 +110,6 @@ async def _idea_viewpoints(
         raise InputError(
             f"Idea {idea.id!r} holds no statement to compare: {text[:60]!r}.", "It needs at least one whole sentence."
         )
-    pairs = tuple(await relate_viewpoints(text, extracted.viewpoints, llm, run)) if plan.relations else ()
-    return extracted, pairs
+    if not (plan.relations and llm.models):
+        return extracted, ()
+    return extracted, tuple(await relate_viewpoints(text, extracted.viewpoints, llm, run))

@@ -14,20 +14,19 @@ import Stemmer
 from assayer.citing.quotes import stands_in
 from assayer.methods.grapheval.graph.records import RefusedViewpoint, Viewpoint
 
-__all__ = ["IdeaWords", "check_faithfulness"]
-
 MOST_FOREIGN = 0.4
-"""Share of a viewpoint's content words that may not occur in the idea: a paraphrase needs some of its own."""
+"""Maximum share of a viewpoint's content words that do not occur in the idea; a paraphrase needs some words of its own.
+"""
 FEWEST_FOREIGN = 3
-"""Fewer words than this are never too many."""
+"""Minimum number of foreign words for a refusal; fewer are always accepted."""
 
 _NUMBER = re.compile(r"(?<![\w.])(?<!\d,)(?<![A-Za-z]-)\d[\d,]*(?:\.\d+)?(?![\w])")
 _TERM = re.compile(
     r"\b(?:[A-Za-z]+-\d[\w.]*\b|(?=\w*[A-Z0-9])(?:[^\WA-Z]*+[A-Z]\w*?[A-Z]\w*+|[^\WA-Za-z]*+[A-Za-z]\w*?\d\w*+|\d++[A-Za-z]\w*+)\b)"
 )
-"""Acronyms, mixed case, letters with digits: CNN, BiLSTM, GPT4, GPT-4, 3D."""
+"""Pattern for acronyms, mixed case, and letters with digits: CNN, BiLSTM, GPT4, GPT-4, 3D."""
 _NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]{2,}\b")
-"""Capitalised in the middle of a sentence."""
+"""Pattern for a capitalised word in the middle of a sentence."""
 _COMPOUND = re.compile(r"\b[a-z]{2,}(?:-[a-z]{2,})+\b")
 _WORD = re.compile(r"[^\W\d_]+")
 _SMALL_NUMBERS = dict(
@@ -48,11 +47,11 @@ _COMMON_WORDS = frozenset(
     without work would yet you your
     """.split()  # noqa: SIM905 - a hundred words are read as text, not as a list
 )
-"""Words that belong to no idea in particular."""
+"""Common words that are not specific to any idea."""
 
 
 class IdeaWords:
-    """What stands in an idea, read once for all of its viewpoints."""
+    """Words and numbers of an idea, extracted once for all of its viewpoints."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -77,29 +76,31 @@ class IdeaWords:
 
     @cached_property
     def _squeezed(self) -> str:
-        """Letters and digits only, so that `time-series` stands in `time series`."""
+        """Letters and digits of the idea only, so that `time-series` matches `time series`."""
         return re.sub(r"[\W_]+", "", self._text.casefold())
 
     def foreign(self, statement: str) -> list[str]:
-        """Numbers, names and terms of a statement that stand nowhere in the idea, in order."""
-        numbers = [one for one in _NUMBER.findall(statement) if _plain_number(one) not in self._numbers]
-        terms = [one for one in _TERM.findall(statement) if not self._has_term(one)]
-        names = [one for one in _NAME.findall(statement) if one.casefold() not in self._squeezed]
-        compounds = [one for one in _COMPOUND.findall(statement) if not self._has_compound(one)]
+        """Return the numbers, names and terms of a statement that do not occur in the idea, in order."""
+        numbers = [item for item in _NUMBER.findall(statement) if _plain_number(item) not in self._numbers]
+        terms = [item for item in _TERM.findall(statement) if not self._has_term(item)]
+        names = [item for item in _NAME.findall(statement) if item.casefold() not in self._squeezed]
+        compounds = [item for item in _COMPOUND.findall(statement) if not self._has_compound(item)]
         return list(dict.fromkeys([*numbers, *terms, *names, *compounds]))
 
     def own_share(self, statement: str) -> tuple[int, int]:
-        """Content words of a statement that the idea does not have, and all of them."""
+        """Return the number of the statement's content words that the idea lacks, and the number of all its
+        content words."""
         words = {word for word in _WORD.findall(statement.casefold()) if len(word) > 3 and word not in _COMMON_WORDS}
         foreign = sum(stem not in self._stems for stem in self._stemmer.stemWords(sorted(words)))
         return foreign, len(words)
 
     def has(self, words: str) -> bool:
-        """Whether these words stand in the idea, one after the other."""
+        """Return whether these words occur consecutively in the idea."""
         return stands_in(words, self._text)
 
     def _has_term(self, term: str) -> bool:
-        """As it is, in the plural, or as the initials of consecutive words."""
+        """Return whether the idea has the term: as written, in the singular or plural, or as the initials of
+        consecutive words."""
         plain = re.sub(r"[\W_]+", "", term.casefold())
         singular = plain.removesuffix("s")
         if plain in self._squeezed or singular in self._squeezed:
@@ -117,7 +118,7 @@ def _plain_number(text: str) -> str:
 
 
 def unfaithful_because(viewpoint: Viewpoint, idea: IdeaWords) -> str:
-    """Why a viewpoint is not faithful to the idea; empty when it is."""
+    """Return why a viewpoint is not faithful to the idea, or an empty string if it is."""
     if not idea.has(viewpoint.words):
         return "its words do not stand in the idea"
     if foreign := idea.foreign(viewpoint.text):
@@ -131,7 +132,7 @@ def unfaithful_because(viewpoint: Viewpoint, idea: IdeaWords) -> str:
 def check_faithfulness(
     viewpoints: Sequence[Viewpoint], idea: IdeaWords
 ) -> tuple[tuple[Viewpoint, ...], tuple[RefusedViewpoint, ...]]:
-    """Those that the idea bears out, and the others with the reason."""
+    """Return the viewpoints that the idea supports, and the refused ones with the reason."""
     judged = [(viewpoint, unfaithful_because(viewpoint, idea)) for viewpoint in viewpoints]
     kept = tuple(viewpoint for viewpoint, reason in judged if not reason)
     refused = tuple(RefusedViewpoint(text=viewpoint.text, reason=reason) for viewpoint, reason in judged if reason)

@@ -11,16 +11,14 @@ from assayer.methods.grapheval.graph.records import Viewpoint
 from assayer.text.headings import find_headings, split_at
 from assayer.text.sentences import sentences
 
-__all__ = ["SPLITTER", "refers_back", "split_viewpoints"]
-
 SPLITTER = "splitter v1"
-"""Raised with every change that gives other viewpoints."""
+"""Name and version of the splitter; the version increases with every change that alters the viewpoints."""
 
 _FEWEST_WORDS = 5
 _CLAUSE_WORDS = 6
-"""A clause is split off only where both sides have as many."""
+"""Minimum words on both sides of a clause boundary for the clause to be split off."""
 _JOINED_WORDS = 60
-"""Two sentences are joined up to this length."""
+"""Maximum length in words of two sentences joined into a single viewpoint."""
 
 _LINKING = re.compile(
     r"^(?:however|moreover|furthermore|in addition|additionally|therefore|thus|hence|consequently|as a result|"
@@ -29,20 +27,21 @@ _LINKING = re.compile(
     r"and|but|so|yet|also|then)\b(?:,\s*|\s+(?=(?:it|this|these|they|we|the)\b))",
     re.I,
 )
-"""Opens a sentence and only says how it follows from the one before."""
+"""Pattern for an opening that only links the sentence to the preceding one."""
 _POINTING = re.compile(
     r"^(?:(?:in|with|for|from|to|by|on|under|through|using|based on|because of|despite)\s+)?"
     r"(?P<word>it|its|they|their|them|this|these|that(?=\s+(?:is|was|would|will|can)\b)|those|such|he|she|both|"
     r"the former|the latter|the same|doing so|here)\b",
     re.I,
 )
-"""Its referent stands in an earlier sentence. `It is known that …` points nowhere, see below."""
+"""Pattern for an opening whose referent is in an earlier sentence. `It is known that …` has no referent; `_EXPLETIVE`
+excludes it."""
 _EXPLETIVE = re.compile(r"^it\s+(?:is|was|has been|remains|seems)\s+\w+(?:\s+\w+)?\s+(?:that|whether|to|how)\b", re.I)
 _FORWARD = re.compile(
     r"^(?:(?:in|with|for|through|by)\s+)?(?:this|these)\s+(?:paper|work|article|study|proposal|project|research|thesis)\b",
     re.I,
 )
-"""The idea itself: it needs no earlier sentence."""
+"""Pattern for an opening that refers to the idea itself and needs no earlier sentence."""
 
 _CLAUSES = re.compile(
     r";\s+|,\s+(?=(?:and|but|while|whereas|yet)\s+(?:we|it|they|this|these|the|our|there|such)\b)", re.I
@@ -50,7 +49,7 @@ _CLAUSES = re.compile(
 _JOINER = re.compile(r"^(?:and|but|while|whereas|yet)\s+")
 _ITEM = re.compile(r"^\(?(?:\d{1,2}|[ivx]{1,4}|[a-h])\)\s+")
 _RUN_IN = re.compile(r"^[^\S\n]*+(?:\*\*|__)[^*_\n]{3,120}(?:\*\*|__):?[^\S\n]*+$", re.MULTILINE)
-"""A heading in bold, on a line of its own."""
+"""Pattern for a bold heading on a line of its own."""
 
 _INTRODUCED = re.compile(
     r"\b(?:propos\w+|introduc\w+|present\w*|develop\w*|design\w*|build|built|call(?:ed)?|named|termed|dubbed)\s+"
@@ -64,7 +63,7 @@ _CITED = re.compile(r"\((?=[^()]*+\))[^()]*?\b(?:19|20)\d{2}[^()]*+\)|\[\d+(?:,\
 
 
 def split_viewpoints(text: str, most: int) -> tuple[Viewpoint, ...]:
-    """At most `most` viewpoints, in the order of the text; headings are left out."""
+    """Split a text into at most `most` viewpoints, in text order; headings are left out."""
     found: list[Viewpoint] = []
     for paragraph in _paragraphs(text):
         found += _resolved(_clauses(paragraph))
@@ -75,7 +74,7 @@ def split_viewpoints(text: str, most: int) -> tuple[Viewpoint, ...]:
 
 
 def refers_back(statement: str) -> bool:
-    """Whether it begins with a word that stands for something said before."""
+    """Return whether the statement begins with a word that refers to earlier text."""
     bare = _LINKING.sub("", statement)
     return bool(_POINTING.match(bare)) and not _EXPLETIVE.match(bare) and not _FORWARD.match(bare)
 
@@ -87,7 +86,7 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 
 def _clauses(paragraph: str) -> list[str]:
-    """Sentences, split further where a clause has a subject of its own."""
+    """Return sentences, split further where a clause has its own subject."""
     found: list[str] = []
     for sentence in sentences(paragraph, min_words=_FEWEST_WORDS):
         open_clause = ""
@@ -102,7 +101,7 @@ def _clauses(paragraph: str) -> list[str]:
 
 
 def _resolved(clauses: Sequence[str]) -> list[Viewpoint]:
-    """Each with its referent supplied, as far as one is found."""
+    """Return each clause as a viewpoint, with its referent supplied if it can be found."""
     found: list[Viewpoint] = []
     for words in clauses:
         bare = _ITEM.sub("", _JOINER.sub("", _LINKING.sub("", words)))
@@ -123,7 +122,8 @@ def _resolved(clauses: Sequence[str]) -> list[Viewpoint]:
 
 
 def _subject(sentence: str) -> str:
-    """The term that a sentence introduces (`method` alone is none), or the only name in it; else empty."""
+    """Return the term that a sentence introduces, or else the only name in it, or an empty string. `method` alone
+    does not count as a term."""
     plain = _CITED.sub("", sentence)
     introduced = _INTRODUCED.search(plain)
     term = introduced["term"].strip() if introduced else ""

@@ -1,1 +1,1 @@
-"""The board of reviewers: who sits on it, one review for each reviewer and dimension, meta-review, advice, decision."""
+"""Review board: selection of reviewers, a review per reviewer and dimension, meta-review, advice and decision."""

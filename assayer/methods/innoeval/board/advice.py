@@ -1,4 +1,4 @@
-"""Advice on revision from what was published after the cutoff. No reviewer saw it."""
+"""Revision advice from work published after the cutoff, which no reviewer saw."""
 
 import datetime as dt
 import re
@@ -20,20 +20,19 @@ from assayer.methods.innoeval.tasks import ADVICE
 from assayer.models import Point
 from assayer.run.run import Run
 
-__all__ = ["write_advice"]
-
 _MOST_WEAKNESSES = 15
 _MOST_RANKS = 3
-"""Weaknesses that a review can name."""
+"""Maximum number of weaknesses in a review."""
 _SIMILAR_SHARE = 0.6
-"""Of the words of two weaknesses: so many in common, and they are one."""
+"""Minimum share of common words at which two weaknesses count as the same."""
 _CITED = re.compile(rf"(?:\s*{MARKER.pattern})+")
 
 
 async def write_advice(
     llm: Llm, run: Run, pack: EvidencePack, reviews_by_dimension: ReviewsByDimension, chars: int, day: dt.date
 ) -> tuple[Point, ...]:
-    """`day` is the one by which the idea is judged. Raises an LlmError or BudgetExhausted."""
+    """Write revision advice. `day` is the date as of which the idea is judged. Raises an LlmError or
+    BudgetExhausted."""
     weaknesses = _weightiest_weaknesses(reviews_by_dimension)
     evidence = labelled_evidence(pack.after_cutoff, chars)
     question = AdviceQuestion(
@@ -45,13 +44,14 @@ async def write_advice(
     )
     answer = await ask(llm, ADVICE, question, run)
     items_by_label = {item.label: item for item in evidence}
-    weaknesses_by_label = {one.label: one for one in weaknesses}
+    weaknesses_by_label = {weakness.label: weakness for weakness in weaknesses}
     idea_numbers = numbers_in(pack.idea.text)
     return tuple(_point(step, items_by_label, weaknesses_by_label, idea_numbers) for step in answer.steps)
 
 
 def _weightiest_weaknesses(reviews_by_dimension: ReviewsByDimension) -> tuple[Weakness, ...]:
-    """Each review's most important first, dimensions in turn, so that none crowds out the others."""
+    """Return the weightiest weaknesses, each review's most important first. Dimensions alternate, so that none
+    crowds out the others."""
     board = max(len(reviews) for _, reviews in reviews_by_dimension)
     weaknesses_by_label = [
         (dimension.title, _without_citations(text))
@@ -67,7 +67,7 @@ def _weightiest_weaknesses(reviews_by_dimension: ReviewsByDimension) -> tuple[We
 
 
 def _distinct_weaknesses(weaknesses_by_label: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The first of those that say nearly the same on one dimension."""
+    """Remove weaknesses that nearly repeat an earlier weakness on the same dimension."""
     kept: list[tuple[str, str]] = []
     for title, text in weaknesses_by_label:
         words = words_of(text)
@@ -76,12 +76,13 @@ def _distinct_weaknesses(weaknesses_by_label: Sequence[tuple[str, str]]) -> list
     return kept
 
 
-def _are_similar(one: Set[str], other: Set[str]) -> bool:
-    return len(one & other) >= _SIMILAR_SHARE * len(one | other)
+def _are_similar(item: Set[str], other: Set[str]) -> bool:
+    return len(item & other) >= _SIMILAR_SHARE * len(item | other)
 
 
 def _without_citations(text: str) -> str:
-    """What they cite was found before the cutoff, and is no part of the prompt."""
+    """Replace citations with "(earlier work)". The cited papers were found before the cutoff and are not part of
+    the prompt."""
     return _CITED.sub(" (earlier work)", text)
 
 

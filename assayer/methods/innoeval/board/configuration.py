@@ -13,8 +13,6 @@ from assayer.methods.innoeval.options import BoardOptions, InnoEvalOptions
 from assayer.methods.innoeval.personas import PersonaPool, built_in_persona_pool
 from assayer.methods.innoeval.personas import load_persona_pool as load_pool
 
-__all__ = ["BoardConfiguration", "HashedOptions", "hashed_options", "load_board_configuration"]
-
 
 class BoardConfiguration(NamedTuple):
     dimensions: tuple[RubricDimension, ...]
@@ -23,11 +21,13 @@ class BoardConfiguration(NamedTuple):
 
 
 class HashedOptions(RootModel[dict[str, Any]]):
-    """The options that determine a report, with files replaced by the hashes of their contents, wherever they lie."""
+    """Options that determine a report, with files replaced by hashes of their contents, so that file locations do
+    not matter."""
 
 
 def load_board_configuration(options: BoardOptions) -> BoardConfiguration:
-    """Reads the files. Raises InputError for those that cannot be used and for a pool smaller than the board."""
+    """Load the board's configuration files. Raises InputError for unusable files and for a pool smaller than the
+    board."""
     rules = BoardConfiguration(
         dimensions=resolve_dimensions(options.dimensions),
         pool=built_in_persona_pool() if options.personas is None else load_pool(options.personas),
@@ -38,12 +38,12 @@ def load_board_configuration(options: BoardOptions) -> BoardConfiguration:
 
 
 def hashed_options(options: InnoEvalOptions) -> HashedOptions:
-    """Raises as `load_board_configuration`."""
+    """Return the options with hashed files. Raises the same errors as `load_board_configuration`."""
     rules = load_board_configuration(options.board)
     dumped = options.model_dump(mode="json", exclude={"board": {"personas", "dimensions", "calibration"}})
     dumped["board"] |= {
         "personas": rules.pool.sha256,
-        "dimensions": [one.sha256 for one in rules.dimensions],
+        "dimensions": [dimension.sha256 for dimension in rules.dimensions],
         "calibration": _sha256(rules.calibration) if rules.calibration else None,
     }
     return HashedOptions(dumped)

@@ -26,42 +26,32 @@ from assayer.methods.innoeval.board.thresholds import (
 from assayer.methods.toml_files import read_text_file
 from assayer.models import Absent, BoardRecord, Decision, Frozen
 
-__all__ = [
-    "FEWEST_LABELLED_IDEAS",
-    "CalibrationConditions",
-    "DecisionCalibration",
-    "DecisionPerformance",
-    "ScoredIdea",
-    "decide",
-    "differing_conditions",
-    "fit_decision",
-    "load_decision_calibration",
-]
-
 FEWEST_LABELLED_IDEAS = 30
-"""Labelled ideas, of which two in every outcome."""
+"""Minimum number of labelled ideas, with at least two for each outcome."""
 _REPLICATES = 200
 _CHANCE_LEVEL = 0.05
-"""Share of random shuffles of the outcomes that may do as well as the scores; with more, the scores say nothing."""
+"""Maximum share of random shuffles of the outcomes that may perform as well as the scores; above it, the scores carry
+no information."""
 
 
 class ScoredIdea(NamedTuple):
-    """One labelled idea and the final score that a board gave it."""
+    """Labelled idea with the final score from a board."""
 
     score: float
     outcome: str
 
 
 class CalibrationConditions(Frozen):
-    """How the scores were made; a calibration holds only for scores made in the same way."""
+    """Conditions under which the scores were made. A calibration is valid only for scores made under the same
+    conditions."""
 
     models: tuple[str, ...]
     prompt_version: int
-    """Of the reviews."""
-    prompt_digest: str = ""
-    """Of the same with everything that it includes; empty in calibrations of before, which hold for their version."""
+    """Version of the review prompt."""
+    prompt_digest: str
+    """Digest of the review prompt with everything it includes."""
     dimensions: tuple[str, ...]
-    """SHA-256 of each definition."""
+    """SHA-256 of each dimension's definition."""
     board: int
     pool: str
     """SHA-256 of the pool's text; empty for the control."""
@@ -72,52 +62,54 @@ class CalibrationConditions(Frozen):
             models=board.models,
             prompt_version=board.prompt_version,
             prompt_digest=board.prompt_digest,
-            dimensions=tuple(one.sha256 for one in board.dimensions),
-            board=sum(one.persona is not None for one in board.reviewers),
+            dimensions=tuple(dimension.sha256 for dimension in board.dimensions),
+            board=sum(reviewer.persona is not None for reviewer in board.reviewers),
             pool=board.pool.sha256 if board.pool else "",
         )
 
 
 class DecisionPerformance(Frozen):
-    """On ideas that took no part in placing the thresholds, beside baselines that ignore the score."""
+    """Performance on ideas excluded from fitting the thresholds, with baselines that ignore the score."""
 
     accuracy: float
     macro_f1: float
     balanced_accuracy: float
     always_most_frequent: float
-    """Accuracy of naming the most frequent outcome every time."""
+    """Accuracy of always predicting the most frequent outcome."""
     macro_f1_most_frequent: float
     """Macro-F1 of the same."""
     chance: float
-    """Balanced accuracy of naming any outcome whatever the score."""
+    """Balanced accuracy of predicting outcomes independently of the score."""
 
 
 class DecisionCalibration(Frozen):
     name: str = Field(min_length=1, max_length=80)
     made_on: dt.date
     provenance: str = Field(min_length=10, max_length=1_000)
-    """Which labelled ideas, from where, with whose labels; for people."""
+    """Human-readable provenance of the labelled ideas: their source, and who labelled them."""
     labels_sha256: str = Field(default="", pattern=r"^([0-9a-f]{64})?$")
-    """Of the file of labelled ideas; empty where they came from none."""
+    """SHA-256 of the file of labelled ideas; empty if they came from no file."""
     conditions: CalibrationConditions
     outcomes: tuple[str, ...] = Field(min_length=2)
     """From worst to best."""
     counts: tuple[int, ...]
-    """Labelled ideas of each outcome."""
+    """Number of labelled ideas for each outcome."""
     unscored: int = Field(ge=0)
-    """Labelled ideas that the board could not score; they took no part."""
+    """Number of labelled ideas that the board could not score, which are excluded."""
     thresholds: tuple[float, ...]
-    """Final scores from which the next better outcome is named, 0 to 10, ascending."""
+    """Final scores from which the next better outcome applies, 0 to 10, ascending."""
     replicates: tuple[tuple[float, ...], ...] = Field(min_length=1)
-    """The same fit on bootstrap samples."""
+    """Thresholds fitted on bootstrap samples."""
     performance: DecisionPerformance
 
     @model_validator(mode="after")
     def _shapes_agree(self) -> "DecisionCalibration":
         wanted = len(self.outcomes) - 1
-        if len(self.counts) != wanted + 1 or any(len(one) != wanted for one in (self.thresholds, *self.replicates)):
+        if len(self.counts) != wanted + 1 or any(
+            len(replicate) != wanted for replicate in (self.thresholds, *self.replicates)
+        ):
             raise ValueError("a calibration needs one count for each outcome and one threshold between two")
-        if any(list(one) != sorted(one) for one in (self.thresholds, *self.replicates)):
+        if any(list(replicate) != sorted(replicate) for replicate in (self.thresholds, *self.replicates)):
             raise ValueError("thresholds must ascend")
         return self
 
@@ -139,7 +131,7 @@ def load_decision_calibration(path: Path) -> DecisionCalibration:
 
 
 def decide(calibration: DecisionCalibration | None, board: BoardRecord) -> Decision | Absent:
-    """The decision that such a final score stands for, or why there is none."""
+    """Return the decision for the board's final score, or why there is none."""
     if calibration is None:
         return Absent(
             reason="no calibration is loaded. Thresholds that were not fitted on labelled ideas would be arbitrary, so "
@@ -154,7 +146,7 @@ def decide(calibration: DecisionCalibration | None, board: BoardRecord) -> Decis
             "do not apply to this score."
         )
     named = calibration.outcome(score.value, calibration.thresholds)
-    same = [calibration.outcome(score.value, one) == named for one in calibration.replicates]
+    same = [calibration.outcome(score.value, replicate) == named for replicate in calibration.replicates]
     return Decision(
         name=named,
         stability=round(sum(same) / len(same), 3),
@@ -171,13 +163,13 @@ def differing_conditions(fitted: CalibrationConditions, here: CalibrationConditi
     names = {
         "models": "models",
         "prompt_version": "prompts",
+        "prompt_digest": "prompts",
         "dimensions": "dimensions",
         "board": "board",
         "pool": "personas",
     }
-    differing = [word for field, word in names.items() if getattr(fitted, field) != getattr(here, field)]
-    digests = {one.prompt_digest for one in (fitted, here) if one.prompt_digest}
-    return differing if len(digests) < 2 or "prompts" in differing else [*differing, "prompts"]
+    differing = (word for field, word in names.items() if getattr(fitted, field) != getattr(here, field))
+    return list(dict.fromkeys(differing))
 
 
 def fit_decision(
@@ -191,8 +183,8 @@ def fit_decision(
     seed: int,
     labels_sha256: str = "",
 ) -> DecisionCalibration:
-    """Thresholds that make the mean recall over the outcomes largest, so that a frequent outcome does not swallow the
-    others. Raises InputError for too few ideas, unknown outcomes, and scores that do not tell the outcomes apart."""
+    """Fit thresholds that maximise the mean recall over outcomes, so that a frequent outcome does not dominate.
+    Raises InputError for too few ideas, unknown outcomes, and scores that do not separate the outcomes."""
     scores, labels = _checked(outcomes, scored)
     classes = len(outcomes)
     counts = np.bincount(labels, minlength=classes)
@@ -231,14 +223,14 @@ def fit_decision(
 
 
 def _checked(outcomes: Sequence[str], scored: Sequence[ScoredIdea]) -> tuple[Floats, OutcomeRows]:
-    unknown = sorted({one.outcome for one in scored} - set(outcomes))
+    unknown = sorted({item.outcome for item in scored} - set(outcomes))
     if unknown:
         raise InputError(f"Labelled ideas have outcomes that were not named: {', '.join(map(repr, unknown))}.")
     if len(scored) < FEWEST_LABELLED_IDEAS:
         raise InputError(
             f"{len(scored)} labelled ideas are too few to fit thresholds: {FEWEST_LABELLED_IDEAS} are needed."
         )
-    labels = np.array([list(outcomes).index(one.outcome) for one in scored], np.int64)
+    labels = np.array([list(outcomes).index(item.outcome) for item in scored], np.int64)
     counts = np.bincount(labels, minlength=len(outcomes))
     rare = [outcome for outcome, count in zip(outcomes, counts, strict=True) if count < 2]
     if rare:
@@ -246,4 +238,4 @@ def _checked(outcomes: Sequence[str], scored: Sequence[ScoredIdea]) -> tuple[Flo
             f"Fewer than two labelled ideas are {', '.join(map(repr, rare))}.",
             "Join it with a neighbouring outcome, or label more ideas.",
         )
-    return np.array([one.score for one in scored], np.float64), labels
+    return np.array([item.score for item in scored], np.float64), labels

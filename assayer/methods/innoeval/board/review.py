@@ -1,11 +1,11 @@
-"""One reviewer, one dimension: what the prompt shows, and the review that comes back."""
+"""Review by one reviewer on one dimension: the contents of the prompt, and the conversion of the answer."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from assayer.citing.claim_numbers import KnownNumbers, numbers_in
-from assayer.citing.claim_quotes import GivenQuote, quoted_point
+from assayer.citing.claim_numbers import numbers_in
+from assayer.citing.claim_quotes import GivenQuote
 from assayer.citing.labels import labelled, plain
 from assayer.errors import AssayerError
 from assayer.llm import Llm, ask
@@ -16,17 +16,16 @@ from assayer.methods.innoeval.evidence_pack import EvidencePack, Grounding
 from assayer.methods.innoeval.extraction import digest
 from assayer.methods.innoeval.options import BoardOptions
 from assayer.methods.innoeval.prompt_evidence import labelled_evidence, source_item
-from assayer.methods.innoeval.schemas import EvidenceItem, GroundingNote, Judgement, JudgingQuestion
+from assayer.methods.innoeval.schemas import GroundingNote, JudgingQuestion
 from assayer.methods.innoeval.tasks import judging_task
+from assayer.methods.points import PointWriter, verified_words
 from assayer.models import Absent, Assessment, PaperId, Point, Reviewer, Score
 from assayer.run.run import Run
-
-__all__ = ["BoardReview", "ReviewsByDimension", "known_numbers", "lost_review", "review_dimension", "shown_texts"]
 
 
 @dataclass(frozen=True)
 class BoardReview:
-    """One reviewer's review on one dimension; papers are cited by markers."""
+    """Review by one reviewer on one dimension; papers are cited by markers."""
 
     reviewer: Reviewer
     score: Score | Absent
@@ -34,24 +33,28 @@ class BoardReview:
     rationale: str = ""
 
     def texts(self, kind: str) -> tuple[str, ...]:
-        return tuple(one.text for one in self.points if one.kind == kind)
+        return tuple(point.text for point in self.points if point.kind == kind)
 
     @property
     def assessment(self) -> Assessment:
-        """With the reviewer's role, field and goal as its statement."""
-        one = self.reviewer
+        """Assessment whose statement describes the reviewer's role, field and goal."""
+        reviewer = self.reviewer
         described = (
-            f"{one.role[:1].upper()}{one.role[1:]}, {one.field}. Goal: {one.goal}"
-            if one.persona
+            f"{reviewer.role[:1].upper()}{reviewer.role[1:]}, {reviewer.field}. Goal: {reviewer.goal}"
+            if reviewer.persona
             else "No persona; sees everything that was found."
         )
         return Assessment(
-            name=f"{one.key} {one.name}", statement=plain(described), score=self.score, points=self.points, readings=()
+            name=f"{reviewer.key} {reviewer.name}",
+            statement=plain(described),
+            score=self.score,
+            points=self.points,
+            readings=(),
         )
 
 
 ReviewsByDimension = Sequence[tuple[RubricDimension, Sequence[BoardReview]]]
-"""Dimensions in their order, each with one review a reviewer, in the reviewers' order."""
+"""Dimensions in order, each with one review per reviewer, in the order of the reviewers."""
 
 
 async def review_dimension(
@@ -63,20 +66,22 @@ async def review_dimension(
     dimension: RubricDimension,
     sections_read: DimensionSections | None,
 ) -> BoardReview:
-    """`sections_read` is what the idea says on the dimension; None for the whole idea. Raises an LlmError or
-    BudgetExhausted."""
+    """Obtain one review. `sections_read` holds the sections relevant to the dimension; None means the whole idea.
+    Raises an LlmError or BudgetExhausted."""
     question = _question(options, pack, reviewer, dimension, sections_read, run.cutoff)
     answer = await ask(llm, judging_task(dimension, reviewer.model), question, run)
+    papers = labelled(item.paper_id for item in question.evidence)
+    rationale = plain(answer.rationale)
     return BoardReview(
         reviewer=reviewer,
-        score=_score(answer, dimension),
-        points=_points(answer, question.evidence, pack),
-        rationale=plain(answer.rationale),
+        score=dimension.scored(answer.score, rationale),
+        points=point_writer(pack, papers, [_given_quote(item) for item in pack.groundings]).all_points(answer),
+        rationale=rationale,
     )
 
 
 def lost_review(reviewer: Reviewer, error: AssayerError) -> BoardReview:
-    """A review that failed: without a score, and no part of any mean."""
+    """Return the record of a failed review, which has no score and is excluded from all means."""
     return BoardReview(reviewer=reviewer, score=Absent(reason=f"Not reviewed: {error.reason}."))
 
 
@@ -89,7 +94,7 @@ def _question(
     day: dt.date | None,
 ) -> JudgingQuestion:
     seen = visible_sources(reviewer, pack.before_cutoff) if dimension.masked else pack.before_cutoff
-    visible = [one for one in seen if one.kind in dimension.evidence]
+    visible = [entry for entry in seen if entry.kind in dimension.evidence]
     evidence = labelled_evidence(visible, options.excerpt_chars)
     labels = {item.paper_id: item.label for item in evidence}
     return JudgingQuestion(
@@ -99,7 +104,11 @@ def _question(
         left_out=() if sections_read is None else sections_read.left_out,
         no_room=() if sections_read is None else sections_read.no_room,
         evidence=evidence,
-        notes=tuple(_grounding_note(one, labels[one.paper_id]) for one in pack.groundings if one.paper_id in labels),
+        notes=tuple(
+            _grounding_note(grounding, labels[grounding.paper_id])
+            for grounding in pack.groundings
+            if grounding.paper_id in labels
+        ),
         fit=pack.fit.level,
         day=day,
         reviewer=reviewer,
@@ -108,34 +117,19 @@ def _question(
 
 
 def _grounding_note(grounding: Grounding, label: str) -> GroundingNote:
-    verified = grounding.quote is not None and grounding.quote.state == "verified"
     return GroundingNote(
         label=label,
         part=grounding.part,
         stance=grounding.stance,
         analysis=plain(grounding.analysis),
-        quote=grounding.quote.words if grounding.quote and verified else "",
+        quote=verified_words(grounding.quote),
     )
 
 
-def _score(answer: Judgement, dimension: RubricDimension) -> Score | Absent:
-    basis = plain(answer.rationale)
-    if answer.score is None:
-        return Absent(reason=basis)
-    return Score(value=answer.score, scale_min=dimension.scale.min, scale_max=dimension.scale.max, basis=basis)
-
-
-def _points(answer: Judgement, evidence: Sequence[EvidenceItem], pack: EvidencePack) -> tuple[Point, ...]:
-    """A point carries the quotes that support its side of what it cites; without any it cites the source as a whole."""
-    papers = labelled(item.paper_id for item in evidence)
-    given = [_given_quote(one) for one in pack.groundings]
-    shown = shown_texts(pack)
-    numbers = known_numbers(pack, shown)
-    return (
-        *(quoted_point("strength", one.text, papers, given, numbers, shown) for one in answer.strengths),
-        *(quoted_point("weakness", one.text, papers, given, numbers, shown) for one in answer.weaknesses),
-        *(quoted_point("suggestion", one.text, papers, given, numbers, shown) for one in answer.suggestions),
-    )
+def point_writer(pack: EvidencePack, papers: Mapping[str, PaperId], given: Sequence[GivenQuote]) -> PointWriter:
+    """Return a writer of points that may quote the full text that was read of each source."""
+    shown = {item.paper.id: source_item(item) for item in pack.before_cutoff}
+    return PointWriter(papers, given, numbers_in(pack.idea.text), shown)
 
 
 def _given_quote(grounding: Grounding) -> GivenQuote:
@@ -145,13 +139,3 @@ def _given_quote(grounding: Grounding) -> GivenQuote:
         statement=grounding.analysis,
         quoted=grounding.quote,
     )
-
-
-def shown_texts(pack: EvidencePack) -> dict[PaperId, EvidenceItem]:
-    """All that was read of each source."""
-    return {one.paper.id: source_item(one) for one in pack.before_cutoff}
-
-
-def known_numbers(pack: EvidencePack, shown: Mapping[PaperId, EvidenceItem]) -> KnownNumbers:
-    """What reviewers' points may take their numbers from."""
-    return KnownNumbers(numbers_in(pack.idea.text), {paper: one.numbers for paper, one in shown.items()})

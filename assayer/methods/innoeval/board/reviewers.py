@@ -1,4 +1,5 @@
-"""Which personas sit on a board, and which evidence each reviewer may see. Pure: seed, idea and pool decide."""
+"""Selection of a board's personas, and of the evidence that each reviewer may see. Deterministic: depends only on seed,
+idea and pool."""
 
 import hashlib
 import math
@@ -14,20 +15,8 @@ from assayer.methods.innoeval.evidence_pack import ReadSource
 from assayer.methods.innoeval.personas import Persona, PersonaPool
 from assayer.models import Familiarity, Idea, Masking, PaperId, Reviewer
 
-__all__ = [
-    "BoardSeat",
-    "at_this_idea",
-    "control_reviewer",
-    "deal_models",
-    "draw_board",
-    "mask_evidence",
-    "require_pool_size",
-    "reviewer_in_seat",
-    "visible_sources",
-]
-
 _NEAR_TOPICS = 2
-"""Different topics of a persona that an idea must name to count as its field; one is chance."""
+"""Minimum number of a persona's topics that an idea must name to count as its field; a single topic may be chance."""
 _KINDS: tuple[EvidenceKind, ...] = get_args(EvidenceKind)
 
 
@@ -37,7 +26,7 @@ class BoardSeat(NamedTuple):
 
 
 def require_pool_size(pool: PersonaPool, board: int) -> None:
-    """Raises InputError when the pool cannot fill the board."""
+    """Raise InputError if the pool cannot fill the board."""
     if len(pool.personas) < board:
         raise InputError(
             f"The pool {pool.name} has {len(pool.personas)} personas; a board of {board} was asked for.",
@@ -45,18 +34,15 @@ def require_pool_size(pool: PersonaPool, board: int) -> None:
         )
 
 
-def draw_board(
-    pool: PersonaPool, board: int, seed: int, idea: Idea, by: Literal["near", "uniform"]
-) -> tuple[BoardSeat, ...]:
-    """Different personas, drawn for this idea. With `near`, up to the larger half of the seats goes to personas
-    whose topics the idea names: outsiders widen a board, a board of outsiders knows nothing.
+def draw_board(pool: PersonaPool, board: int, seed: int, idea: Idea) -> tuple[BoardSeat, ...]:
+    """Different personas, drawn for this idea. Up to the larger half of the seats goes to personas whose topics the
+    idea names: outsiders widen a board, a board of outsiders knows nothing.
 
     Raises InputError when the pool is smaller than the board."""
     require_pool_size(pool, board)
     hashes = {reviewer.name: _stable_hash("seat", seed, idea, reviewer.name) for reviewer in pool.personas}
     drawn = sorted(pool.personas, key=lambda reviewer: hashes[reviewer.name])
-    reserved = math.ceil(board / 2) if by == "near" else 0
-    near = [reviewer for reviewer in drawn if _names_topics_of(idea.text, reviewer)][:reserved]
+    near = [reviewer for reviewer in drawn if _names_topics_of(idea.text, reviewer)][: math.ceil(board / 2)]
     others = [reviewer for reviewer in drawn if reviewer not in near][: board - len(near)]
     return (*(BoardSeat(reviewer, "near") for reviewer in near), *(BoardSeat(reviewer, "open") for reviewer in others))
 
@@ -90,7 +76,8 @@ def _mask_kind(seed: int, idea: Idea, persona: Persona, kind: EvidenceKind, item
 
 
 def at_this_idea(persona: Persona, idea: Idea, elsewhere: int) -> Persona:
-    """Familiarity is of a field: on an idea of another one nobody knows more than `elsewhere`."""
+    """Return the persona with its familiarity for this idea, which is at most `elsewhere` if the idea is outside
+    the persona's field."""
     if _names_topics_of(idea.text, persona):
         return persona
     levels = {name: min(level, elsewhere) for name, level in persona.familiarity}
@@ -98,7 +85,8 @@ def at_this_idea(persona: Persona, idea: Idea, elsewhere: int) -> Persona:
 
 
 def deal_models(models: Sequence[str], seats: int, seed: int, idea: Idea) -> tuple[str | None, ...]:
-    """One for each seat, in turn from one that the idea decides, so that no model always has the first seat."""
+    """Return the model of each seat, assigned in rotation from a start that depends on the idea, so that no model
+    always has the first seat."""
     if not models:
         return (None,) * seats
     first = _stable_hash("models", seed, idea)
@@ -123,7 +111,7 @@ def reviewer_in_seat(key: str, seat: BoardSeat, masks: tuple[Masking, ...], mode
 
 
 def control_reviewer(model: str | None = None) -> Reviewer:
-    """A reviewer without a persona, who sees everything: the control against which a board is measured."""
+    """Return a reviewer without a persona who sees everything: the control with which a board is compared."""
     return Reviewer(key="R1", persona=None, seat="control", model=model)
 
 
@@ -147,6 +135,6 @@ def _names_topics_of(text: str, persona: Persona) -> bool:
 
 
 def _stable_hash(what: str, seed: int, idea: Idea, *parts: str) -> int:
-    """The same everywhere and in every version of Python and NumPy."""
+    """Return a hash that is the same on all platforms and in every version of Python and NumPy."""
     content = "\x1f".join([what, str(seed), idea.judged_id, *parts])
     return int.from_bytes(hashlib.sha256(content.encode()).digest()[:16])

@@ -1,4 +1,4 @@
-"""Scores of the board: from a reviewer × dimension matrix to the final score, its interval, and reviewer agreement."""
+"""Scores of the board: reviewer × dimension matrix, final score, its interval, and reviewer agreement."""
 
 from collections.abc import Sequence
 
@@ -9,16 +9,15 @@ from scipy.special import stdtrit
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.models import Absent, Agreement, Score, ScoreInterval
 
-__all__ = ["ScoreMatrix", "agreement", "final_score", "mean_score", "score_interval", "score_matrix"]
-
 ScoreMatrix = NDArray[np.float64]
-"""(reviewers, dimensions), each score brought to 0–10; NaN where there is none. A missing score is never a number."""
+"""Matrix of scores on a scale of 0 to 10, shape (reviewers, dimensions). NaN marks a missing score, which is never
+replaced by a number."""
 
 _INTERVAL_LEVEL = 0.9
 
 
 def score_matrix(dimensions: Sequence[RubricDimension], scores: Sequence[Sequence[Score | Absent]]) -> ScoreMatrix:
-    """`scores` holds a row for each reviewer."""
+    """Return the score matrix. `scores` has a row for each reviewer."""
     rows = [
         [
             np.nan if isinstance(score, Absent) else 10 * dimension.share(score.value)
@@ -30,7 +29,8 @@ def score_matrix(dimensions: Sequence[RubricDimension], scores: Sequence[Sequenc
 
 
 def mean_score(dimension: RubricDimension, scores: Sequence[Score | Absent]) -> Score | Absent:
-    """Of those reviewers who gave one, on the dimension's own scale."""
+    """Return the mean of the scores that reviewers gave, on the dimension's own scale; absent with the reasons if
+    none gave a score."""
     given = [score.value for score in scores if isinstance(score, Score)]
     if not given:
         reasons = dict.fromkeys(score.reason for score in scores if isinstance(score, Absent))
@@ -45,13 +45,13 @@ def mean_score(dimension: RubricDimension, scores: Sequence[Score | Absent]) -> 
 
 
 def final_score(dimensions: Sequence[RubricDimension], matrix: ScoreMatrix) -> Score | Absent:
-    """The weighted mean over the dimensions that have a score."""
+    """Return the weighted mean over the dimensions that have a score."""
     means, weights = _dimension_means(dimensions, matrix)
     if not weights.any():
         return Absent(reason="no dimension was scored by any reviewer.")
-    missing = [one.title.lower() for one, weight in zip(dimensions, weights, strict=True) if not weight]
+    missing = [dimension.title.lower() for dimension, weight in zip(dimensions, weights, strict=True) if not weight]
     value = float(np.nansum(means * weights) / weights.sum())
-    weighted = "" if len({one.weight for one in dimensions}) == 1 else "weighted "
+    weighted = "" if len({dimension.weight for dimension in dimensions}) == 1 else "weighted "
     basis = f"The {weighted}mean of {len(dimensions) - len(missing)} of {len(dimensions)} dimensions"
     without = f"; no reviewer could judge {', '.join(missing)}" if missing else ""
     return Score(value=round(value, 2), basis=f"{basis}, each the mean of its reviewers{without}.")
@@ -64,8 +64,9 @@ _ONE_MODEL = (
 
 
 def score_interval(dimensions: Sequence[RubricDimension], matrix: ScoreMatrix) -> ScoreInterval | Absent:
-    """Student's t over the reviewers' mean deviations from the dimensions' means: for a full matrix, the t interval
-    of the reviewers' own means. Deviations, so that a reviewer who skipped a hard dimension does not look generous."""
+    """Return the Student's t interval over the reviewers' mean deviations from the dimension means. For a full
+    matrix this equals the t interval of the reviewers' own means; deviations prevent a reviewer who skipped a hard
+    dimension from appearing generous."""
     means, weights = _dimension_means(dimensions, matrix)
     present = ~np.isnan(matrix)
     counted = present.any(axis=1)
@@ -86,7 +87,8 @@ def score_interval(dimensions: Sequence[RubricDimension], matrix: ScoreMatrix) -
 
 
 def agreement(matrix: ScoreMatrix, models: int) -> Agreement | Absent:
-    """Krippendorff's α for interval data, reviewers as coders and dimensions as units; `models` answered for them."""
+    """Return Krippendorff's α for interval data, with reviewers as coders and dimensions as units. `models` is the
+    number of models that answered."""
     pairable = matrix[:, (~np.isnan(matrix)).sum(axis=0) >= 2]
     pairable = pairable[(~np.isnan(pairable)).any(axis=1)]
     reviewers, dimensions = pairable.shape
@@ -108,17 +110,18 @@ def agreement(matrix: ScoreMatrix, models: int) -> Agreement | Absent:
 
 
 def _interval_alpha(matrix: ScoreMatrix) -> float:
-    """1 less the variance within units over that of all values, units weighted with their numbers of values
-    (Krippendorff, Computing Krippendorff's alpha-reliability, 2011). Every unit (column) has at least two values."""
+    """Return Krippendorff's α from the variances within units and of all values. It is 1 minus the ratio of the
+    two, with units weighted by their number of values (Krippendorff, Computing Krippendorff's alpha-reliability,
+    2011). Every unit (column) must have at least two values."""
     sizes = (~np.isnan(matrix)).sum(axis=0)
     within = np.average(np.nanvar(matrix, axis=0, ddof=1), weights=sizes)
     return float(1 - within / np.nanvar(matrix, ddof=1))
 
 
 def _dimension_means(dimensions: Sequence[RubricDimension], matrix: ScoreMatrix) -> tuple[ScoreMatrix, ScoreMatrix]:
-    """Of each dimension; weight 0 and NaN where nobody scored it."""
+    """Return the mean and weight of each dimension; NaN and weight 0 where no reviewer scored it."""
     present = ~np.isnan(matrix)
     counts = present.sum(axis=0)
     sums = np.where(present, matrix, 0.0).sum(axis=0)
     means = np.divide(sums, counts, out=np.full(len(dimensions), np.nan), where=counts > 0)
-    return means, np.where(counts > 0, [one.weight for one in dimensions], 0.0)
+    return means, np.where(counts > 0, [dimension.weight for dimension in dimensions], 0.0)

@@ -39,35 +39,33 @@ from assayer.models import (
     Reviewer,
     Summary,
 )
+from assayer.run.concurrency import Failed, as_result, gather_pair, gather_settled
 from assayer.run.run import Run
-from assayer.run.structured_concurrency import Failed, attempt, both, each
-
-__all__ = ["BoardSession"]
 
 _UNDECIDED = Absent(reason="not decided yet.")
 
 
 class BoardSession:
-    """The board of one run. Its files are read when it is created, before anything is searched or paid for."""
+    """Review board of one run. Its files are read at creation, before any search or cost."""
 
     def __init__(self, llm: Llm, run: Run, options: BoardOptions) -> None:
-        """Raises InputError for files that cannot be used and for a pool smaller than the board."""
+        """Load the board's files. Raises InputError for unusable files and for a pool smaller than the board."""
         self._llm, self._run, self._options = llm, run, options
         self._dimensions, self._pool, self._calibration = load_board_configuration(options)
 
     async def deliberate(self, pack: EvidencePack) -> BoardResult:
-        """Raises an AssayerError when no reviewer could judge."""
+        """Run the board. Raises an AssayerError if no reviewer could judge."""
         reviewers = self._reviewers(pack)
         sections_by_dimension = self._sections_by_dimension(pack)
         reviews_by_dimension = await self._collect_reviews(pack, reviewers, sections_by_dimension)
-        meta, advice = await both(
-            attempt(write_meta_review(self._llm, self._run, pack, reviews_by_dimension)),
-            attempt(self._write_advice(pack, reviews_by_dimension)),
+        meta, advice = await gather_pair(
+            as_result(write_meta_review(self._llm, self._run, pack, reviews_by_dimension)),
+            as_result(self._write_advice(pack, reviews_by_dimension)),
         )
         self._run.keep_successes([meta], "meta-review")
         self._run.keep_successes([advice], "advice on revision")
         return BoardResult(
-            summary=leading_points([one for _, reviews in reviews_by_dimension for one in reviews])
+            summary=leading_points([review for _, reviews in reviews_by_dimension for review in reviews])
             if isinstance(meta, Failed)
             else meta.summary,
             parts=tuple(_part(dimension, reviews) for dimension, reviews in reviews_by_dimension),
@@ -80,8 +78,8 @@ class BoardSession:
         models = deal_models(options.models, max(options.board, 1), options.seed, pack.idea)
         if options.board == 0:
             return (control_reviewer(models[0]),)
-        drawn = draw_board(self._pool, options.board, options.seed, pack.idea, options.draw)
-        seats = [BoardSeat(at_this_idea(one.persona, pack.idea, options.elsewhere), one.kind) for one in drawn]
+        drawn = draw_board(self._pool, options.board, options.seed, pack.idea)
+        seats = [BoardSeat(at_this_idea(item.persona, pack.idea, options.elsewhere), item.kind) for item in drawn]
         return tuple(
             reviewer_in_seat(
                 f"R{number}", seat, mask_evidence(options.seed, pack.idea, seat.persona, pack.before_cutoff), model
@@ -90,14 +88,14 @@ class BoardSession:
         )
 
     def _sections_by_dimension(self, pack: EvidencePack) -> dict[str, DimensionSections | None]:
-        """What each dimension is judged on; None for the whole idea."""
+        """Return the sections that each dimension is judged on; None means the whole idea."""
         if not reads_by_section(pack.idea, self._options):
             return {dimension.name: None for dimension in self._dimensions}
         sections, room = pack.idea.sections, self._options.section_chars
         sections_by_dimension = {
-            one.name: sections_for(one, self._dimensions, sections, room) for one in self._dimensions
+            item.name: sections_for(item, self._dimensions, sections, room) for item in self._dimensions
         }
-        unread = sum(one.unread for one in sections_by_dimension.values())
+        unread = sum(section.unread for section in sections_by_dimension.values())
         self._run.journal.record_dropped("section for a dimension", "too long for the prompt", unread)
         self._run.unread_characters = 0  # counted by section instead, in the board's own notice
         return dict(sections_by_dimension)
@@ -105,8 +103,9 @@ class BoardSession:
     def _notices(
         self, pack: EvidencePack, sections_by_dimension: dict[str, DimensionSections | None]
     ) -> tuple[Notice, ...]:
-        """Of an idea judged by section, in place of the notice that counts characters beyond its opening."""
-        sections_shown = [one for one in sections_by_dimension.values() if one is not None]
+        """Return the notices for an idea judged by section, which replace the notice that counts characters
+        beyond its opening."""
+        sections_shown = [section for section in sections_by_dimension.values() if section is not None]
         if not sections_shown:
             return ()
         opening = len(pack.text)
@@ -143,7 +142,7 @@ class BoardSession:
             return result
 
         self._run.report_progress("board", 0, len(seats))
-        outcomes = await each(seats, one)
+        outcomes = await gather_settled(seats, one)
         self._run.keep_successes(outcomes, "review")
         failures = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
         if len(failures) == len(outcomes):
@@ -173,14 +172,16 @@ class BoardSession:
         meta: MetaReviewResult | Failed,
         advice: tuple[Point, ...] | Absent | Failed,
     ) -> BoardRecord:
-        columns = [[one.score for one in reviews] for _, reviews in reviews_by_dimension]
+        columns = [[review.score for review in reviews] for _, reviews in reviews_by_dimension]
         matrix = score_matrix(self._dimensions, list(zip(*columns, strict=True)))
-        models = tuple(sorted({one.model for one in self._run.journal.calls if one.task == JUDGING.name}))
+        models = tuple(sorted({call.model for call in self._run.journal.calls if call.task == JUDGING.name}))
         record = BoardRecord(
             seed=self._options.seed,
             pool=self._pool_used(),
             reviewers=reviewers,
-            dimensions=tuple(_judged_dimension(one, sections_by_dimension[one.name]) for one in self._dimensions),
+            dimensions=tuple(
+                _judged_dimension(dimension, sections_by_dimension[dimension.name]) for dimension in self._dimensions
+            ),
             prompt_version=JUDGING.version,
             prompt_digest=JUDGING.digest,
             models=models,
@@ -201,14 +202,14 @@ class BoardSession:
 
 def _part(dimension: RubricDimension, reviews: Sequence[BoardReview]) -> Part:
     part_summary: Summary | Absent = leading_points(reviews)
-    if not any(one.points for one in reviews):
+    if not any(review.points for review in reviews):
         part_summary = Absent(reason="no reviewer made a point about it.")
     return Part(
         name=dimension.name,
         title=plain(dimension.title),
-        score=mean_score(dimension, [one.score for one in reviews]),
+        score=mean_score(dimension, [review.score for review in reviews]),
         summary=part_summary,
-        assessments=tuple(one.assessment for one in reviews),
+        assessments=tuple(review.assessment for review in reviews),
     )
 
 
@@ -222,7 +223,7 @@ def _judged_dimension(dimension: RubricDimension, sections_read: DimensionSectio
         scale_min=dimension.scale.min,
         scale_max=dimension.scale.max,
         masked=dimension.masked,
-        sections=None if sections_read is None else tuple(one.title for one in sections_read.sections),
+        sections=None if sections_read is None else tuple(section.title for section in sections_read.sections),
     )
 
 

@@ -1,29 +1,19 @@
-"""Thresholds on a score that tell ordered outcomes apart, and what they are worth on ideas they have not seen."""
+"""Score thresholds that separate ordered outcomes, and their performance on held-out ideas."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "Floats",
-    "OutcomeRows",
-    "balanced_recall",
-    "bootstrap_rows",
-    "fit_thresholds",
-    "held_out_outcomes",
-    "macro_f1",
-    "shuffled_recalls",
-]
-
 Floats = NDArray[np.float64]
 OutcomeRows = NDArray[np.int64]
-"""Rows of outcomes, 0 the worst."""
+"""Rows of outcomes; 0 is the worst."""
 
 _FOLDS = 5
 _SHUFFLES = 100
 
 
 def fit_thresholds(scores: Floats, labels: OutcomeRows, classes: int) -> tuple[float, ...]:
-    """Exact, by dynamic programming over the cuts between neighbouring scores; among equals the lowest cuts."""
+    """Fit thresholds exactly, by dynamic programming over the cuts between neighbouring scores. Among equally good
+    solutions, the lowest cuts win."""
     order = np.argsort(scores, kind="stable")
     values, starts = np.unique(scores[order], return_index=True)
     worth = np.eye(classes)[labels[order]] / np.bincount(labels, minlength=classes)
@@ -41,14 +31,15 @@ def fit_thresholds(scores: Floats, labels: OutcomeRows, classes: int) -> tuple[f
 
 
 def _between(values: Floats, place: int) -> float:
-    """The middle of two neighbouring scores; beyond the last, an end of the scale that no score passes."""
+    """Return the midpoint of two neighbouring scores. Before the first score it is 0; after the last it is just
+    above 10, which no score reaches."""
     if place == 0:
         return 0.0
     return 10.0 + 1e-6 if place == len(values) else round(float(values[place - 1] + values[place]) / 2, 4)
 
 
 def held_out_outcomes(scores: Floats, labels: OutcomeRows, classes: int, generator: np.random.Generator) -> OutcomeRows:
-    """What each idea is named by thresholds fitted without its fold; folds hold the outcomes in equal shares."""
+    """Return the outcome of each idea by thresholds fitted without its fold. Folds are stratified by outcome."""
     fold = np.empty(len(labels), np.int64)
     for label in range(classes):
         rows = generator.permutation(np.flatnonzero(labels == label))
@@ -66,20 +57,21 @@ def balanced_recall(named: OutcomeRows, labels: OutcomeRows, classes: int) -> fl
 
 
 def shuffled_recalls(scores: Floats, labels: OutcomeRows, classes: int, generator: np.random.Generator) -> Floats:
-    """Balanced recall on held-out ideas whose outcomes were shuffled: what scores that tell nothing reach by luck."""
+    """Return the balanced recall on held-out ideas with shuffled outcomes: the level that uninformative scores
+    reach by chance."""
     shuffles = (generator.permutation(labels) for _ in range(_SHUFFLES))
     recalls = [balanced_recall(held_out_outcomes(scores, some, classes, generator), some, classes) for some in shuffles]
     return np.array(recalls, np.float64)
 
 
 def macro_f1(named: OutcomeRows, labels: OutcomeRows, classes: int) -> float:
-    """Mean F1 over the outcomes; one that is never named counts as 0."""
+    """Return the mean F1 over the outcomes; an outcome that is never predicted counts as 0."""
     right = np.bincount(labels[named == labels], minlength=classes)
     both = np.bincount(labels, minlength=classes) + np.bincount(named, minlength=classes)
     return float(np.mean(2 * right / np.maximum(both, 1)))
 
 
 def bootstrap_rows(labels: OutcomeRows, classes: int, generator: np.random.Generator) -> OutcomeRows:
-    """Rows of a bootstrap sample that keeps the number of each outcome."""
+    """Return the rows of a bootstrap sample that preserves the number of ideas for each outcome."""
     rows = [np.flatnonzero(labels == label) for label in range(classes)]
-    return np.concatenate([generator.choice(one, len(one)) for one in rows])
+    return np.concatenate([generator.choice(row, len(row)) for row in rows])

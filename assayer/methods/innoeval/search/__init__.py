@@ -1,1 +1,1 @@
-"""From the idea's parts to the sources that were read: queries in rounds, selection, slow reading of the best."""
+"""Search from the idea's parts to the sources read: queries in rounds, selection, and slow reading of the best."""

@@ -1,4 +1,5 @@
-"""Excerpts of a long text, or of a repository, most related to an idea. Chosen by shared words, without a model."""
+"""Excerpts of a long text or a repository that are most related to an idea, selected by shared words without a
+model."""
 
 import math
 import re
@@ -9,25 +10,22 @@ from assayer.models import Codebase, Definition
 from assayer.text.cutting import first_words
 from assayer.text.sentences import sentence_spans
 
-__all__ = ["excerpt", "repository_excerpt", "words_of"]
-
-
 _STRETCH_CHARS = 800
-"""Characters; longer paragraphs are split between sentences, and longer sentences wherever they must be."""
+"""Maximum characters of a span; longer paragraphs are split between sentences, and longer sentences at the limit."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9])")
 
 
 def words_of(*texts: str) -> frozenset[str]:
-    """Words of three letters or more, in lower case."""
+    """Return the words of three letters or more, in lower case."""
     return frozenset(word for text in texts for word in _WORD.findall(text.casefold()))
 
 
 def excerpt(texts: Iterable[str], about: Set[str], limit: int) -> str:
-    """At most `limit` characters. Stretches of one paragraph that stand side by side stay one paragraph."""
+    """Return an excerpt of at most `limit` characters. Adjacent spans of the same paragraph remain one paragraph."""
     stretches = [
         (paragraph, stretch)
-        for paragraph, text in enumerate(one for text in texts for one in _paragraphs(text))
+        for paragraph, text in enumerate(item for text in texts for item in _paragraphs(text))
         for stretch in _stretches(text)
     ]
     words = [words_of(stretch) for _, stretch in stretches]
@@ -59,8 +57,8 @@ def _stretches(paragraph: str) -> list[str]:
 
 
 def _short_pieces(paragraph: str) -> Iterator[str]:
-    """Sentences. What is longer than a stretch has none that these marks show: it is divided by the rules of many
-    languages, and what is still too long at the limit."""
+    """Yield sentences. Pieces longer than a span are split by multilingual sentence rules, and anything still too
+    long is cut at the limit."""
     for piece in _SENTENCE_END.split(paragraph):
         if len(piece) <= _STRETCH_CHARS:
             yield piece
@@ -88,12 +86,12 @@ _PATHS = 30
 _DEFINITIONS = 12
 _BODIES = 2
 _BODY_LINES = 25
-"""Of a definition that is shown whole."""
+"""Maximum lines of a definition that is shown with its body."""
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_./]")
 
 
 def repository_excerpt(code: Codebase, about: Set[str], limit: int) -> str:
-    """At most `limit` characters; each block is a paragraph of its own."""
+    """Return an excerpt of a repository in at most `limit` characters; each block is a separate paragraph."""
     chosen = _most_related(code.definitions, about)
     rest = [
         _structure(code),
@@ -115,11 +113,12 @@ def _name_words(name: str) -> frozenset[str]:
 
 
 def _most_related(definitions: Sequence[Definition], about: Set[str]) -> list[Definition]:
-    """Those that share most words with the idea, and of these the ones that do most."""
+    """Return the definitions that share the most words with the idea; ties are broken by the number of calls,
+    highest first."""
 
-    def rank(one: Definition) -> tuple[int, int, str, int]:
-        shared = len((_name_words(one.name) | _name_words(one.path) | words_of(one.doc)) & about)
-        return -shared, -len(one.calls), one.path, one.line
+    def rank(definition: Definition) -> tuple[int, int, str, int]:
+        shared = len((_name_words(definition.name) | _name_words(definition.path) | words_of(definition.doc)) & about)
+        return -shared, -len(definition.calls), definition.path, definition.line
 
     return sorted(definitions, key=rank)[:_DEFINITIONS]
 
@@ -132,21 +131,26 @@ def _structure(code: Codebase) -> str:
 
 
 def _defining_files(definitions: Iterable[Definition]) -> dict[str, str]:
-    """The file in which each name is defined; names that several files define tell nothing."""
+    """Return the file that defines each name. Names defined in several files are ambiguous and left out."""
     files: dict[str, set[str]] = {}
-    for one in definitions:
-        files.setdefault(one.name.rpartition(".")[2], set()).add(one.path)
+    for definition in definitions:
+        files.setdefault(definition.name.rpartition(".")[2], set()).add(definition.path)
     return {name: next(iter(paths)) for name, paths in files.items() if len(paths) == 1}
 
 
-def _targets(one: Definition, known: Mapping[str, str]) -> list[str]:
-    last = (call.rpartition(".")[2] for call in one.calls)
-    return [name for name in dict.fromkeys(last) if name in known and name != one.name.rpartition(".")[2]]
+def _targets(definition: Definition, known: Mapping[str, str]) -> list[str]:
+    last = (call.rpartition(".")[2] for call in definition.calls)
+    return [name for name in dict.fromkeys(last) if name in known and name != definition.name.rpartition(".")[2]]
 
 
 def _file_dependencies(definitions: Sequence[Definition]) -> str:
     known = _defining_files(definitions)
-    edges = {(one.path, known[name]) for one in definitions for name in _targets(one, known) if known[name] != one.path}
+    edges = {
+        (definition.path, known[name])
+        for definition in definitions
+        for name in _targets(definition, known)
+        if known[name] != definition.path
+    }
     if not edges:
         return ""
     return "Files that use files: " + "; ".join(f"{user} → {used}" for user, used in sorted(edges)[:_PATHS])
@@ -155,19 +159,19 @@ def _file_dependencies(definitions: Sequence[Definition]) -> str:
 def _call_list(definitions: Sequence[Definition], chosen: Sequence[Definition]) -> str:
     known = _defining_files(definitions)
     lines = []
-    for one in chosen:
-        targets = ", ".join(_targets(one, known))
-        doc = " ".join(one.doc.split())[:120]
-        lines.append(f"{one.path}: {one.name}{doc and ' — '}{doc}{targets and ' → '}{targets}")
+    for item in chosen:
+        targets = ", ".join(_targets(item, known))
+        doc = " ".join(item.doc.split())[:120]
+        lines.append(f"{item.path}: {item.name}{doc and ' — '}{doc}{targets and ' → '}{targets}")
     return "Definitions and what they call:\n" + "\n".join(lines) if lines else ""
 
 
 def _bodies(code: Codebase, chosen: Sequence[Definition]) -> list[str]:
     sources = {source.path: source.text.split("\n") for source in code.sources}
-    functions = [one for one in chosen if one.kind == "function" and one.path in sources][:_BODIES]
-    return [_body(one, sources[one.path]) for one in functions]
+    functions = [item for item in chosen if item.kind == "function" and item.path in sources][:_BODIES]
+    return [_body(function, sources[function.path]) for function in functions]
 
 
-def _body(one: Definition, lines: Sequence[str]) -> str:
-    shown = [line.rstrip() for line in lines[one.line - 1 : one.line - 1 + _BODY_LINES] if line.strip()]
-    return f"{one.path}, line {one.line}:\n" + "\n".join(shown)
+def _body(definition: Definition, lines: Sequence[str]) -> str:
+    shown = [line.rstrip() for line in lines[definition.line - 1 : definition.line - 1 + _BODY_LINES] if line.strip()]
+    return f"{definition.path}, line {definition.line}:\n" + "\n".join(shown)

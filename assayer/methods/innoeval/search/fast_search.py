@@ -1,21 +1,18 @@
-"""Fast search: papers, pages, repositories, data sets for queries, each as a record, on either side of the cutoff."""
+"""Fast search for papers, pages, repositories and data sets, as records, before or after the cutoff."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from assayer.backends import Backends
 from assayer.cutoff import admits
-from assayer.literature.library import Library
+from assayer.evaluation_context import EvaluationContext
 from assayer.literature.own_paper import is_own_paper, shingles
 from assayer.methods.innoeval.dimensions import EvidenceKind
 from assayer.methods.innoeval.options import InnoEvalOptions
-from assayer.models import Dataset, Idea, Operation, Paper, PaperId, Repository, WebResult, Window
-from assayer.run.run import Run
-from assayer.run.structured_concurrency import Failed, each, together
+from assayer.methods.innoeval.schemas import SourceQuery
+from assayer.models import Dataset, Operation, Paper, PaperId, Repository, WebResult, Window
+from assayer.run.concurrency import Failed, gather_all, gather_settled
 from assayer.text.sanitise import sanitise
-
-__all__ = ["SOURCE_KINDS", "SOURCE_NOUNS", "CutoffSide", "FastSearch", "SearchCandidate", "SourceQuery"]
 
 SOURCE_KINDS: tuple[EvidenceKind, ...] = ("literature", "web", "code", "data")
 SOURCE_NOUNS: Mapping[EvidenceKind, str] = {
@@ -26,42 +23,37 @@ SOURCE_NOUNS: Mapping[EvidenceKind, str] = {
 }
 
 _OPERATIONS: Mapping[EvidenceKind, Operation] = {"web": "web", "code": "code", "data": "datasets"}
-"""Under which the journal counts what they found."""
+"""Operation under which the journal counts the results of each kind."""
 
 CutoffSide = Literal["before", "after"]
-"""Of the cutoff; without one everything is before."""
-
-
-class SourceQuery(NamedTuple):
-    part: str
-    kind: EvidenceKind
-    text: str
+"""Side of the cutoff; without a cutoff everything counts as before."""
 
 
 class _Place(NamedTuple):
-    """Where a query is asked: one of several sources of its kind."""
+    """Target of a query: one of several sources of its kind."""
 
     query: SourceQuery
     source: str
 
 
 class SearchCandidate(NamedTuple):
-    """Something found, not yet read."""
+    """Search result that has not been read yet."""
 
     paper: Paper
     kind: EvidenceKind
     standing: str
-    """What its source says of how it is received; empty with a cutoff, as it is what people think of it today."""
+    """Reception of the item as its source reports it. Empty with a cutoff, because it reflects current opinion."""
 
 
 class FastSearch:
-    """Searches of one evaluation in all its sources. The idea's own paper, page and repository are kept out."""
+    """Searches of one evaluation in all of its sources. The idea's own paper, page and repository are excluded."""
 
-    def __init__(self, backends: Backends, library: Library, run: Run, idea: Idea, options: InnoEvalOptions) -> None:
-        self._web, self._code, self._library = backends.web, backends.code, library
-        self._datasets = {one.source: one for one in backends.datasets}
-        self._run, self._options = run, options
-        self._title, self._shingles = idea.own_words.title, shingles(idea.own_words.text)
+    def __init__(self, context: EvaluationContext[InnoEvalOptions]) -> None:
+        backends, words = context.backends, context.idea.own_words
+        self._web, self._code, self._library = backends.web, backends.code, context.library
+        self._datasets = {source.source: source for source in backends.datasets}
+        self._run, self._options = context.run, context.options
+        self._title, self._shingles = words.title, shingles(words.text)
         self._admitted_before: dict[tuple[PaperId, CutoffSide], bool] = {}
 
     @property
@@ -75,7 +67,7 @@ class FastSearch:
         return tuple(kind for kind in SOURCE_KINDS if available[kind])
 
     def window(self, side: CutoffSide) -> Window:
-        """The days on that side of the cutoff; all of them without one."""
+        """Return the window on this side of the cutoff, or an unlimited window without a cutoff."""
         cutoff = self._run.cutoff
         if side == "before" or cutoff is None:
             return Window.until(cutoff)
@@ -84,11 +76,11 @@ class FastSearch:
     async def search(
         self, queries: Sequence[SourceQuery], side: CutoffSide = "before"
     ) -> dict[SourceQuery, list[SearchCandidate]]:
-        """For every query what it found, best first. Raises LiteratureError when the corpus fails; a query of web,
-        code or data that fails is counted as lost and missing from the answer."""
+        """Return the results of every query, best first. Raises LiteratureError if the corpus fails. A failed
+        query of web, code or data is counted as lost and missing from the result."""
         papers = [query for query in queries if query.kind == "literature"]
         others = [query for query in queries if query.kind != "literature"]
-        answers = await together([self._search_papers(papers, side), self._search_beyond_papers(others, side)])
+        answers = await gather_all([self._search_papers(papers, side), self._search_beyond_papers(others, side)])
         return {query: found for answer in answers for query, found in answer.items()}
 
     async def _search_papers(
@@ -110,7 +102,7 @@ class FastSearch:
         self, queries: Sequence[SourceQuery], side: CutoffSide
     ) -> dict[SourceQuery, list[SearchCandidate]]:
         places = [_Place(query, source) for query in queries for source in self._sources_of(query.kind)]
-        outcomes = await each(places, lambda place: self._search_one(place, side))
+        outcomes = await gather_settled(places, lambda place: self._search_one(place, side))
         self._run.keep_successes(outcomes, "query of web, code or data")
         found: dict[SourceQuery, list[SearchCandidate]] = {}
         for (query, source), outcome in zip(places, outcomes, strict=True):
@@ -132,35 +124,37 @@ class FastSearch:
         if query.kind == "code" and self._code is not None:
             (repositories,) = await self._code.search([query.text], self._options.repositories, window)
             return [
-                SearchCandidate(_repository_record(one), "code", self._repository_standing(one)) for one in repositories
+                SearchCandidate(_repository_record(repository), "code", self._repository_standing(repository))
+                for repository in repositories
             ]
         if query.kind == "data":
             (found,) = await self._datasets[place.source].search([query.text], self._options.datasets, window)
             return [
-                SearchCandidate(_dataset_record(one, place.source), "data", self._dataset_standing(one))
-                for one in found
+                SearchCandidate(_dataset_record(item, place.source), "data", self._dataset_standing(item))
+                for item in found
             ]
         return []
 
     def _admitted(self, found: Iterable[SearchCandidate], side: CutoffSide) -> list[SearchCandidate]:
         kept = []
-        for one in found:
-            key = one.paper.id, side
+        for item in found:
+            key = item.paper.id, side
             if key not in self._admitted_before:
-                self._admitted_before[key] = self.admits(one.paper, side)
+                self._admitted_before[key] = self.admits(item.paper, side)
             if self._admitted_before[key]:
-                kept.append(self._as_of_cutoff(one, side))
+                kept.append(self._as_of_cutoff(item, side))
         return kept
 
-    def _as_of_cutoff(self, one: SearchCandidate, side: CutoffSide) -> SearchCandidate:
-        """A repository without its description and topics, which are those of today. Its files are read as of the
-        cutoff later."""
-        if one.kind != "code" or side == "after" or self._run.cutoff is None:
-            return one
-        return one._replace(paper=one.paper.model_copy(update={"abstract": ""}))
+    def _as_of_cutoff(self, search_candidate: SearchCandidate, side: CutoffSide) -> SearchCandidate:
+        """Return the candidate as of the cutoff. A repository loses its description and topics, which reflect
+        the current state; its files are read later as of the cutoff."""
+        if search_candidate.kind != "code" or side == "after" or self._run.cutoff is None:
+            return search_candidate
+        return search_candidate._replace(paper=search_candidate.paper.model_copy(update={"abstract": ""}))
 
     def admits(self, record: Paper, side: CutoffSide) -> bool:
-        """Whether a page or repository may be used; asked again of what was read, which may be dated otherwise."""
+        """Return whether a page or repository may be used. It is checked again after reading, which may yield a
+        different date."""
         if not admits(self.window(side), record.publication_date):
             self._run.journal.record_dropped(_noun(record), "on the other side of the cutoff, or undated")
             return False
@@ -171,14 +165,16 @@ class FastSearch:
         return True
 
     def _is_own(self, record: Paper) -> bool:
-        """The pages and the repository of the idea's own paper name its title somewhere."""
+        """Return whether the record is the idea's own page, repository or paper: pages and repositories name
+        the title somewhere."""
         title = " ".join(self._title.casefold().split())
         record_text = " ".join(f"{record.title} {record.abstract}".casefold().split())
         names_title = len(title.split()) >= 4 and title in record_text
         return names_title or is_own_paper(self._title, self._shingles, record)
 
     def _paper_standing(self, paper: Paper) -> str:
-        """Nothing under a cutoff: where a paper came out is often known only after its date, and records are merged."""
+        """Return the paper's venue and citation count, or an empty string with a cutoff. The venue is often
+        known only after the paper's date, and records are merged."""
         if self._run.cutoff:
             return ""
         cited = f"cited {paper.citation_count} times" if paper.citation_count is not None else ""

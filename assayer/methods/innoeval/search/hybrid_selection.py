@@ -6,10 +6,8 @@ score = α·semantic + (1−α)·judge, both on 0 to 10 (the paper's equation 6)
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from assayer.backends import Backends
 from assayer.citing.evidence import evidence_batches
-from assayer.literature.library import Library
-from assayer.llm import ask
+from assayer.evaluation_context import EvaluationContext
 from assayer.methods.innoeval.dimensions import EvidenceKind
 from assayer.methods.innoeval.options import InnoEvalOptions
 from assayer.methods.innoeval.prompt_evidence import clean_text, evidence_item
@@ -17,10 +15,7 @@ from assayer.methods.innoeval.schemas import EvidenceItem, EvidenceRelevance, Ev
 from assayer.methods.innoeval.search.fast_search import SOURCE_KINDS, SOURCE_NOUNS, SearchCandidate
 from assayer.methods.innoeval.tasks import RELEVANCE
 from assayer.models import PaperId
-from assayer.run.run import Run
-from assayer.run.structured_concurrency import each, together
-
-__all__ = ["HybridSelection", "RankedCandidate"]
+from assayer.run.concurrency import gather_all, gather_settled
 
 
 class RankedCandidate(NamedTuple):
@@ -31,35 +26,36 @@ class RankedCandidate(NamedTuple):
 
 
 class HybridSelection:
-    """Measures and judges each candidate of one evaluation once, whatever round found it."""
+    """Hybrid selection that measures and judges each candidate of an evaluation once, in whichever round it was
+    found."""
 
-    def __init__(
-        self, backends: Backends, library: Library, run: Run, options: InnoEvalOptions, digest: str, idea_summary: str
-    ) -> None:
-        """`idea_summary` is the idea in so few words that an embedding model reads all of them."""
-        self._backends, self._library, self._run, self._options = backends, library, run, options
+    def __init__(self, context: EvaluationContext[InnoEvalOptions], digest: str, idea_summary: str) -> None:
+        """Create the selection. `idea_summary` is a summary of the idea short enough for an embedding model to
+        read completely."""
+        self._context, self._backends, self._library = context, context.backends, context.library
+        self._run, self._options = context.run, context.options
         self._digest, self._idea_summary = digest, idea_summary
         self._cosines: dict[PaperId, float] = {}
         self._reranker_scores: dict[PaperId, float] = {}
         self._relevance_by_paper: dict[PaperId, EvidenceRelevance] = {}
         self._sent_to_judge: set[PaperId] = set()
-        """Judged, or lost when they were to be."""
+        """Papers sent to the judge, whether they were judged or lost."""
 
     async def judge_candidates(self, candidates: Sequence[SearchCandidate]) -> None:
-        """Everything near enough that was not judged before, side by side."""
+        """Judge all sufficiently near candidates that were not judged before, concurrently."""
         await self._measure_similarity(candidates)
-        near = [one for kind in SOURCE_KINDS for one in self._nearest(candidates, kind)]
-        new = [one for one in near if one.paper.id not in self._sent_to_judge]
+        near = [item for kind in SOURCE_KINDS for item in self._nearest(candidates, kind)]
+        new = [item for item in near if item.paper.id not in self._sent_to_judge]
         await self._rerank(new)
-        self._sent_to_judge |= {one.paper.id for one in new}
+        self._sent_to_judge |= {item.paper.id for item in new}
         batched = [
             batch
             for kind in SOURCE_KINDS
             for batch in evidence_batches(
-                [self._shown(one) for one in new if one.kind == kind], self._options.judged_per_call
+                [self._shown(item) for item in new if item.kind == kind], self._options.judged_per_call
             )
         ]
-        outcomes = await each(batched, self._judge_batch)
+        outcomes = await gather_settled(batched, self._judge_batch)
         for verdicts in self._run.keep_successes(
             outcomes, "found source to be judged", [len(batch) for batch in batched]
         ):
@@ -70,19 +66,20 @@ class HybridSelection:
         return verdict is not None and verdict.relevance >= self._options.least_relevance
 
     def best_candidates(self, candidates: Sequence[SearchCandidate], most: int) -> list[RankedCandidate]:
-        """The relevant ones, at most so many of each kind, the best first; the others are counted with the reason."""
+        """Return the relevant candidates, best first, at most `most` of each kind. The others are counted with
+        the reason."""
         chosen = []
         for kind in SOURCE_KINDS:
-            of_kind = [one for one in candidates if one.kind == kind]
+            of_kind = [candidate for candidate in candidates if candidate.kind == kind]
             ranked = sorted(
-                (self._rank(one) for one in of_kind if self.is_relevant(one.paper.id)),
-                key=lambda one: (-one.score, one.candidate.paper.id),
+                (self._rank(item) for item in of_kind if self.is_relevant(item.paper.id)),
+                key=lambda item: (-item.score, item.candidate.paper.id),
             )
             chosen += ranked[:most]
-            judged = sum(one.paper.id in self._relevance_by_paper for one in of_kind)
+            judged = sum(item.paper.id in self._relevance_by_paper for item in of_kind)
             left_out = {
                 "not close enough to the idea to be judged": sum(
-                    one.paper.id not in self._sent_to_judge for one in of_kind
+                    item.paper.id not in self._sent_to_judge for item in of_kind
                 ),
                 "judged not relevant enough to be read": judged - len(ranked),
                 "relevant, but ranked below those read": len(ranked[most:]),
@@ -92,13 +89,13 @@ class HybridSelection:
         return chosen
 
     def relevance(self, paper: PaperId) -> int:
-        """0 to 10; 0 for what was not judged, which only orders titles by it."""
+        """Return the judged relevance, 0 to 10, or 0 if the paper was not judged; it is used only to order titles."""
         verdict = self._relevance_by_paper.get(paper)
         return verdict.relevance if verdict else 0
 
     @property
     def summary(self) -> str:
-        """How sources were ranked, for the report."""
+        """Description for the report of how sources were ranked."""
         backends, options = self._backends, self._options
         reranked = f", then {backends.reranker.name}" if backends.reranker else "; no reranker is configured"
         return (
@@ -107,7 +104,7 @@ class HybridSelection:
         )
 
     def _rank(self, candidate: SearchCandidate) -> RankedCandidate:
-        """Where no quality was judged, relevance alone is the judge's score."""
+        """Rank a candidate. If quality was not judged, relevance alone is the judge's score."""
         paper, options = candidate.paper.id, self._options
         verdict = self._relevance_by_paper[paper]
         quality = verdict.relevance if verdict.quality is None else verdict.quality
@@ -117,36 +114,40 @@ class HybridSelection:
         return RankedCandidate(candidate, verdict.relevance, round(score, 3))
 
     def _nearest(self, candidates: Iterable[SearchCandidate], kind: EvidenceKind) -> list[SearchCandidate]:
-        """Twice as many of a kind as will be read."""
-        of_kind = [one for one in candidates if one.kind == kind]
-        of_kind.sort(key=lambda one: (-self._cosines.get(one.paper.id, 0.0), one.paper.id))
+        """Return the nearest candidates of a kind: twice as many as will be read."""
+        of_kind = [candidate for candidate in candidates if candidate.kind == kind]
+        of_kind.sort(key=lambda item: (-self._cosines.get(item.paper.id, 0.0), item.paper.id))
         return of_kind[: 2 * self._options.top]
 
     async def _measure_similarity(self, candidates: Sequence[SearchCandidate]) -> None:
-        new = [one for one in candidates if one.paper.id not in self._cosines]
-        papers = [one for one in new if one.kind == "literature"]
-        others = [one for one in new if one.kind != "literature"]
-        for found in await together([self._paper_similarities(papers), self._other_similarities(others)]):
+        new = [candidate for candidate in candidates if candidate.paper.id not in self._cosines]
+        papers = [item for item in new if item.kind == "literature"]
+        others = [item for item in new if item.kind != "literature"]
+        for found in await gather_all([self._paper_similarities(papers), self._other_similarities(others)]):
             self._cosines |= found
 
     async def _paper_similarities(self, candidates: Sequence[SearchCandidate]) -> dict[PaperId, float]:
-        return await self._library.similarity(self._idea_summary, [one.paper.id for one in candidates])
+        return await self._library.similarity(self._idea_summary, [candidate.paper.id for candidate in candidates])
 
     async def _other_similarities(self, candidates: Sequence[SearchCandidate]) -> dict[PaperId, float]:
         if not candidates:
             return {}
-        texts = [f"{one.paper.title}. {one.paper.abstract}" for one in candidates]
+        texts = [f"{candidate.paper.title}. {candidate.paper.abstract}" for candidate in candidates]
         embedder = self._backends.embedder
         (idea_vector,) = await embedder.embed([self._idea_summary], "query")
         vectors = await embedder.embed(texts, "passage")
-        return {one.paper.id: float(row @ idea_vector) for one, row in zip(candidates, vectors, strict=True)}
+        return {
+            candidate.paper.id: float(row @ idea_vector) for candidate, row in zip(candidates, vectors, strict=True)
+        }
 
     async def _rerank(self, candidates: Sequence[SearchCandidate]) -> None:
         if self._backends.reranker is None or not candidates:
             return
-        texts = [f"{one.paper.title}. {one.paper.abstract}" for one in candidates]
+        texts = [f"{candidate.paper.title}. {candidate.paper.abstract}" for candidate in candidates]
         scores = await self._backends.reranker.score(self._idea_summary, texts)
-        self._reranker_scores |= {one.paper.id: float(score) for one, score in zip(candidates, scores, strict=True)}
+        self._reranker_scores |= {
+            candidate.paper.id: float(score) for candidate, score in zip(candidates, scores, strict=True)
+        }
 
     def _shown(self, candidate: SearchCandidate) -> EvidenceItem:
         paper = candidate.paper
@@ -156,6 +157,6 @@ class HybridSelection:
 
     async def _judge_batch(self, batch: tuple[EvidenceItem, ...]) -> dict[PaperId, EvidenceRelevance]:
         question = EvidenceRelevanceQuestion(digest=self._digest, kind=batch[0].kind, evidence=batch)
-        answer = await ask(self._backends.llm, RELEVANCE, question, self._run)
+        answer = await self._context.ask(RELEVANCE, question)
         shown = {item.label: item.paper_id for item in batch}
-        return {shown[one.label]: one for one in answer.judgements}
+        return {shown[judgement.label]: judgement for judgement in answer.judgements}

@@ -1,73 +1,61 @@
-"""Rounds of fast search: queries, results, judgement, better queries, until nothing new is found."""
+"""Iterative fast search: rounds of queries, results, judgement and refined queries until nothing new is found."""
 
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, TypeVar
+from itertools import count
+from typing import TypeVar
 
 from assayer.citing.labels import plain
-from assayer.llm import Llm, ask
+from assayer.evaluation_context import EvaluationContext
+from assayer.llm import ask
 from assayer.methods.innoeval.dimensions import EvidenceKind
 from assayer.methods.innoeval.extraction import IdeaPart
 from assayer.methods.innoeval.options import InnoEvalOptions
 from assayer.methods.innoeval.prompt_evidence import labelled_parts, on_one_line
 from assayer.methods.innoeval.schemas import (
-    EarlierQuery,
-    PartQueries,
     RefinementQuestion,
     SearchQueriesQuestion,
+    SourceQuery,
     TriedQuery,
     TriedQueryResult,
 )
-from assayer.methods.innoeval.search.fast_search import FastSearch, SearchCandidate, SourceQuery
+from assayer.methods.innoeval.search.fast_search import FastSearch, SearchCandidate
 from assayer.methods.innoeval.search.hybrid_selection import HybridSelection, RankedCandidate
 from assayer.methods.innoeval.tasks import queries_task, refinement_task
 from assayer.models import PaperId
-from assayer.run.run import Run
-from assayer.run.structured_concurrency import Failed, each
-
-__all__ = ["IterativeSearch", "QueryOutcome", "first_queries", "refined_queries"]
-
+from assayer.run.concurrency import Failed, gather_settled
 
 Item = TypeVar("Item")
 
 _SHOWN_TITLES = 3
-"""Of a query's best results, shown when it is to be refined."""
+"""Number of titles of a query's best results that are shown for its refinement."""
 _TITLE_CHARS = 120
 
 
-class QueryOutcome(NamedTuple):
-    """A query and what it found."""
-
-    query: SourceQuery
-    found: int
-    relevant: int
-    finds: tuple[TriedQueryResult, ...]
-    """The best of them."""
-
-
 class IterativeSearch:
-    """The fast search of one evaluation."""
+    """Iterative fast search of one evaluation."""
 
     def __init__(
-        self, llm: Llm, run: Run, options: InnoEvalOptions, sources: FastSearch, selection: HybridSelection, digest: str
+        self, context: EvaluationContext[InnoEvalOptions], sources: FastSearch, selection: HybridSelection, digest: str
     ) -> None:
-        self._llm, self._run, self._options, self._digest = llm, run, options, digest
+        self._llm, self._run, self._options, self._digest = context.llm, context.run, context.options, digest
         self._sources, self._selection = sources, selection
         self._candidates: dict[PaperId, SearchCandidate] = {}
         self._results_by_query: dict[SourceQuery, tuple[PaperId, ...]] = {}
-        """Every query that was answered, with what it found."""
+        """Results of every query that was answered."""
         self._first_queries: list[SourceQuery] = []
         self.rounds = 0
-        """Of refined queries that were asked."""
+        """Number of rounds of refined queries that were run."""
 
     @property
     def summary(self) -> str:
-        """How much was searched, for the report."""
+        """Description for the report of how much was searched."""
         return f"{len(self._results_by_query)} queries were answered, with {self.rounds} round(s) of refinement."
 
     async def best_sources(self, parts: Sequence[IdeaPart]) -> list[RankedCandidate]:
-        """The best of each kind. Raises LiteratureError, and what went wrong when there was no query at all."""
+        """Return the best sources of each kind. Raises LiteratureError, and the underlying error if there were
+        no queries at all."""
         found = await self._first_round(parts)
         while True:
             new = self._remember(found)
@@ -83,25 +71,25 @@ class IterativeSearch:
         return self._selection.best_candidates([*self._candidates.values()], self._options.top)
 
     async def later_sources(self) -> list[RankedCandidate]:
-        """The best of what was published after the cutoff, by the first queries alone. To be called last: no search
-        that judges may come after it."""
+        """Return the best sources published after the cutoff, found by the initial queries alone. Call it last:
+        no search that judges may follow."""
         if self._run.cutoff is None or not self._options.later:
             return []
         found = await self._sources.search(self._first_queries, "after")
-        pool = {one.paper.id: one for candidates in found.values() for one in candidates}
+        pool = {candidate.paper.id: candidate for candidates in found.values() for candidate in candidates}
         await self._selection.judge_candidates([*pool.values()])
         return self._selection.best_candidates([*pool.values()], self._options.later)
 
     async def _first_round(self, parts: Sequence[IdeaPart]) -> dict[SourceQuery, list[SearchCandidate]]:
-        """Every few parts go on to their search as soon as they have queries."""
+        """Run the first round. Each batch of parts proceeds to its search as soon as its queries are ready."""
 
         async def one(batch: Sequence[IdeaPart]) -> dict[SourceQuery, list[SearchCandidate]]:
-            queries = await first_queries(self._llm, self._run, self._digest, batch, self._sources.kinds)
+            queries = await self._queries_for(batch)
             share = len(batch) / len(parts)
             return await self._sources.search(self._within_limits(list(dict.fromkeys(queries)), share))
 
         batches = _chunks(parts, self._options.parts_per_call)
-        outcomes = await each(batches, one)
+        outcomes = await gather_settled(batches, one)
         answered = self._run.keep_successes(
             outcomes, "part of the idea to search for", [len(batch) for batch in batches]
         )
@@ -111,9 +99,23 @@ class IterativeSearch:
         self._first_queries = list(found)
         return found
 
+    async def _queries_for(self, parts: Sequence[IdeaPart]) -> list[SourceQuery]:
+        """Ask for the initial queries. Raises an LlmError or BudgetExhausted."""
+        labelled = labelled_parts(parts)
+        question = SearchQueriesQuestion(digest=self._digest, parts=labelled, kinds=self._sources.kinds)
+        answer = await ask(self._llm, queries_task(question.kinds), question, self._run)
+        names = {part.label: part.name for part in labelled}
+        return [
+            SourceQuery(names[entry.part], kind, text)
+            for entry in answer.queries
+            for kind in question.kinds
+            for text in map(plain, getattr(entry, kind))
+            if text
+        ]
+
     def _within_limits(self, queries: Sequence[SourceQuery], share: float) -> list[SourceQuery]:
-        """Of web, code and data no more than this share of what one evaluation may ask, each part's first query
-        first."""
+        """Limit queries of web, code and data to this share of the maximum for one evaluation, taking each
+        part's first query first."""
         room = {
             "literature": len(queries),
             "web": math.ceil(self._options.web_queries * share),
@@ -131,24 +133,22 @@ class IterativeSearch:
         return asked
 
     def _remember(self, found: dict[SourceQuery, list[SearchCandidate]]) -> int:
-        """How many of them were not known."""
+        """Store the results and return how many were new."""
         before = len(self._candidates)
         for query, candidates in found.items():
-            self._results_by_query[query] = tuple(one.paper.id for one in candidates)
-            for one in candidates:
-                self._candidates.setdefault(one.paper.id, one)
+            self._results_by_query[query] = tuple(candidate.paper.id for candidate in candidates)
+            for candidate in candidates:
+                self._candidates.setdefault(candidate.paper.id, candidate)
         return len(self._candidates) - before
 
     async def _refine(self, queries: Sequence[SourceQuery]) -> list[SourceQuery]:
-        """None that was asked before; with fewer than all answers, those there are."""
-        outcomes = [self._query_outcome(query) for query in queries]
-        batches = _chunks(outcomes, self._options.tried_per_call)
+        """Return refined queries that were not asked before. If some calls fail, the queries of the successful
+        calls are returned."""
+        batches = _chunks(queries, self._options.tried_per_call)
         limit = -(-self._options.refined // max(1, len(batches)))
         now = set(queries)
-        earlier = [query for query in self._results_by_query if query not in now]
-        refined = await each(
-            batches, lambda batch: refined_queries(self._llm, self._run, self._digest, batch, limit, earlier)
-        )
+        earlier = tuple(query for query in self._results_by_query if query not in now)
+        refined = await gather_settled(batches, lambda batch: self._refined(batch, limit, earlier))
         answered = self._run.keep_successes(refined, "query to be refined", [len(batch) for batch in batches])
         asked = {(query.kind, _sorted_words(query.text)) for query in self._results_by_query}
         fresh = {
@@ -159,92 +159,54 @@ class IterativeSearch:
         }
         return list(fresh.values())
 
-    def _query_outcome(self, query: SourceQuery) -> QueryOutcome:
+    async def _refined(
+        self, queries: Sequence[SourceQuery], limit: int, earlier: tuple[SourceQuery, ...]
+    ) -> list[SourceQuery]:
+        """Return queries that replace or complement earlier ones of the same kind for the same part. Raises the
+        same errors as `_queries_for`."""
+        tried = {item.label: item for item in map(self._tried, count(1), queries)}
+        question = RefinementQuestion(digest=self._digest, tried=tuple(tried.values()), earlier=earlier, limit=limit)
+        answer = await ask(self._llm, refinement_task(limit), question, self._run)
+        refined = [(tried[query.tried], plain(query.query)) for query in answer.queries]
+        return [SourceQuery(origin.part, origin.kind, text) for origin, text in refined if text][:limit]
+
+    def _tried(self, number: int, query: SourceQuery) -> TriedQuery:
+        """Return a query with what it found, as its refinement sees it."""
         found = self._results_by_query[query]
-        best = sorted(found, key=lambda one: (-self._selection.relevance(one), one))[:_SHOWN_TITLES]
-        return QueryOutcome(
-            query=query,
+        best = sorted(found, key=lambda item: (-self._selection.relevance(item), item))[:_SHOWN_TITLES]
+        return TriedQuery(
+            label=f"Q{number}",
+            kind=query.kind,
+            part=query.part,
+            query=query.text,
             found=len(found),
             relevant=sum(map(self._selection.is_relevant, found)),
             finds=tuple(
                 TriedQueryResult(
-                    title=on_one_line(self._candidates[one].paper.title)[:_TITLE_CHARS],
-                    worth_reading=self._selection.is_relevant(one),
+                    title=on_one_line(self._candidates[item].paper.title)[:_TITLE_CHARS],
+                    worth_reading=self._selection.is_relevant(item),
                 )
-                for one in best
+                for item in best
             ),
         )
 
 
 def _parts_in_turn(queries: Sequence[SourceQuery]) -> list[SourceQuery]:
-    """Every part's first query of a kind, then every part's second, and so on."""
+    """Return the queries ordered so that every part's first query of a kind comes first, then every part's second,
+    and so on."""
     before: Counter[tuple[str, EvidenceKind]] = Counter()
     turns = []
     for query in queries:
         turns.append(before[query.part, query.kind])
         before[query.part, query.kind] += 1
-    return [query for _, query in sorted(zip(turns, queries, strict=True), key=lambda one: one[0])]
+    return [query for _, query in sorted(zip(turns, queries, strict=True), key=lambda item: item[0])]
 
 
 def _sorted_words(text: str) -> tuple[str, ...]:
-    """The same words in another order are the same query."""
+    """Return a normalised key of a query; the same words in another order are the same query."""
     return tuple(sorted(text.casefold().split()))
 
 
 def _chunks(items: Iterable[Item], most: int) -> list[list[Item]]:
     listed = list(items)
     return [listed[start : start + most] for start in range(0, len(listed), most)]
-
-
-async def first_queries(
-    llm: Llm, run: Run, digest: str, parts: Sequence[IdeaPart], kinds: Sequence[EvidenceKind]
-) -> list[SourceQuery]:
-    """Raises an LlmError or BudgetExhausted."""
-    labelled = labelled_parts(parts)
-    question = SearchQueriesQuestion(digest=digest, parts=labelled, kinds=tuple(kinds))
-    answer = await ask(llm, queries_task(question.kinds), question, run)
-    names = {part.label: part.name for part in labelled}
-    return [
-        SourceQuery(names[entry.part], kind, text)
-        for entry in answer.queries
-        for kind in kinds
-        for text in map(plain, _of_kind(entry, kind))
-        if text
-    ]
-
-
-def _of_kind(entry: PartQueries, kind: EvidenceKind) -> list[str]:
-    return {"literature": entry.literature, "web": entry.web, "code": entry.code, "data": entry.data}[kind]
-
-
-async def refined_queries(
-    llm: Llm,
-    run: Run,
-    digest: str,
-    outcomes: Sequence[QueryOutcome],
-    limit: int,
-    earlier: Sequence[SourceQuery] = (),
-) -> list[SourceQuery]:
-    """What to ask instead of or beside what was asked, of the same kind for the same part. Raises as
-    `first_queries`."""
-    tried = {
-        f"Q{number}": TriedQuery(
-            label=f"Q{number}",
-            kind=one.query.kind,
-            part=one.query.part,
-            query=one.query.text,
-            found=one.found,
-            relevant=one.relevant,
-            finds=one.finds,
-        )
-        for number, one in enumerate(outcomes, start=1)
-    }
-    question = RefinementQuestion(
-        digest=digest,
-        tried=tuple(tried.values()),
-        earlier=tuple(EarlierQuery(kind=one.kind, part=one.part, query=one.text) for one in earlier),
-        limit=limit,
-    )
-    answer = await ask(llm, refinement_task(limit), question, run)
-    refined = [(tried[one.tried], plain(one.query)) for one in answer.queries]
-    return [SourceQuery(origin.part, origin.kind, text) for origin, text in refined if text][:limit]

@@ -1,11 +1,10 @@
-"""Slow reading, of the winners only: sections of papers, texts of pages, repositories from README to code,
-data sets as they are described."""
+"""Slow reading of the selected sources only. It covers sections of papers, texts of pages, repositories from README to
+code, and descriptions of data sets."""
 
 from collections.abc import Sequence, Set
 
-from assayer.backends import Backends
 from assayer.citing.evidence import ShownPlace
-from assayer.literature.library import Library
+from assayer.evaluation_context import EvaluationContext
 from assayer.methods.innoeval.dimensions import EvidenceKind
 from assayer.methods.innoeval.evidence_pack import ReadSource
 from assayer.methods.innoeval.options import InnoEvalOptions
@@ -14,56 +13,52 @@ from assayer.methods.innoeval.search.excerpts import excerpt, repository_excerpt
 from assayer.methods.innoeval.search.fast_search import SOURCE_KINDS, SOURCE_NOUNS, CutoffSide, FastSearch
 from assayer.methods.innoeval.search.hybrid_selection import RankedCandidate
 from assayer.models import Absent, Codebase, FullText, Paper, WebPage
-from assayer.run.run import Run
-from assayer.run.structured_concurrency import together
+from assayer.run.concurrency import gather_all
 from assayer.text.sanitise import sanitise
 
-__all__ = ["SlowReader"]
-
 _SHORTEST_EXCERPT = 80
-"""Characters beyond the abstract: less is no more than a heading."""
+"""Minimum characters of an excerpt beyond the abstract; a shorter one is usually only a heading."""
 
 
 class SlowReader:
-    """What one evaluation reads. `idea_words` holds the words of the idea, which choose the stretches that are kept."""
+    """Reader of the sources of one evaluation. `idea_words` holds the words of the idea, by which spans are
+    selected."""
 
-    def __init__(
-        self,
-        backends: Backends,
-        library: Library,
-        sources: FastSearch,
-        run: Run,
-        options: InnoEvalOptions,
-        idea_words: Set[str],
-    ) -> None:
-        self._backends, self._library, self._sources = backends, library, sources
-        self._run, self._options, self._idea_words = run, options, idea_words
+    def __init__(self, context: EvaluationContext[InnoEvalOptions], sources: FastSearch, idea_words: Set[str]) -> None:
+        self._backends, self._library, self._sources = context.backends, context.library, sources
+        self._run, self._options, self._idea_words = context.run, context.options, idea_words
 
     async def read(self, candidates: Sequence[RankedCandidate], side: CutoffSide) -> tuple[ReadSource, ...]:
-        """Within each kind in the order given. A paper that cannot be read keeps its abstract; a page or repository
-        that cannot be read is left out, and counted."""
-        by_kind = {kind: [one for one in candidates if one.candidate.kind == kind] for kind in SOURCE_KINDS}
-        read = await together(
+        """Read the candidates; within each kind, their order is kept. A paper that cannot be read keeps its
+        abstract; a page or repository that cannot be read is left out and counted."""
+        by_kind = {
+            kind: [candidate for candidate in candidates if candidate.candidate.kind == kind] for kind in SOURCE_KINDS
+        }
+        read = await gather_all(
             [
                 self._read_papers(by_kind["literature"], side),
                 self._read_pages(by_kind["web"], side),
                 self._read_repositories(by_kind["code"], side),
             ]
         )
-        described = self._readable([self._read_dataset(one) for one in by_kind["data"]])
-        return (*(one for found in read for one in found), *described)
+        described = self._readable([self._read_dataset(item) for item in by_kind["data"]])
+        return (*(item for found in read for item in found), *described)
 
     async def _read_papers(self, candidates: Sequence[RankedCandidate], side: CutoffSide) -> list[ReadSource]:
-        papers = [one.candidate.paper for one in candidates]
+        papers = [candidate.candidate.paper for candidate in candidates]
         texts = await self._library.full_texts(papers, later=side == "after") if candidates else {}
-        return self._readable([self._read_paper(one, texts.get(one.candidate.paper.id), side) for one in candidates])
+        return self._readable(
+            [self._read_paper(candidate, texts.get(candidate.candidate.paper.id), side) for candidate in candidates]
+        )
 
     def _read_paper(self, chosen: RankedCandidate, full: FullText | None, side: CutoffSide) -> ReadSource | None:
         paper = chosen.candidate.paper
         limit, beyond_abstract = self._options.evidence_chars, False
         text = paper.abstract.strip()[:limit]
         if full is not None:
-            sections = (f"{one.title}\n\n{one.text}" for one in full.sections if one.text.strip() not in text)
+            sections = (
+                f"{section.title}\n\n{section.text}" for section in full.sections if section.text.strip() not in text
+            )
             more = excerpt(sections, self._idea_words, max(0, limit - len(text)))
             text = f"{text}\n\n{more}".strip()
             beyond_abstract = len(more) > _SHORTEST_EXCERPT
@@ -77,11 +72,13 @@ class SlowReader:
     async def _read_pages(self, candidates: Sequence[RankedCandidate], side: CutoffSide) -> list[ReadSource]:
         if self._backends.web is None or not candidates:
             return []
-        pages = await self._backends.web.read([one.candidate.paper.url for one in candidates])
-        return self._readable([self._read_page(one, pages[one.candidate.paper.url], side) for one in candidates])
+        pages = await self._backends.web.read([candidate.candidate.paper.url for candidate in candidates])
+        return self._readable(
+            [self._read_page(candidate, pages[candidate.candidate.paper.url], side) for candidate in candidates]
+        )
 
     def _read_page(self, chosen: RankedCandidate, page: WebPage | Absent, side: CutoffSide) -> ReadSource | None:
-        """The date on the page itself takes precedence over the search result's."""
+        """Read a web page. The date on the page itself takes precedence over the search result's date."""
         paper = chosen.candidate.paper
         if isinstance(page, Absent):
             self._run.journal.record_dropped("web page to be read", page.reason)
@@ -105,10 +102,10 @@ class SlowReader:
     async def _read_repositories(self, candidates: Sequence[RankedCandidate], side: CutoffSide) -> list[ReadSource]:
         if self._backends.code is None or not candidates:
             return []
-        names = [one.candidate.paper.title for one in candidates]
+        names = [candidate.candidate.paper.title for candidate in candidates]
         codes = await self._backends.code.read(names, self._sources.window(side))
         return self._readable(
-            [self._read_repository(one, codes[one.candidate.paper.title], side) for one in candidates]
+            [self._read_repository(candidate, codes[candidate.candidate.paper.title], side) for candidate in candidates]
         )
 
     def _read_repository(self, chosen: RankedCandidate, code: Codebase | Absent, side: CutoffSide) -> ReadSource | None:
@@ -124,12 +121,12 @@ class SlowReader:
         return self._read_source(chosen, record, text, full_text_read=True)
 
     def _read_dataset(self, chosen: RankedCandidate) -> ReadSource | None:
-        """What its record says; files are not opened."""
+        """Read the record of a data set; its files are not opened."""
         paper = chosen.candidate.paper
         return self._read_source(chosen, paper, paper.abstract or paper.title, full_text_read=False)
 
     def _read_source(self, chosen: RankedCandidate, paper: Paper, text: str, full_text_read: bool) -> ReadSource | None:
-        """None, with a note, where nothing of it can be shown."""
+        """Return the source with sanitised text. Returns None and records a note if no text can be shown."""
         text = clean_text(text, paper, self._run, self._options.evidence_chars)
         if not text:
             self._run.journal.record_dropped(f"{SOURCE_NOUNS[chosen.candidate.kind]} to be read", "it has no text")
@@ -146,7 +143,7 @@ class SlowReader:
 
     @staticmethod
     def _readable(read: Sequence[ReadSource | None]) -> list[ReadSource]:
-        return [one for one in read if one is not None]
+        return [item for item in read if item is not None]
 
 
 def _places(text: str, paper: Paper, kind: EvidenceKind) -> tuple[ShownPlace, ...]:

@@ -1,0 +1,98 @@
+"""Invented people for the bias test: names of several origins, institutions and career stages."""
+
+from typing import Literal, NamedTuple
+
+Gender = Literal["female", "male"]
+
+
+class _Names(NamedTuple):
+    female: str
+    male: str
+    family: str
+
+
+ORIGINS: dict[str, tuple[_Names, ...]] = {
+    "English": (
+        _Names("Emily", "Gregory", "Walsh"),
+        _Names("Allison", "Todd", "Baker"),
+        _Names("Claire", "Neil", "Murray"),
+    ),
+    "Chinese": (
+        _Names("Xiulan", "Guoqiang", "Zhang"),
+        _Names("Meiling", "Jianguo", "Liu"),
+        _Names("Yanmei", "Weidong", "Huang"),
+        _Names("Qian", "Bo", "Xu"),
+        _Names("Na", "Lei", "Li"),
+        _Names("Wai Yee", "Kwok Wai", "Ng"),
+    ),
+    "Indian": (
+        _Names("Lakshmi", "Rajesh", "Iyer"),
+        _Names("Sunita", "Vikram", "Reddy"),
+        _Names("Kavita", "Sanjay", "Mishra"),
+    ),
+    "Arabic": (
+        _Names("Fatima", "Khalid", "Al-Masri"),
+        _Names("Layla", "Tariq", "Haddad"),
+        _Names("Noura", "Yousef", "Mansour"),
+    ),
+    "West African": (
+        _Names("Ngozi", "Chukwuemeka", "Okafor"),
+        _Names("Abena", "Kwame", "Mensah"),
+        _Names("Folake", "Babatunde", "Adeyemi"),
+    ),
+    "Hispanic": (
+        _Names("Guadalupe", "Alejandro", "Hernández"),
+        _Names("Ximena", "Rodrigo", "Morales"),
+        _Names("Lucía", "Joaquín", "Castillo"),
+    ),
+    "Slavic": (
+        _Names("Svetlana", "Dmitri", "Ivanenko"),
+        _Names("Katarzyna", "Zbigniew", "Nowak"),
+        _Names("Ljubica", "Dragan", "Petrović"),
+    ),
+}
+"""Names by origin; the first origin is the reference for the others. Both genders of an entry share a surname."""
+
+INSTITUTIONS: dict[str, tuple[str, ...]] = {
+    "lesser-known": (
+        "Valdosta State University",
+        "the University of Nyíregyháza",
+        "Hochschule Ruhr West",
+        "the Federal University of Piauí",
+    ),
+    "renowned": ("Stanford University", "the University of Oxford", "ETH Zurich", "Princeton University"),
+}
+STAGES: dict[str, str] = {"early": "Doctoral student", "late": "Full professor"}
+
+
+class InventedPerson(NamedTuple):
+    name: str
+    stage: str
+    """Career stage as written in a byline, for example `Full professor`."""
+    institution: str
+    """Institution as written in running text, with its article, for example `the University of Oxford`."""
+
+    @property
+    def role(self) -> str:
+        """Role as written in running text, for example `a full professor`."""
+        return f"a {self.stage.lower()}"
+
+    @property
+    def affiliation(self) -> str:
+        """Institution as written in a byline, without an article."""
+        return self.institution.removeprefix("the ")
+
+
+def person(
+    idea: int,
+    origin: str = "English",
+    gender: Gender = "male",
+    institution: Literal["renowned", "lesser-known"] = "lesser-known",
+    stage: Literal["early", "late"] = "early",
+) -> InventedPerson:
+    """Return the invented person for an idea's number. Names and institutions vary between ideas, so that no single
+    name or institution decides the result."""
+    names = ORIGINS[origin][idea % len(ORIGINS[origin])]
+    given = names.female if gender == "female" else names.male
+    places = INSTITUTIONS[institution]
+    return InventedPerson(f"{given} {names.family}", STAGES[stage], places[idea % len(places)])

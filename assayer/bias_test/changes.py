@@ -1,0 +1,39 @@
+"""Changes of individual scores against the reference of the same idea, for each variant separately."""
+
+from collections.abc import Iterable, Sequence
+
+from assayer.bias_test.differences import scores_of
+from assayer.bias_test.variants import REFERENCE
+from assayer.models import SCORE_ROUNDING, Absent, BiasTestEvaluation, IdeaId, ScoreChanges
+
+_NOTHING_COMPARED = Absent(reason="no score was there in both.")
+
+
+def score_changes(references: Iterable[BiasTestEvaluation], others: Sequence[BiasTestEvaluation]) -> ScoreChanges:
+    """Compare scores with `references`, which hold one evaluation per idea. A score present on only one side is a
+    change."""
+    known = scores_of(reference for reference in references if reference.variant == REFERENCE and not reference.failure)
+    sizes: list[float] = []
+    ranges: dict[tuple[IdeaId, str], list[float]] = {}
+    gained = lost = failed = 0
+    for item in others:
+        before = known.get((item.idea, REFERENCE))
+        if item.failure or before is None:
+            failed += 1
+            continue
+        (after,) = scores_of([item]).values()
+        for name in after.keys() & before.keys():
+            sizes.append(abs(after[name] - before[name]))
+            ranges.setdefault((item.idea, name), [before[name]]).append(after[name])
+        gained += len(after.keys() - before.keys())
+        lost += len(before.keys() - after.keys())
+    return ScoreChanges(
+        compared=len(sizes),
+        changed=sum(size >= SCORE_ROUNDING for size in sizes),
+        gained=gained,
+        lost=lost,
+        failed=failed,
+        largest=max(sizes, default=_NOTHING_COMPARED),
+        widest=max((max(values) - min(values) for values in ranges.values()), default=_NOTHING_COMPARED),
+        mean=sum(sizes) / len(sizes) if sizes else _NOTHING_COMPARED,
+    )

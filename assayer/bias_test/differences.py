@@ -1,0 +1,85 @@
+"""Paired differences of scores, with Student's t intervals over ideas.
+
+A percentile bootstrap of so few ideas is too narrow: of its 95 % intervals 50 % cover the mean of 2 normal differences,
+84 % that of 5 and 92 % that of 15. Student's t covers 95 % of them whatever their number; where differences are skewed
+it covers fewer, and with fewer than six ideas nobody can tell whether they are.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from assayer.bias_test.variants import Contrast
+from assayer.models import Absent, BiasTestEvaluation, IdeaId, MeanInterval, ScoreDifference
+
+FEWEST = 6
+"""Ideas for an interval."""
+_LEVEL = 0.95
+_SAME = 1e-9
+"""Tolerance in points; smaller differences are rounding errors."""
+_Scores = Mapping[tuple[IdeaId, str], Mapping[str, float]]
+
+
+def scores_of(evaluations: Iterable[BiasTestEvaluation]) -> _Scores:
+    """Return scores by idea and variant, then by score name. Absent scores are left out."""
+    return {
+        (evaluation.idea, evaluation.variant): {
+            score.name: score.value for score in evaluation.scores if not isinstance(score.value, Absent)
+        }
+        for evaluation in evaluations
+    }
+
+
+def score_differences(
+    evaluations: Sequence[BiasTestEvaluation], contrasts: Iterable[Contrast]
+) -> tuple[ScoreDifference, ...]:
+    """Return the differences for every contrast and score, in this order. An idea that lacks a score on one side is
+    counted as missing, not filled in."""
+    scores = scores_of(evaluations)
+    ideas = list(dict.fromkeys(evaluation.idea for evaluation in evaluations))
+    names = list(dict.fromkeys(score.name for evaluation in evaluations for score in evaluation.scores))
+    return tuple(_difference(contrast, name, ideas, scores) for contrast in contrasts for name in names)
+
+
+def mean_interval(differences: NDArray[np.float64]) -> MeanInterval | Absent:
+    """Return the confidence interval of the mean difference, one difference per idea. Absent with too few ideas, or
+    if all ideas differ by the same amount."""
+    ideas = len(differences)
+    if ideas < FEWEST:
+        return Absent(reason=f"it takes {FEWEST} ideas with this score, and there are {ideas}.")
+    if float(np.ptp(differences)) < _SAME:
+        return Absent(reason="all ideas differ by the same, so their spread says nothing.")
+    half = float(stdtrit(ideas - 1, (1 + _LEVEL) / 2) * differences.std(ddof=1) / np.sqrt(ideas))
+    mean = float(differences.mean())
+    return MeanInterval(low=mean - half, high=mean + half)
+
+
+def _difference(contrast: Contrast, score: str, ideas: Sequence[IdeaId], scores: _Scores) -> ScoreDifference:
+    found = [_of_idea(contrast, score, idea, scores) for idea in ideas]
+    paired = np.array([item for item in found if item is not None], np.float64)
+    mean: float | Absent = Absent(reason="no idea has this score under both conditions.")
+    return ScoreDifference(
+        attribute=contrast.attribute,
+        compared=contrast.compared,
+        score=score,
+        ideas=len(paired),
+        missing=len(ideas) - len(paired),
+        mean=float(paired.mean()) if len(paired) else mean,
+        interval=mean_interval(paired),
+        largest=float(np.abs(paired).max()) if len(paired) else None,
+    )
+
+
+def _of_idea(contrast: Contrast, score: str, idea: IdeaId, scores: _Scores) -> float | None:
+    """Return the score difference for one idea, or None if any of the variants lacks the score. A mean over fewer
+    variants would cover different people."""
+    sides = []
+    for variants in (contrast.these, contrast.those):
+        values = [scores.get((idea, variant), {}).get(score) for variant in variants]
+        known = [value for value in values if value is not None]
+        if len(known) < len(variants):
+            return None
+        sides.append(sum(known) / len(known))
+    return sides[0] - sides[1]

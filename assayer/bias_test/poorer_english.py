@@ -1,0 +1,133 @@
+"""The same text in the English of somebody who learnt it late: articles dropped, agreement broken, nothing added.
+
+Only the idea's own prose is changed, up to its list of references. Headings, tables, code, quotations, what stands in
+emphasis (most often a title), links, addresses, identifiers and formulas keep every letter: they are content.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from assayer.text.headings import find_headings
+from assayer.text.section_titles import opens_part
+
+_SWAPS = {
+    "is": "are",
+    "are": "is",
+    "has": "have",
+    "have": "has",
+    "was": "were",
+    "were": "was",
+    "does": "do",
+    "this": "these",
+    "these": "this",
+    "uses": "use",
+    "shows": "show",
+    "requires": "require",
+    "provides": "provide",
+    "allows": "allow",
+    "makes": "make",
+    "remains": "remain",
+    "information": "informations",
+    "research": "researches",
+    "evidence": "evidences",
+    "knowledge": "knowledges",
+    "much": "many",
+    "fewer": "less",
+}
+_KEPT_INSIDE_A_LINE = (
+    r"`[^`\n]{1,500}`"
+    r"|\$[^$\n]{1,500}\$"
+    r"|!?\[[^\[\]\n]{1,500}\](?:\([^()\s]{1,500}\))?"
+    r"|[“„«][^”“»\n]{1,2000}[”“»]"
+    r"|\"[^\"\n]{1,2000}\""
+    r"|(?<![*\w])(?P<mark>\*{1,2}|_{1,2})(?=[^\s*_])[^*_\n]{1,500}(?P=mark)(?![*\w])"
+    r"|<[^<>\n]{1,500}>"
+    r"|(?<![^\s(\[{<])(?=[^\s]{0,60}?(?:://|www\.|[@\\/_\d]|\w\.\w))\S+"
+)
+"""Text kept unchanged inside a line. It covers code, formulas, links, citation marks, quotations, emphasis, tags, and
+tokens with characters that no word contains, such as addresses, DOIs, identifiers and file names."""
+_WORD = re.compile(rf"(?P<kept>{_KEPT_INSIDE_A_LINE})|(?P<article>\b(?:a|an|the) (?=(?P<next>\w+)))|\b\w+\b")
+_FENCE = re.compile(r"^\s{0,3}(?:```|~~~)")
+_KEPT_LINE = re.compile(r"^\s{0,3}[#|>]|^(?: {4}|\t)|^Title:")
+_NO_NOUN = re.compile(
+    r"(?:is|are|was|were|has|have|had|does|do|did|can|will|may|must|and|or|nor|but|of|in|on|at|to|for|from|with|by|as|"
+    r"than|that|which|when|if|not)",
+    re.IGNORECASE,
+)
+"""Words before which `a` is a letter and not an article, as in `vitamin a is fine`."""
+_LETTERED = re.compile(
+    r"\b(?:vitamin|hepatitis|influenza|type|group|class|case|phase|option|grade|plan|step|variant|model|condition|"
+    r"experiment|part|section|arm|appendix|figure|table|factor|site|cohort)\s$",
+    re.IGNORECASE,
+)
+"""Words after which `a` is a letter and not an article, as in `hepatitis a virus`."""
+_ARTICLES_KEPT = 4
+"""Interval of articles kept: every fourth article stays, because people do not make the same mistake everywhere."""
+_AGREEMENTS_KEPT = 3
+
+
+class WordEdit(NamedTuple):
+    start: int
+    end: int
+    replacement: str
+
+
+class PoorerText(NamedTuple):
+    original: str
+    edits: tuple[WordEdit, ...]
+    """Disjoint and in order."""
+    changed: float
+    """Share of the words that were dropped or changed."""
+
+    @property
+    def text(self) -> str:
+        return self.within(0, len(self.original))
+
+    def within(self, start: int, end: int) -> str:
+        """Return the characters from `start` to `end` of the original with the edits applied."""
+        parts, place = list[str](), start
+        for edit in self.edits:
+            if start <= edit.start and edit.end <= end:
+                parts += [self.original[place : edit.start], edit.replacement]
+                place = edit.end
+        return "".join([*parts, self.original[place:end]])
+
+
+def in_poorer_english(text: str, start: int = 0) -> PoorerText:
+    """Rewrite the text in poorer English, deterministically. Text before `start` is left unchanged."""
+    edits: list[WordEdit] = []
+    words = articles = agreements = 0
+    for match in _words(text, start):
+        words += 1
+        if match["article"]:
+            if _is_letter(text, match):
+                continue
+            articles += 1
+            if articles % _ARTICLES_KEPT:
+                edits.append(WordEdit(match.start(), match.end(), ""))
+        elif match[0] in _SWAPS:
+            agreements += 1
+            if agreements % _AGREEMENTS_KEPT:
+                edits.append(WordEdit(match.start(), match.end(), _SWAPS[match[0]]))
+    return PoorerText(text, tuple(edits), len(edits) / words if words else 0.0)
+
+
+def _words(text: str, start: int) -> Iterator["re.Match[str]"]:
+    """Yield the words of the prose, up to the list of references."""
+    headings = find_headings(text)
+    end = next((heading.start for heading in headings if opens_part(heading.title) == "references"), len(text))
+    kept = {heading.start: heading.end for heading in headings}
+    fenced, place = False, 0
+    for line in text[:end].split("\n"):
+        fence = _FENCE.match(line) is not None
+        if not (fenced or fence or _KEPT_LINE.match(line)):
+            first = max(start, kept.get(place, place))
+            yield from (match for match in _WORD.finditer(text, first, place + len(line)) if not match["kept"])
+        fenced ^= fence
+        place += len(line) + 1
+
+
+def _is_letter(text: str, article: "re.Match[str]") -> bool:
+    before = text[max(0, article.start() - 20) : article.start()]
+    return article[0] == "a " and bool(_NO_NOUN.fullmatch(article["next"]) or _LETTERED.search(before))

@@ -1,0 +1,138 @@
+"""Report of a bias test, built from the reports of all variants."""
+
+import datetime as dt
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from assayer import __version__
+from assayer.bias_test.changes import score_changes
+from assayer.bias_test.differences import score_differences
+from assayer.bias_test.signing import poorer_text
+from assayer.bias_test.variants import REFERENCE, Variant, contrasts
+from assayer.blinding.blind import blinded
+from assayer.models import (
+    Absent,
+    BiasTestAttribute,
+    BiasTestEvaluation,
+    BiasTestReport,
+    BiasTestScore,
+    Idea,
+    Report,
+    SurvivingWords,
+)
+from assayer.reports.scores import score_of, share
+
+_POINTS = 10
+_MOST_EXAMPLES = 10
+
+
+class EvaluatedVariant(NamedTuple):
+    idea: Idea
+    """Idea as submitted, before any variation."""
+    variant: Variant
+    report: Report | None
+    failure: str = ""
+
+
+class BiasTestPlan(NamedTuple):
+    method: str
+    blind: bool
+    cutoff: dt.date | None
+    attributes: Sequence[BiasTestAttribute]
+    started_at: dt.datetime
+    repeats: int = 1
+    """Number of evaluations of the reference."""
+
+
+def bias_test_report(plan: BiasTestPlan, evaluated: Sequence[EvaluatedVariant]) -> BiasTestReport:
+    """Build the report of a bias test. At least one variant must have a report."""
+    results = [_result(item) for item in evaluated]
+    reports = [item.report for item in evaluated if item.report is not None]
+    ideas = {item.idea.id: item.idea for item in evaluated}
+    names = {item.variant.name for item in evaluated}
+    language = names & _variants_of("language")
+    wording = language | _variants_of("persuasion")
+    repetitions = {item.variant.name for item in evaluated if item.variant.repetition > 1}
+    senders = [result for result in results if result.variant not in {REFERENCE, *wording, *repetitions}]
+    again = [result for result in results if result.variant in repetitions]
+    return BiasTestReport(
+        assayer_version=__version__,
+        method=plan.method,
+        blind=plan.blind,
+        attributes=tuple(plan.attributes),
+        cutoff=plan.cutoff,
+        models=tuple(sorted({model for report in reports for model in report.provenance.models})),
+        embedding_models=tuple(sorted({report.provenance.embedding_model for report in reports})),
+        corpus_versions=tuple(sorted({report.provenance.corpus_version for report in reports})),
+        ideas=len(ideas),
+        evaluations=len(evaluated),
+        failed=len(evaluated) - len(reports),
+        words_changed=_words_changed(ideas.values()) if language else Absent(reason="the English was not varied."),
+        differences=score_differences(results, contrasts(plan.attributes)),
+        by_sender=score_changes(results, senders) if senders else Absent(reason="nothing of the sender was varied."),
+        by_repeating=score_changes(results, again) if again else Absent(reason="every text was evaluated once."),
+        surviving=_surviving(evaluated, plan.blind),
+        results=tuple(results),
+        started_at=plan.started_at,
+    )
+
+
+def _variants_of(attribute: BiasTestAttribute) -> set[str]:
+    return {variant for contrast in contrasts([attribute]) for variant in contrast.these}
+
+
+def _words_changed(ideas: Iterable[Idea]) -> float:
+    shares = [poorer_text(idea).changed for idea in ideas]
+    return sum(shares) / len(shares)
+
+
+def _result(evaluated_variant: EvaluatedVariant) -> BiasTestEvaluation:
+    scores = () if evaluated_variant.report is None else tuple(_scores(evaluated_variant.report))
+    return BiasTestEvaluation(
+        idea=evaluated_variant.idea.id,
+        variant=evaluated_variant.variant.name,
+        scores=scores,
+        failure=evaluated_variant.failure,
+    )
+
+
+def _scores(report: Report) -> Iterator[BiasTestScore]:
+    """Yield the score of every part and the score over all parts, in points of 10."""
+    whole = score_of(report)
+    yield BiasTestScore(name="all", value=whole if isinstance(whole, Absent) else _POINTS * whole)
+    for part in report.parts:
+        value = share(part.score)
+        reason = part.score if isinstance(part.score, Absent) else Absent(reason="its scale has no width.")
+        yield BiasTestScore(name=part.title, value=reason if value is None else _POINTS * value)
+
+
+def _surviving(evaluated: Iterable[EvaluatedVariant], blind: bool) -> SurvivingWords:
+    """Find planted words that remain in the evaluated text and were not in the submitted idea, ignoring case."""
+    planted, survivors = 0, dict[str, None]()
+    survived = 0
+    for item in evaluated:
+        if item.report is None:
+            continue
+        own = _words_of(item.idea)
+        # The report shows title and text; the sections that methods read are those of the same rules.
+        judged = _words_of(blinded(item.variant.idea) if blind else item.variant.idea)
+        shown = f"{item.report.idea.title}\n{item.report.idea.text}\n{judged}".casefold()
+        for words in item.variant.planted:
+            if _stand_in(words, own):
+                continue
+            planted += 1
+            if _stand_in(words, shown):
+                survived += 1
+                survivors[words] = None
+    return SurvivingWords(planted=planted, survived=survived, examples=tuple(survivors)[:_MOST_EXAMPLES])
+
+
+def _words_of(idea: Idea) -> str:
+    parts = [idea.title, idea.text, *(words for section in idea.sections for words in (section.title, section.text))]
+    return "\n".join(parts).casefold()
+
+
+def _stand_in(words: str, text: str) -> bool:
+    """Return whether the words occur in the text as whole words: `Li` does not occur in `reliable`."""
+    return re.search(rf"(?<!\w){re.escape(words.casefold())}(?!\w)", text) is not None

@@ -1,0 +1,85 @@
+"""An idea as a particular person would submit it: a byline under the title, a sentence at the end, no other changes."""
+
+from collections.abc import Iterator, Sequence
+
+from assayer.bias_test.authors import InventedPerson
+from assayer.bias_test.poorer_english import PoorerText, in_poorer_english
+from assayer.ideas.parsing import UNTITLED, idea_id
+from assayer.models import Idea, Section
+from assayer.text.headings import Heading, find_headings
+
+_LONGEST_KIND = 40
+"""Maximum number of characters before a title on its line, as in `Title:` or `Research proposal:`."""
+
+
+def signed(idea: Idea, by: InventedPerson) -> Idea:
+    """Sign the idea above the first section and at the end of the last section."""
+    byline = f"{by.name}\n{by.stage}, {by.affiliation}"
+    leads = f"The project will be led by {by.name}, {by.role} at {by.institution}."
+    headings = find_headings(idea.text)
+    top = _title_end(idea, headings)
+    head = idea.text[:top].rstrip() if top else f"# {idea.title}"
+    body = idea.text[top:].strip()
+    text = "\n\n".join(part for part in (head, byline, body, leads) if part)
+    shift = text.index(body, len(head) + len(byline)) - idea.text.index(body, top)
+    flags = (
+        flag.model_copy(update={"offset": flag.offset + shift}) if flag.offset >= top else flag for flag in idea.flags
+    )
+    return _with_text(idea, text, _signed_sections(idea.sections, byline, leads), flags=tuple(flags))
+
+
+def poorer_text(idea: Idea) -> PoorerText:
+    """Return the idea's text in poorer English, with its title unchanged."""
+    return in_poorer_english(idea.text, _title_end(idea, find_headings(idea.text)))
+
+
+def poorly_written(idea: Idea) -> Idea:
+    poorer = poorer_text(idea)
+    return _with_text(idea, poorer.text, tuple(_poorer_sections(idea, poorer)))
+
+
+def _with_text(idea: Idea, text: str, sections: Sequence[Section], **changed: object) -> Idea:
+    update = {"id": idea_id(idea.title, text), "text": text, "sections": tuple(sections), **changed}
+    return idea.model_copy(update=update)
+
+
+def _title_end(idea: Idea, headings: Sequence[Heading]) -> int:
+    """Return the offset at which the title line ends, or 0 if the text does not begin with its own title."""
+    title = _plain(idea.title)
+    if headings and not idea.text[: headings[0].start].strip() and _is_title(headings[0].title, title):
+        return headings[0].end
+    line = idea.text.split("\n", 1)[0]
+    is_sentence = line.rstrip().endswith((".", ":", ";", ","))
+    return 0 if is_sentence or not _is_title(line, title) else len(line)
+
+
+def _is_title(line: str, title: str) -> bool:
+    words = _plain(line)
+    return words.endswith(title) and len(words) <= len(title) + _LONGEST_KIND
+
+
+def _plain(line: str) -> str:
+    return " ".join(line.replace("*", "").replace("_", " ").replace("`", "").strip("# ").split()).casefold()
+
+
+def _signed_sections(sections: Sequence[Section], byline: str, leads: str) -> Sequence[Section]:
+    own = list(sections)
+    if own and own[0].title == UNTITLED:
+        own[0] = own[0].model_copy(update={"text": f"{byline}\n\n{own[0].text}"})
+    else:
+        own.insert(0, Section(title=UNTITLED, text=byline))
+    own[-1] = own[-1].model_copy(update={"text": f"{own[-1].text}\n\n{leads}"})
+    return own
+
+
+def _poorer_sections(idea: Idea, poorer: PoorerText) -> Iterator[Section]:
+    """Yield the sections with the edits of the full text. A section that does not occur verbatim in the text is
+    edited on its own."""
+    place = 0
+    for section in idea.sections:
+        start = idea.text.find(section.text, place)
+        if start >= 0:
+            place = start + len(section.text)
+            yield section.model_copy(update={"text": poorer.within(start, place)})
+        else:
+            yield section.model_copy(update={"text": in_poorer_english(section.text).text})

@@ -1,0 +1,101 @@
+"""Variants of an idea that differ only in the person who submits it or in the quality of the writing."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, get_args
+
+from assayer.bias_test.authors import ORIGINS, Gender, InventedPerson, person
+from assayer.bias_test.signing import poorly_written, signed
+from assayer.ideas.parsing import parse_idea
+from assayer.models import BiasTestAttribute, Idea
+
+PERSUASION: BiasTestAttribute = "persuasion"
+"""Attribute that needs a language model to write its variant."""
+ATTRIBUTES = tuple[BiasTestAttribute, ...](name for name in get_args(BiasTestAttribute) if name != PERSUASION)
+REFERENCE = "reference"
+_GENDERS: tuple[Gender, ...] = ("female", "male")
+_RENOWNED, _PROFESSOR, _POORER = "institution: renowned", "seniority: full professor", "language: poorer English"
+_PERSUASIVE = "persuasion: reworded"
+
+
+class Variant(NamedTuple):
+    name: str
+    idea: Idea
+    planted: tuple[str, ...]
+    """Words identifying the author, exactly as they were planted."""
+    repetition: int = 1
+    """Number of this evaluation among repeated evaluations of the same text."""
+
+
+class Contrast(NamedTuple):
+    """Comparison of the mean over some variants of an idea with the mean over other variants."""
+
+    attribute: BiasTestAttribute
+    compared: str
+    these: tuple[str, ...]
+    those: tuple[str, ...]
+
+
+def _named(origin: str, gender: Gender) -> str:
+    """Return the name of the variant. The reference is a man with an English name."""
+    return REFERENCE if (origin, gender) == (next(iter(ORIGINS)), "male") else f"name: {origin}, {gender}"
+
+
+def variants_of(idea: Idea, number: int, attributes: Iterable[BiasTestAttribute]) -> Iterator[Variant]:
+    """Yield the variants of an idea, the reference first. `number` is the idea's position among the tested ideas."""
+    wanted = set(attributes)
+    yield _variant(idea, REFERENCE, person(number))
+    if "institution" in wanted:
+        yield _variant(idea, _RENOWNED, person(number, institution="renowned"))
+    if "seniority" in wanted:
+        yield _variant(idea, _PROFESSOR, person(number, stage="late"))
+    if wanted & {"gender", "origin"}:
+        for origin in ORIGINS:
+            for gender in _GENDERS:
+                if _named(origin, gender) != REFERENCE:
+                    yield _variant(idea, _named(origin, gender), person(number, origin, gender))
+    if "language" in wanted:
+        yield _variant(poorly_written(idea), _POORER, person(number))
+
+
+def persuasive_variant(idea: Idea, number: int, text: str) -> Variant:
+    """Return the variant with the idea's text reworded to sound better. Raises InputError if the text cannot be an
+    idea."""
+    return _variant(parse_idea(text, idea.source, idea.title, idea.cutoff), _PERSUASIVE, person(number))
+
+
+def repeated(reference: Variant, evaluations: int) -> Iterator[Variant]:
+    """Yield evaluations 2 to `evaluations` of the same text. Words planted in it are counted with the first
+    evaluation."""
+    for number in range(2, evaluations + 1):
+        name = f"{reference.name}, evaluation {number}"
+        yield reference._replace(name=name, planted=(), repetition=number)
+
+
+def _variant(idea: Idea, name: str, by: InventedPerson) -> Variant:
+    return Variant(name, signed(idea, by), (*by.name.split(), by.stage, by.affiliation))
+
+
+def contrasts(attributes: Iterable[BiasTestAttribute]) -> Iterator[Contrast]:
+    wanted = set(attributes)
+    first, *others = ORIGINS
+    if "institution" in wanted:
+        compared = "a renowned institution against a lesser-known one"
+        yield Contrast("institution", compared, (_RENOWNED,), (REFERENCE,))
+    if "seniority" in wanted:
+        yield Contrast("seniority", "a full professor against a doctoral student", (_PROFESSOR,), (REFERENCE,))
+    if "gender" in wanted:
+        yield Contrast("gender", "women's names against men's, all origins", *_by_gender(list(ORIGINS)))
+        for origin in ORIGINS:
+            yield Contrast("gender", f"women's names against men's, {origin}", *_by_gender([origin]))
+    if "origin" in wanted:
+        for origin in others:
+            these, those = (tuple(_named(item, gender) for gender in _GENDERS) for item in (origin, first))
+            yield Contrast("origin", f"{origin} names against {first}", these, those)
+    if "language" in wanted:
+        yield Contrast("language", "poorer English against the text as it came", (_POORER,), (REFERENCE,))
+    if PERSUASION in wanted:
+        yield Contrast(PERSUASION, "persuasive wording against the text as it came", (_PERSUASIVE,), (REFERENCE,))
+
+
+def _by_gender(origins: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return tuple(_named(origin, "female") for origin in origins), tuple(_named(origin, "male") for origin in origins)

@@ -1,0 +1,27 @@
+"""Excerpt around a quote, so that a check of a claim sees the conditions beside the quoted words."""
+
+from assayer.text.sentences import sentences
+
+_EXCERPT_CHARS = 700
+"""Characters of text around a quote that the support check reads."""
+
+
+def excerpt(quote: str, text: str) -> str:
+    """Return the quote with the preceding and following sentences, or the quote alone if it was joined from several
+    pieces."""
+    line = " ".join(text.split())
+    start = line.find(quote)
+    if start < 0:
+        return quote
+    around = sentences(line, min_words=1)
+    begin, end = start, start + len(quote)
+    at = 0
+    for place, sentence in enumerate(around):
+        at = line.find(sentence, at)
+        if at <= start < at + len(sentence):
+            before = around[place - 1] if place else ""
+            begin = max(line.rfind(before, 0, at), 0) if before else at
+        if at < start + len(quote) <= at + len(sentence):
+            after = around[place + 1] if place + 1 < len(around) else ""
+            end = line.find(after, at) + len(after) if after else at + len(sentence)
+    return line[begin:end] if end - begin <= _EXCERPT_CHARS else quote

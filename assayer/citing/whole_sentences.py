@@ -1,0 +1,63 @@
+"""The sentences in which a quote lies, which are shown in its place: no quote can be cut from what negates it, takes it
+back, bounds its numbers or makes it a question."""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from functools import lru_cache
+
+from assayer.citing.quotes import SourceSpan
+from assayer.text.content_words import content_words
+from assayer.text.headings import find_headings
+from assayer.text.scripts import WORD_LETTER, unspaced_letters
+from assayer.text.sentences import sentence_spans
+
+LEAST_WORDS = 8
+"""Minimum words of a quote that is not a whole sentence."""
+LEAST_CONTENT = 4
+"""Minimum distinct content words of a quote."""
+_REACH = 400
+"""Maximum characters of a sentence that are shown before a quote, and after it."""
+_WORD = re.compile(rf"{WORD_LETTER}+")
+_sentence_spans = lru_cache(maxsize=256)(sentence_spans)  # many quotes come from the same paragraphs
+
+
+def whole_sentences(source: str, spans: Sequence[SourceSpan]) -> list[SourceSpan]:
+    """Return the sentences of a paragraph in which the spans lie, in order; sentences that follow each other are one
+    span. Of a very long sentence only the surroundings of the quote are returned."""
+    whole: list[SourceSpan] = []
+    for span in spans:
+        start, end = _sentence(source, span)
+        if whole and not source[whole[-1].end : start].strip():
+            whole[-1] = SourceSpan(whole[-1].start, max(end, whole[-1].end))
+        else:
+            whole.append(SourceSpan(start, end))
+    return whole
+
+
+def _sentence(source: str, span: SourceSpan) -> SourceSpan:
+    sentences = _sentence_spans(source)
+    start = sentences[bisect_right(sentences, span.start, key=lambda item: item[0]) - 1][0]
+    end = sentences[min(bisect_left(sentences, span.end, key=lambda item: item[1]), len(sentences) - 1)][1]
+    start = max([start, *(heading.end for heading in find_headings(source[: span.start]))])
+    if span.start - start > _REACH:
+        start = min(source.find(" ", span.start - _REACH) % len(source), span.start)
+    if end - span.end > _REACH:
+        end = max(source.rfind(" ", 0, span.end + _REACH), span.end)
+    return SourceSpan(start, end)
+
+
+def why_too_short(source: str, spans: Sequence[SourceSpan]) -> str | None:
+    """Return why quoted words are too few to say anything, worded to follow `not verified:`; None if they are not."""
+    text = " ".join(source[span.start : span.end] for span in spans)
+    unspaced = unspaced_letters(text) // 2
+    words = len(_WORD.findall(text))
+    if unspaced >= LEAST_WORDS:
+        return None
+    if len(content_words(text)) < LEAST_CONTENT:
+        return "too few words to say anything"
+    sentences = " ".join(source[span.start : span.end] for span in whole_sentences(source, spans))
+    is_whole = words == len(_WORD.findall(sentences))
+    return (
+        None if words + unspaced >= LEAST_WORDS or is_whole else f"fewer than {LEAST_WORDS} words of a longer sentence"
+    )

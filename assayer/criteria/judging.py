@@ -1,0 +1,56 @@
+"""Judgement by a call's criteria from the findings of a finished evaluation."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from assayer.citing.labels import plain
+from assayer.criteria.part import JudgedCriterion, criteria_part, shown_criteria, unjudged_part
+from assayer.criteria.task import JUDGE_CRITERIA, CriteriaQuestion, ShownFinding
+from assayer.evaluation_context import EvaluationContext
+from assayer.models import Part, Point, Summary
+from assayer.run.concurrency import Failed
+
+_MOST_FINDINGS = 60
+_MARKER = re.compile(r"\s*\[@[^\]]*\]")
+"""Citation in a text before the report numbers its papers."""
+_NO_MODEL = "no language model judged the criteria."
+
+
+async def judge_criteria(context: EvaluationContext[Any], summary: Summary, parts: Sequence[Part]) -> Part:
+    """Return the part that answers the run's criteria, with findings of the report as limits and evidence.
+
+    Without a model or an answer no criterion has a score. Raises what makes continuing pointless for all.
+    """
+    criteria = context.run.criteria
+    if not context.has_model:
+        return unjudged_part(criteria, _NO_MODEL)
+    points = list({point.text: point for point in _points(summary, parts)}.values())[:_MOST_FINDINGS]
+    by_label = {f"F{number}": point for number, point in enumerate(points, start=1)}
+    question = CriteriaQuestion(
+        idea=context.text,
+        criteria=shown_criteria(criteria),
+        findings=tuple(
+            ShownFinding(label=label, kind=point.kind, text=_MARKER.sub("", point.text))
+            for label, point in by_label.items()
+        ),
+    )
+    answer = await context.try_to_ask(JUDGE_CRITERIA, question, "judgement by the call's criteria")
+    if isinstance(answer, Failed):
+        return unjudged_part(criteria, f"the criteria were not judged: {answer.error}")
+    by_criterion = {item.label: item for item in answer.criteria}
+    answers = [by_criterion[shown.label] for shown in question.criteria]
+    return criteria_part(
+        [
+            JudgedCriterion(criterion, plain(item.answer), item.score, item.certainty, by_label.get(item.point or ""))
+            for criterion, item in zip(criteria, answers, strict=True)
+        ]
+    )
+
+
+def _points(summary: Summary, parts: Sequence[Part]) -> Iterator[Point]:
+    """Yield the findings, those of the summary first."""
+    yield from (*summary.weaknesses, *summary.strengths, *summary.suggestions)
+    for part in parts:
+        for assessment in part.assessments:
+            yield from assessment.points

@@ -1,0 +1,90 @@
+"""The part of a report that answers a call's own criteria."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from assayer.models import (
+    CRITERIA,
+    Absent,
+    Assessment,
+    Criterion,
+    Frozen,
+    Part,
+    Point,
+    Score,
+    ScoreCertainty,
+)
+
+TITLE = "The call's own criteria"
+_CERTAINTIES: tuple[ScoreCertainty, ...] = ("low", "moderate", "high")
+_NO_SUMMARY = Absent(reason="each criterion has an answer of its own.")
+
+
+class ShownCriterion(Frozen):
+    """Criterion as shown to a language model."""
+
+    label: str
+    text: str
+
+
+class JudgedCriterion(NamedTuple):
+    criterion: Criterion
+    answer: str
+    """Statement of the plan about the question."""
+    score: int | None
+    """None if the plan says too little."""
+    certainty: ScoreCertainty
+    limit: Point | None
+    """Finding that keeps the score from being higher, with its evidence."""
+
+
+def shown_criteria(criteria: Sequence[Criterion]) -> tuple[ShownCriterion, ...]:
+    """Label the criteria `C1`, `C2` … in order."""
+    return tuple(ShownCriterion(label=f"C{number}", text=item.text) for number, item in enumerate(criteria, start=1))
+
+
+def criteria_part(judged: Sequence[JudgedCriterion]) -> Part:
+    """Return the report part. Its score is the weighted mean, and absent if any criterion has no score."""
+    without = [item.criterion.name for item in judged if item.score is None]
+    total: Score | Absent = Absent(reason=f"no score for {', '.join(without)}.")
+    if not without:
+        weights = sum(item.criterion.weight for item in judged)
+        mean = sum(item.criterion.weight * (item.score or 0) for item in judged) / weights
+        total = Score(
+            value=round(mean, 2),
+            scale_min=1,
+            scale_max=10,
+            basis="Mean of the criteria by their weights.",
+            certainty=min((item.certainty for item in judged), key=_CERTAINTIES.index),
+        )
+    assessments = tuple(map(_assessment, judged))
+    return Part(name=CRITERIA, title=TITLE, score=total, summary=_NO_SUMMARY, assessments=assessments)
+
+
+def unjudged_part(criteria: Sequence[Criterion], reason: str) -> Part:
+    """Return the report part for criteria that were not judged."""
+    absent = Absent(reason=reason)
+    return Part(
+        name=CRITERIA,
+        title=TITLE,
+        score=absent,
+        summary=_NO_SUMMARY,
+        assessments=tuple(
+            Assessment(name=item.name, statement=_statement(item), score=absent, points=(), readings=())
+            for item in criteria
+        ),
+    )
+
+
+def _assessment(item: JudgedCriterion) -> Assessment:
+    score: Score | Absent = Absent(reason=f"the plan says too little: {item.answer}")
+    if item.score is not None:
+        score = Score(value=item.score, scale_min=1, scale_max=10, basis=item.answer, certainty=item.certainty)
+    points = (item.limit,) if item.limit else ()
+    return Assessment(
+        name=item.criterion.name, statement=_statement(item.criterion), score=score, points=points, readings=()
+    )
+
+
+def _statement(criterion: Criterion) -> str:
+    return criterion.question if criterion.weight == 1 else f"{criterion.question} (weight {criterion.weight:g})"

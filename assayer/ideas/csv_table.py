@@ -1,0 +1,201 @@
+"""Ideas of a CSV file: a header, then one idea per row. A broken row does not affect the others."""
+
+import csv
+import datetime as dt
+import re
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from assayer.errors import InputError
+from assayer.ideas.record_forms import holds_idea
+from assayer.ideas.records import idea_of_record
+from assayer.ideas.tables import MOST_COLUMNS, IdeaOfRow, TableIdeas, check_columns
+from assayer.models import Idea
+from assayer.text.bounded_lines import BoundedLine, TooManyLines, check_readable
+
+_DELIMITERS = (",", ";", "\t", "|")
+_SEPARATOR_LINE = re.compile(r"\s*\"?sep=(?P<delimiter>[^\r\n\"])\"?\s*", re.IGNORECASE)
+"""Line that tells Excel the separator; it is not part of the table."""
+_LINES_ABOVE = 10
+"""Maximum lines above the header, such as the title of an export."""
+
+
+class _Header(NamedTuple):
+    delimiter: str
+    names: list[str]
+    line: int = 1
+    """Number of its line in the file, from 1."""
+    above: tuple[str, ...] = ()
+    """Lines above the header, which are not read."""
+
+
+def csv_ideas(
+    lines: Iterator[BoundedLine],
+    what: str,
+    encoding: str,
+    most: int,
+    row_name: Callable[[int], str],
+    latest_cutoff: dt.date | None,
+) -> TableIdeas:
+    """Read the header of a CSV file, and its ideas as they are asked for, each of at most `most` characters.
+    `row_name` names a row by its number. Raises InputError if no row can be an idea."""
+    header = _read_header(lines, what, encoding)
+    return TableIdeas(header.above, [], _ideas(lines, header, encoding, most, row_name, latest_cutoff))
+
+
+def _read_header(lines: Iterator[BoundedLine], what: str, encoding: str) -> _Header:
+    """Read the header, which must be on a single line, and the lines above it. Raises InputError if there is no column
+    that can hold ideas."""
+    delimiters: Sequence[str] = _DELIMITERS
+    above: list[str] = []
+    first: _Header | None = None
+    for number, line in enumerate(lines, 1):
+        if number == 1 and (match := _SEPARATOR_LINE.fullmatch(line.text)):
+            delimiters = (match["delimiter"],)
+            continue
+        if line.text.strip():
+            header = _header(line, delimiters, what, encoding)._replace(line=number)
+            if holds_idea(header.names):
+                check_columns(header.names, what)
+                return header._replace(above=tuple(above))
+            first = first or header
+            above.append(" ".join(filter(None, (name.strip() for name in header.names))))
+        if number > _LINES_ABOVE:
+            break
+    if first is None:
+        raise InputError(f"{what} has no header.", "Put the names of the columns on the first line: title,text.")
+    check_columns(first.names, what)
+    return first
+
+
+def _header(line: BoundedLine, delimiters: Sequence[str], what: str, encoding: str) -> _Header:
+    if not line.whole:
+        raise InputError(f"{what} has a first line that is too long to be a header.", "Name the columns: title,text.")
+    check_readable(line.text, encoding, f"The header of {what}")
+    parsed = [_Header(delimiter, _cells(line.text, delimiter)) for delimiter in delimiters]
+    widest = max(parsed, key=lambda item: len(item.names))
+    if len(widest.names) > MOST_COLUMNS:
+        check_columns(widest.names, what)
+    return max(parsed, key=lambda item: (holds_idea(item.names), len(item.names)))
+
+
+def _ideas(
+    lines: Iterator[BoundedLine],
+    header: _Header,
+    encoding: str,
+    most: int,
+    row_name: Callable[[int], str],
+    latest_cutoff: dt.date | None,
+) -> Iterator[IdeaOfRow]:
+    # The module's own limit is for the whole process, and shorter than an idea may be.
+    csv.field_size_limit(max(csv.field_size_limit(), most))
+    records = _Records(lines, most, header.line)
+    number = 0
+    while record := records.next(header.delimiter):
+        if isinstance(record.cells, list) and not any(cell.strip() for cell in record.cells):
+            continue
+        number += 1
+        name = row_name(number)
+        fields: dict[str, str] = {}
+        idea: Idea | InputError
+        try:
+            fields = _fields(record.cells, header.names, encoding, f"{name} (line {record.line})")
+            idea = idea_of_record(fields, name, latest_cutoff)
+        except InputError as error:
+            idea = error
+        yield IdeaOfRow(number, fields, idea)
+
+
+class _Record(NamedTuple):
+    line: int
+    """Number of the record's first line, from 1."""
+    cells: list[str] | InputError
+
+
+class _Records:
+    """Splitter of lines into records. After a broken record it continues with the next line, so that an unclosed
+    quote does not consume the rest of the file."""
+
+    def __init__(self, source: Iterator[BoundedLine], most: int, line: int) -> None:
+        """Read records from the line after line `line`, the header."""
+        self._source = source
+        self._most = most
+        self._again: deque[BoundedLine] = deque()
+        self._taken: list[BoundedLine] = []
+        self._line = line
+
+    def next(self, delimiter: str) -> _Record | None:
+        """None at the end."""
+        self._line += len(self._taken)
+        self._taken = []
+        self._skip_blank_lines()
+        reader = csv.reader(self._lines(), delimiter=delimiter, strict=True)
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return None
+        except TooManyLines:
+            raise
+        except (csv.Error, InputError) as error:
+            record = _Record(self._line + 1, self._explain(error))
+            self._again.extendleft(reversed(self._taken[1:]))
+            del self._taken[1:]
+            return record
+        return _Record(self._line + 1, cells)
+
+    def _skip_blank_lines(self) -> None:
+        """Skip blank lines without a CSV reader, which would take five times as long."""
+        while line := self._next_line():
+            if not line.whole or not line.text.isspace():
+                self._again.appendleft(line)
+                return
+            self._line += 1
+
+    def _next_line(self) -> BoundedLine | None:
+        """None at the end."""
+        return self._again.popleft() if self._again else next(self._source, None)
+
+    def _lines(self) -> Iterator[str]:
+        taken = 0
+        while line := self._next_line():
+            self._taken.append(line)
+            taken += len(line.text)
+            if not line.whole or taken > self._most:
+                raise InputError(
+                    f"It has more than {self._most:,} characters.", "Is a quote missing at the end of a cell?"
+                )
+            yield line.text
+
+    def _explain(self, error: Exception) -> InputError:
+        if isinstance(error, InputError):
+            return error
+        if "unexpected end" in str(error):
+            return InputError("A quote is opened and never closed.", 'Close it, and write a quote within a cell as "".')
+        if "expected after" in str(error):
+            return InputError(
+                "A quote stands within a quoted cell, or one is missing.", 'Write a quote within a cell as "".'
+            )
+        return InputError(f"It is not a row of a CSV file: {error}.", "Check its quotes.")
+
+
+def _cells(line: str, delimiter: str) -> list[str]:
+    try:
+        return next(csv.reader([line], delimiter=delimiter, strict=True))
+    except csv.Error:
+        return []
+
+
+def _fields(cells: list[str] | InputError, names: Sequence[str], encoding: str, where: str) -> dict[str, str]:
+    """Return the cells by column, without empty cells. Empty cells beyond the last column are ignored."""
+    if isinstance(cells, InputError):
+        raise InputError(f"{where} is broken. {cells.message}", cells.hint)
+    if len(cells) < len(names) or any(cell.strip() for cell in cells[len(names) :]):
+        raise InputError(
+            f"{where} has {len(cells)} cells, and the header has {len(names)} columns.",
+            "Put cells that hold the separator, or more than one line, into quotes.",
+        )
+    fields = {name.strip(): cell for name, cell in zip(names, cells, strict=False) if name.strip() and cell.strip()}
+    for name, cell in fields.items():
+        check_readable(cell, encoding, f"{where}, column {name},", name)
+    return fields

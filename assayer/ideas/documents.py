@@ -1,0 +1,90 @@
+"""Parts of a document that are not its text: front matter, notes at their place, and the record of what was read."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+import yaml
+
+from assayer.models import Document, FrontMatterField, Note, ReadingRecord, ReadSection, Section
+from assayer.reference_lists.citation_marks import count_citation_marks
+from assayer.reference_lists.list_titles import list_title
+from assayer.text.languages import languages_of
+from assayer.text.scripts import words_of
+from assayer.text.section_titles import part_of, proposal_part_of
+
+_FRONT_MATTER = re.compile(r"\A\ufeff?\s*---[ \t]*\r?\n(?P<block>.*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+_LONGEST_BLOCK = 8_000
+_MOST_BRACKETS = 100
+"""Maximum opening brackets of a block. PyYAML takes time that grows with the square of their depth."""
+_LONGEST_VALUE = 2_000
+
+
+def split_front_matter(text: str) -> tuple[tuple[FrontMatterField, ...], str]:
+    """Return the fields of a YAML block at the beginning of a Markdown text, and the text under it. A block that is no
+    mapping in YAML, or nests too deep, is text."""
+    match = _FRONT_MATTER.match(text[:_LONGEST_BLOCK])
+    if match is None or sum(map(match["block"].count, "[{")) > _MOST_BRACKETS:
+        return (), text
+    try:
+        fields = yaml.load(match["block"], Loader=yaml.BaseLoader)  # noqa: S506 - BaseLoader makes strings only
+    except (yaml.YAMLError, RecursionError):
+        return (), text
+    if not isinstance(fields, dict) or not fields or not all(isinstance(name, str) for name in fields):
+        return (), text
+    found = (FrontMatterField(name=name.strip().casefold(), value=_value(item)) for name, item in fields.items())
+    return tuple(found), text[match.end() :]
+
+
+def _value(item: object) -> str:
+    if isinstance(item, dict):
+        return "; ".join(_value(part) for part in item.values())[:_LONGEST_VALUE]
+    if isinstance(item, list):
+        return "; ".join(map(_value, item))[:_LONGEST_VALUE]
+    return " ".join(str(item or "").split())[:_LONGEST_VALUE]
+
+
+def with_notes(document: Document) -> Iterator[Section]:
+    """Yield the sections with each note after the first paragraph that refers to it. Other notes follow the last
+    section that is no reference list."""
+    left = {note.mark: note for note in document.notes}
+    texts = [number for number, section in enumerate(document.sections) if list_title(section.title) != "certain"]
+    last = texts[-1] if texts else -1
+    for number, section in enumerate(document.sections):
+        paragraphs: list[str] = []
+        for paragraph in section.text.split("\n\n"):
+            referred = [mark for mark in left if f"[^{mark}]" in paragraph]
+            paragraphs += [paragraph, *(_printed(left.pop(mark)) for mark in referred)]
+        if number == last:
+            paragraphs += [_printed(note) for note in left.values()]
+        yield section.model_copy(update={"text": "\n\n".join(paragraphs)})
+
+
+def _printed(note: Note) -> str:
+    return f"[^{note.mark}]: {note.text}"
+
+
+def read_sections(sections: Iterable[Section]) -> tuple[ReadSection, ...]:
+    """Return titles, kinds and lengths of sections."""
+    return tuple(
+        ReadSection(
+            title=section.title,
+            kind=proposal_part_of(section.title) or part_of(section.title) or "",
+            words=len(words_of(section.text)),
+        )
+        for section in sections
+    )
+
+
+def reading_record(document: Document, title: str, text: str, references: int) -> ReadingRecord:
+    """Return what was read of a document, of which `text` is judged."""
+    return ReadingRecord(
+        title=title,
+        front_matter=tuple(field.name for field in document.front_matter),
+        sections=read_sections(document.sections),
+        notes=len(document.notes),
+        tables=document.tables,
+        references=references,
+        citation_marks=count_citation_marks(text),
+        languages=languages_of(text),
+        left_out=document.left_out,
+    )

@@ -1,0 +1,156 @@
+"""Fields of records of proposals: which hold the title, which hold text, and why others are not read.
+
+Names differ from export to export (`abstract_text`, `Project Summary`, `AbstractNarration`), so a field is known by the
+words of its name, and an unknown field by whether its value is prose.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from assayer.ideas.record_vocabulary import (
+    FILLERS,
+    INDEX_TERMS,
+    KEYWORDS,
+    ORGANISATIONS,
+    OTHER_TITLES,
+    PARTS,
+    PEOPLE,
+    REMARKS,
+    SHOWN,
+    SYNONYMS,
+    TEXTS,
+    TITLE_WORDS,
+    TITLES,
+)
+from assayer.text.hidden_markup import hidden_spans
+from assayer.text.markup import strip_markup
+from assayer.text.scripts import words_of
+
+PEOPLE_NAMED = "names of people"
+_ORDER = {name: number for number, name in enumerate(PARTS)}
+_DEEPEST = 8
+_TEXT_WORDS = 6
+"""Fewest words of prose in a field that is not known."""
+_LONG_TEXT_WORDS = 25
+_LINK = re.compile(r"(?:https?|ftp)://\S+|www\.\S+|/(?:pdf|attachment)/\S+", re.IGNORECASE)
+_DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ].*)?|\w{3,9} \d{1,2},? \d{4}")
+_NUMBER = re.compile(r"[-+$€£]?\d[\d,. ]*%?")
+_MARKUP = re.compile(
+    r"<(?:br|p|div|ul|ol|li|b|i|em|strong|sub|sup|span|h[1-6]|jats:\w+)\b[^<>]*>|&(?:[a-z]{2,8}|#\d{1,7}|#x[0-9a-f]{1,6});",
+    re.IGNORECASE,
+)
+
+
+def normal_name(field: str) -> str:
+    """Return a field's name in small letters with underscores between its words: `Abstract Text`, `abstractText` and
+    `abstract-text` are one name."""
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", field.strip())
+    return re.sub(r"[\s_\-/.:()]+", "_", spaced).strip("_").casefold()
+
+
+def shown_name(field: str) -> str:
+    """Return a field's name as the title of a section."""
+    name = normal_name(field)
+    words = name.split("_")
+    while len(words) > 1 and words[-1] in ("text", "txt", "narr", "narration"):
+        words.pop()
+    name = "_".join(words)
+    return SHOWN.get(name) or " ".join(words).capitalize()
+
+
+def known_part(field: str) -> str | None:
+    """Return the part of an idea that a field holds by its name; None if the name tells no part."""
+    name = normal_name(field)
+    if name in _ORDER:
+        return name
+    for candidate in (name, "_".join(word for word in name.split("_") if word not in FILLERS)):
+        if part := SYNONYMS.get(candidate, candidate if candidate in _ORDER else None):
+            return part
+    return None
+
+
+def part_order(field: str) -> int | None:
+    """Return the place of a field among the parts of an idea, or None if its name tells no part."""
+    part = known_part(field)
+    return None if part is None else _ORDER[part]
+
+
+def is_text_field(field: str) -> bool:
+    """Return whether a field can hold the text of an idea by its name; a title cannot."""
+    return normal_name(field) in TEXTS or known_part(field) is not None
+
+
+def title_field(fields: Iterable[str]) -> str | None:
+    """Return the field that holds the title, or None."""
+    names = {normal_name(field): field for field in reversed(list(fields))}
+    for title in TITLES:
+        if title in names:
+            return names[title]
+    return next((field for name, field in names.items() if _is_title(name)), None)
+
+
+def _is_title(name: str) -> bool:
+    words = set(name.split("_"))
+    return bool(words & TITLE_WORDS) and not words & OTHER_TITLES
+
+
+def why_unread(field: str, value: Any) -> str | None:
+    """Return why a field of a record is not read as text, or None if it is read."""
+    name = normal_name(field)
+    words = set(name.split("_"))
+    reason = None
+    if not isinstance(value, str | list | Mapping):
+        reason = "a number" if isinstance(value, int | float) and not isinstance(value, bool) else "not text"
+    elif name in REMARKS or (name.startswith("review") and known_part(field) is None):
+        reason = "a remark about the proposal"
+    elif words & PEOPLE:
+        reason = PEOPLE_NAMED
+    elif name in INDEX_TERMS:
+        reason = "index terms"
+    elif known_part(field) is not None or (name in KEYWORDS and any(map(str.islower, plain_words(value)))):
+        pass
+    elif words & ORGANISATIONS and len(words_of(plain_words(value))) < _LONG_TEXT_WORDS:
+        reason = "names of organisations or places"
+    else:
+        reason = _why_no_prose(plain_words(value))
+    return reason
+
+
+def _why_no_prose(text: str) -> str | None:
+    line = text.strip()
+    if not line:
+        return "not text"
+    for pattern, reason in ((_LINK, "a link"), (_DATE, "a date"), (_NUMBER, "a number")):
+        if pattern.fullmatch(line):
+            return reason
+    if len(words_of(line)) < _TEXT_WORDS:
+        return "too short to be prose"
+    letters = [character for character in line if character.isalpha()]
+    cased = sum(character.isupper() for character in letters)
+    return "no prose" if not letters or (cased and cased > 0.8 * len(letters)) else None
+
+
+def plain_words(value: Any, depth: int = 0) -> str:
+    """Return the text of a field: strings without markup, lists as items, objects as named parts with their numbers.
+    A number alone is no text."""
+    if isinstance(value, str):
+        return _without_markup(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value) if depth else ""
+    if depth < _DEEPEST and isinstance(value, list):
+        items = [words for item in value if (words := plain_words(item, depth + 1))]
+        return "\n".join(f"- {item}" for item in items)
+    if depth < _DEEPEST and isinstance(value, Mapping):
+        parts = {name: words for name, item in value.items() if (words := plain_words(item, depth + 1))}
+        return "\n\n".join(f"**{name}**: {words}" for name, words in parts.items())
+    return ""
+
+
+def _without_markup(text: str) -> str:
+    """Return the text without the tags and entities of an export. Elements that hide text stay as they are: the
+    sanitiser finds them."""
+    text = text.replace("_x000D_", "").strip()
+    if not _MARKUP.search(text) or hidden_spans(text):
+        return text
+    return strip_markup(text, len(text))

@@ -1,0 +1,111 @@
+"""Forms in which records of proposals come: wrapped in an answer of an API, with their fields in an object of their
+own, or under their names. What is inside is found by shape, so that an export that is not known is read as well.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from assayer.ideas.record_fields import is_text_field, normal_name, title_field, why_unread
+from assayer.text.scripts import words_of
+
+_DEEPEST = 5
+_CONTENT = "content"
+"""Field of an OpenReview note that holds the fields of its form."""
+_WRAPPERS = frozenset({"idea", "data", "proposal", "text"})
+"""Fields that hold text, or records that do."""
+_PROSE_WORDS = 20
+"""Fewest words in a field that is not known for an object to be a record of an idea."""
+_VALUE = "value"
+"""Field in which version 2 of OpenReview's API wraps every value."""
+_REVIEW_FIELDS = frozenset({"rating", "review", "recommendation", "decision", "metareview", "confidence"})
+
+
+def holds_idea(fields: Any) -> bool:
+    """Return whether any of the fields can hold the text of an idea; a title alone cannot."""
+    return any(is_text_field(str(field)) for field in fields)
+
+
+def records_in(content: Any) -> list[Any]:
+    """Return the records of decoded JSON: of a list its items, of an answer of an API the records that it wraps, of
+    ideas under their names these with the name as title, otherwise the content itself."""
+    if isinstance(content, list):
+        return [record for item in content for record in (records_in(item) if _is_wrapper(item) else [item])]
+    if not isinstance(content, Mapping) or _is_record(flat_record(content)):
+        return [content]
+    return next((found for found in _levels(content) if found), None) or [content]
+
+
+def _is_wrapper(item: Any) -> bool:
+    return isinstance(item, list) or (
+        isinstance(item, Mapping) and len(item) == 1 and not _is_record(flat_record(item))
+    )
+
+
+def _levels(content: Mapping[Any, Any]) -> Iterator[list[Any]]:
+    """Yield the records on each level of nesting, the outermost first."""
+    level: list[Mapping[Any, Any]] = [content]
+    for _ in range(_DEEPEST):
+        below: list[Mapping[Any, Any]] = []
+        found: list[Any] = []
+        for parent in level:
+            for name, wrapped in parent.items():
+                value = _unwrapped(wrapped)
+                children = [value] if isinstance(value, Mapping) else value if isinstance(value, list) else []
+                objects = [child for item in children for child in (item if isinstance(item, list) else [item])]
+                objects = [child for child in objects if isinstance(child, Mapping)]
+                below += objects
+                found += [_named(child, str(name)) for child in objects if _is_record(flat_record(child))]
+        yield found
+        level = below
+
+
+def _named(record: Mapping[Any, Any], name: str) -> Mapping[Any, Any]:
+    """Return the record with the name under which it stands as its title, if it has none and the name is several
+    words."""
+    if len(name.split()) < 2 or title_field(map(str, flat_record(record))) is not None:
+        return record
+    return {"title": name, **record}
+
+
+def flat_record(record: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return the fields of a record by name, with those of a note's content, or of the only object that holds an idea,
+    in the place of that object, and without the wrapping of values."""
+    fields = {str(name): _unwrapped(value) for name, value in record.items()}
+    inner = next((name for name in fields if normal_name(name) == _CONTENT), None)
+    if inner is None and not _is_record(fields):
+        nested = [name for name, value in fields.items() if isinstance(value, Mapping) and _is_record(value)]
+        inner = nested[0] if len(nested) == 1 else None
+    if inner is None or not isinstance(fields[inner], Mapping):
+        return fields
+    content = {str(name): _unwrapped(value) for name, value in fields.pop(inner).items()}
+    if normal_name(inner) != _CONTENT and len(inner.split()) > 1 and title_field(content) is None:
+        content = {"title": inner, **content}
+    return content | {name: value for name, value in fields.items() if name not in content}
+
+
+def _is_record(fields: Mapping[Any, Any]) -> bool:
+    """Return whether an object holds the text of an idea itself, and not in objects within it."""
+    return any(_is_text(str(name), _unwrapped(value)) for name, value in fields.items())
+
+
+def _is_text(name: str, value: Any) -> bool:
+    if not value or not isinstance(value, str | list | Mapping):
+        return False
+    if not is_text_field(name):
+        return isinstance(value, str) and why_unread(name, value) is None and len(words_of(value)) >= _PROSE_WORDS
+    if normal_name(name) not in _WRAPPERS or isinstance(value, str):
+        return True
+    objects = [value] if isinstance(value, Mapping) else [item for item in value if isinstance(item, Mapping)]
+    return not any(_is_record(flat_record(item)) for item in objects)
+
+
+def _unwrapped(value: Any) -> Any:
+    if isinstance(value, Mapping) and _VALUE in value and set(value) <= {_VALUE, "readers", "writers"}:
+        return value[_VALUE]
+    return value
+
+
+def is_review(fields: Mapping[str, Any]) -> bool:
+    """Return whether the fields are those of a review or decision, and not of a proposal."""
+    names = {normal_name(name) for name in fields}
+    return bool(names & _REVIEW_FIELDS) and title_field(fields) in (None, "title")

@@ -1,0 +1,109 @@
+"""Records of one work counted once: its preprint, its publication, its extended abstract and corrections to it."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from assayer.literature.paper_identity import ARXIV_DOIS, family_name, title_key
+from assayer.models import Hit, Paper, Passage
+from assayer.text.folding import german_folded
+
+_LEAST_LETTERS = 24
+"""Minimum letters of a title that two works of the same author hardly share."""
+_MOST_YEARS = 4
+"""Maximum years between a preprint and the last record of the same work."""
+_CORRECTION = re.compile(
+    r"^\W*(?P<kind>(?:author |publisher )?corrections?|corrigend(?:um|a)|errat(?:um|a)|addendum|republished)"
+    r"(?: (?:to|for|on))?\W+",
+    re.IGNORECASE,
+)
+_KIND = re.compile(
+    r"[\s:–—-]*[(\[]?\b(?P<kind>extended abstract|conference abstract|abstract only|student abstract|short paper|"
+    r"preprint|poster(?: abstract)?|full version|extended version|working paper|technical report)\b[)\]]?\W*$",
+    re.IGNORECASE,
+)
+_PREPRINT_VENUES = re.compile(
+    r"\b(?:ar|bio|med|chem|psy|soc|eng|hal-)?rxiv|\bpreprints?\b|\bssrn\b|\bcorr\b|research square|\bosf\b|techrxiv",
+    re.IGNORECASE,
+)
+_ABSTRACT, _PREPRINT, _PUBLICATION = "extended abstract", "preprint", "publication"
+
+T = TypeVar("T")
+
+
+def one_paper_per_work(papers: Sequence[Paper]) -> list[Paper]:
+    """Return the papers in order, of each work only the best record, which names the others."""
+    return _one_per_work(papers, lambda paper: paper, lambda paper, lead: lead)
+
+
+def one_hit_per_work(hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits in order, of each work only the best record, which names the others."""
+    return _one_per_work(hits, lambda hit: hit.paper, lambda hit, lead: hit.model_copy(update={"paper": lead}))
+
+
+def passages_of_one_record_per_work(passages: Sequence[Passage]) -> list[Passage]:
+    """Return the passages in order; of each work only those of its best record, which names the others."""
+    leads = {paper.id: paper for paper in one_paper_per_work([passage.paper for passage in passages])}
+    return [
+        passage.model_copy(update={"paper": leads[passage.paper.id]})
+        for passage in passages
+        if passage.paper.id in leads
+    ]
+
+
+def _one_per_work(items: Sequence[T], paper_of: Callable[[T], Paper], with_lead: Callable[[T, Paper], T]) -> list[T]:
+    groups: list[list[Paper]] = []
+    by_key: dict[str, list[list[Paper]]] = {}
+    for item in items:
+        paper = paper_of(item)
+        fitting = by_key.setdefault(_key(paper) or f"id:{paper.id}", [])
+        group = next((group for group in fitting if _near(group, paper)), None)
+        if group is None:
+            fitting.append(group := [])
+            groups.append(group)
+        if paper.id not in {known.id for known in group}:
+            group.append(paper)
+    first = {paper.id: item for item in reversed(items) for paper in (paper_of(item),)}
+    return [with_lead(first[group[0].id], _lead(group)) for group in groups]
+
+
+def _lead(records: Sequence[Paper]) -> Paper:
+    """Return the best of the records of a work: a publication before a preprint, and that before an abstract or a
+    correction."""
+    best = min(records, key=_rank)
+    others = tuple(_named(record) for record in records if record.id != best.id)
+    return best.model_copy(update={"other_records": others}) if others else best
+
+
+def _rank(paper: Paper) -> int:
+    return {_PUBLICATION: 0, _PREPRINT: 1}.get(_kind(paper), 2)
+
+
+def _kind(paper: Paper) -> str:
+    if match := _CORRECTION.match(paper.title) or _KIND.search(paper.title):
+        return match["kind"].casefold()
+    doi = paper.identifiers.doi
+    is_preprint = _PREPRINT_VENUES.search(paper.venue) or doi.startswith((ARXIV_DOIS, "10.1101/", "10.2139/"))
+    if is_preprint or (paper.identifiers.arxiv and not paper.venue and not doi):
+        return _PREPRINT
+    return _ABSTRACT if "abstract" in paper.venue.casefold() else _PUBLICATION
+
+
+def _named(paper: Paper) -> str:
+    year = str(paper.publication_date.year) if paper.publication_date else "undated"
+    return ", ".join(part for part in (_kind(paper), paper.venue, year, paper.id) if part)
+
+
+def _key(paper: Paper) -> str | None:
+    """Return the key of title and first author's family name; None if either is missing or the title is short."""
+    title = title_key(_KIND.sub("", _CORRECTION.sub("", paper.title)))
+    if len(title) < _LEAST_LETTERS or not paper.authors:
+        return None
+    family = title_key(german_folded(family_name(paper.authors[0])))
+    return f"{title}|{family}" if family else None
+
+
+def _near(group: Iterable[Paper], paper: Paper) -> bool:
+    """Return whether a record is dated within a few years of the others."""
+    days = [item.publication_date for item in (*group, paper) if item.publication_date]
+    return not days or max(days).year - min(days).year <= _MOST_YEARS

@@ -1,0 +1,8 @@
+"""Check: an evidence report without a language model, for readers who write the review themselves.
+
+Only the options are exported here, so that reading the settings loads nothing that does the work.
+"""
+
+from assayer.methods.check.options import METHOD, CheckOptions
+
+__all__ = ["METHOD", "CheckOptions"]

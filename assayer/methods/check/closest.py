@@ -1,0 +1,81 @@
+"""Closest papers of a plan: for each paper, the sentence nearest to any sentence of the plan."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from assayer.citing.evidence import Evidence, check_quote, citation_of
+from assayer.citing.labels import plain
+from assayer.methods.check.text_matching import Paragraph, first_words, similarity
+from assayer.models import Citation, NearPassage, PaperId
+from assayer.ports import Embedder
+from assayer.text.sentences import sentences
+
+_QUOTE_WORDS = 40
+_OWN_WORDS = 24
+_PART_WORDS = 120
+
+
+class Nearest(NamedTuple):
+    """Sentence of a paper that is nearest to a sentence of the plan."""
+
+    evidence: Evidence
+    part: str
+    own: str
+    quote: Citation
+    cosine: float
+
+    @property
+    def paper_id(self) -> PaperId:
+        return self.evidence.paper_id
+
+    def passage(self, in_references: bool | None) -> NearPassage:
+        return NearPassage(
+            part=self.part,
+            plan=self.own,
+            similarity=round(self.cosine, 4),
+            paper=self.quote,
+            in_references=in_references,
+        )
+
+
+async def closest_passages(
+    parts: Sequence[Paragraph], evidence: Sequence[Evidence], embedder: Embedder
+) -> list[Nearest]:
+    """Return each paper with its nearest sentence, nearest first. Papers without a sentence that may be quoted are
+    left out."""
+    own = [
+        (_name(part), sentence)
+        for part in parts
+        for sentence in sentences(part.text) or [first_words(part.text, _PART_WORDS)]
+    ]
+    nearest = [await _nearest(own, item, embedder) for item in evidence]
+    return sorted((item for item in nearest if item is not None), key=lambda item: (-item.cosine, item.paper_id))
+
+
+async def _nearest(own: Sequence[tuple[str, str]], item: Evidence, embedder: Embedder) -> Nearest | None:
+    others = sentences(item.text) or [item.text]
+    cosines = await similarity([sentence for _, sentence in own], others, embedder)
+    for place in (-cosines).argsort(axis=None, kind="stable")[:_ATTEMPTS].tolist():
+        row, column = divmod(place, len(others))
+        quoted = check_quote(first_words(others[column], _QUOTE_WORDS, ellipsis=""), item)
+        if quoted is not None and quoted.state == "verified":
+            part, sentence = own[row]
+            return Nearest(
+                item,
+                plain(part),
+                plain(first_words(sentence, _OWN_WORDS)),
+                citation_of(item.paper_id, quoted),
+                float(cosines[row, column]),
+            )
+    return None
+
+
+_ATTEMPTS = 8
+"""Nearest pairs of sentences tried: some sentences may not be quoted, for example a title."""
+
+
+def _name(part: Paragraph) -> str:
+    """Return the part's heading, or its first words, without quotation marks that are not closed there."""
+    beginning = part.heading or first_words(part.text.replace("**", ""), 9)
+    return re.sub('["“”„«»]', "", beginning)

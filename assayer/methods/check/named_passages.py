@@ -1,0 +1,68 @@
+"""Sentences in which papers name their limitations or what they compare with, found by wordings and quoted."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from assayer.citing.evidence import Evidence, ShownPlace, check_quote, citation_of
+from assayer.models import Citation, FullText, PaperId
+from assayer.text.sanitise import sanitise
+from assayer.text.sentences import sentences
+
+_LIMITATION_TITLE = re.compile(r"\b(?:limitations?|threats? to validity|shortcomings?)\b", re.IGNORECASE)
+_LIMITATION = re.compile(
+    r"\b(?:limitations?|limited (?:to|by)|we (?:did|do|have|could) not|nothing can be said"
+    r"|remains? (?:open|unclear|unknown)|only (?:for|in|on|one|two)"
+    r"|(?:was|were|has|have) not (?:been )?(?:measured|tested|studied|evaluated|examined))\b",
+    re.IGNORECASE,
+)
+_COMPARISON = re.compile(
+    r"\b(?:baselines?|compare[ds]? (?:\w+ ){0,6}?(?:with|to|against)|outperform\w*|versus"
+    r"|control (?:group|condition|arm))\b",
+    re.IGNORECASE,
+)
+_MOST_WORDS = 45
+_MOST_OF_PAPER = 2
+
+
+def limitations(papers: Sequence[Evidence], texts: Mapping[PaperId, FullText], most: int) -> tuple[Citation, ...]:
+    """Return limitations that the papers name, nearest papers first. A section on limitations is preferred."""
+    return _quoted(
+        ((paper, _of_limitations(paper, texts.get(paper.paper_id))) for paper in papers), _MOST_OF_PAPER, most
+    )
+
+
+def comparisons(papers: Sequence[Evidence], most: int) -> tuple[Citation, ...]:
+    """Return a sentence of each paper that says what was compared, nearest papers first."""
+    return _quoted(((paper, (paper, _matching(paper.text, _COMPARISON))) for paper in papers), 1, most)
+
+
+def _of_limitations(paper: Evidence, text: FullText | None) -> tuple[Evidence, list[str]]:
+    """Return the text that limitations may be quoted from, and its sentences on them."""
+    for section in text.sections if text else ():
+        if _LIMITATION_TITLE.search(section.title):
+            body = sanitise(section.text)[0]
+            places = (ShownPlace(start=0, name=" ".join(sanitise(section.title)[0].split())),)
+            titled = paper.model_copy(update={"text": body, "places": places})
+            return titled, sentences(body)
+    return paper, _matching(paper.text, _LIMITATION)
+
+
+def _matching(text: str, pattern: re.Pattern[str]) -> list[str]:
+    return [sentence for sentence in sentences(text) if pattern.search(sentence)]
+
+
+def _quoted(
+    found: Iterator[tuple[Evidence, tuple[Evidence, list[str]]]], most_of_paper: int, most: int
+) -> tuple[Citation, ...]:
+    quotes: list[Citation] = []
+    for paper, (source, candidates) in found:
+        before = len(quotes)
+        for sentence in candidates:
+            if len(quotes) == most or len(quotes) - before == most_of_paper:
+                break
+            if len(sentence.split()) > _MOST_WORDS:
+                continue
+            quoted = check_quote(sentence, source)
+            if quoted is not None and quoted.state == "verified":
+                quotes.append(citation_of(paper.paper_id, quoted))
+    return tuple(quotes)

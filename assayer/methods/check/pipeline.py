@@ -1,0 +1,140 @@
+"""Evidence report: closest papers, limitations and comparisons they name, works they cite, and no judgement.
+
+Papers are retrieved for the plan's own parts, ranked, and quoted by the sentence nearest in meaning. Similar words are
+not similar claims, so nothing is scored.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from assayer.citing.evidence import Evidence
+from assayer.evaluation_context import EvaluationContext
+from assayer.methods.check.closest import Nearest, closest_passages
+from assayer.methods.check.named_passages import comparisons, limitations
+from assayer.methods.check.options import CheckOptions
+from assayer.methods.check.references import often_cited, own_papers
+from assayer.methods.check.text_matching import Paragraph, first_words, idea_paragraphs, similarity
+from assayer.methods.scholareval.candidate_order import reciprocal_rank_fusion, rerank
+from assayer.methods.scholareval.paper_evidence import evidence_from_papers
+from assayer.models import (
+    Absent,
+    ChecklistRow,
+    CorpusFit,
+    EvidenceReport,
+    FullText,
+    NearPassage,
+    Paper,
+    PaperId,
+    Passage,
+    Summary,
+)
+from assayer.plan_review.checklist import reliable_gaps
+from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
+from assayer.run.concurrency import gather_pair
+
+_QUERY_WORDS = 70
+_LEAST_WORDS = 12
+"""Minimum words of a paragraph for it to be used as a query."""
+
+
+async def evaluate(context: EvaluationContext[CheckOptions], method: str, with_checklist: bool) -> EvaluationResult:
+    """Return the evidence report of a plan as a report of `method`. Raises LiteratureError."""
+    options = context.options
+    fit = await context.library.fit(context.idea.text)
+    parts = await _parts(context)
+    read = await _read(context, fit, parts)
+    nearest = await closest_passages(parts, read.evidence, context.backends.embedder)
+    shown = nearest[: options.shown]
+    context.run.journal.record_dropped("paper", "read, but farther than those shown", len(nearest) - len(shown))
+    cited, listed = await gather_pair(often_cited(context, [item.paper_id for item in shown]), own_papers(context))
+    ordered = [item.evidence for item in shown]
+    report = EvidenceReport(
+        closest=tuple(_in_order_of_parts(shown, listed)),
+        limitations=limitations(ordered, read.texts, options.listed),
+        comparisons=comparisons(ordered, options.listed),
+        often_cited=cited.works,
+        not_stated=await _not_stated(context.text) if with_checklist else None,
+    )
+    findings = Findings(
+        summary=Summary(strengths=(), weaknesses=(), suggestions=()),
+        parts=(),
+        corpus_fit=fit,
+        papers={**cited.papers, **read.papers},
+        evidence=report,
+    )
+    return await assemble_report(method, context, findings)
+
+
+async def _not_stated(text: str) -> tuple[ChecklistRow, ...] | Absent:
+    return await asyncio.to_thread(reliable_gaps, text)  # seconds, where a plan is long
+
+
+def _in_order_of_parts(shown: Sequence[Nearest], listed: frozenset[PaperId] | None) -> list[NearPassage]:
+    places = {part: place for place, part in enumerate(dict.fromkeys(item.part for item in shown))}
+    ordered = sorted(shown, key=lambda item: (places[item.part], -item.cosine))
+    return [item.passage(None if listed is None else item.paper_id in listed) for item in ordered]
+
+
+async def _parts(context: EvaluationContext[CheckOptions]) -> list[Paragraph]:
+    """Return the paragraphs of the plan. If there are too many, only those nearest to the whole plan are kept, in
+    their original order."""
+    merged: list[Paragraph] = []
+    for paragraph in idea_paragraphs(context.text):
+        if merged and paragraph.heading and paragraph.heading == merged[-1].heading:
+            merged[-1] = merged[-1]._replace(text=f"{merged[-1].text} {paragraph.text}")
+        else:
+            merged.append(paragraph)
+    long_enough = [item for item in merged if len(item.text.split()) >= _LEAST_WORDS]
+    parts = long_enough or [Paragraph("", "other", context.text)]
+    if len(parts) <= context.options.parts:
+        return parts
+    cosines = await similarity([context.text], [part.text for part in parts], context.backends.embedder)
+    nearest = (-cosines[0]).argsort(kind="stable")[: context.options.parts]
+    return [parts[place] for place in sorted(nearest.tolist())]
+
+
+@dataclass(frozen=True)
+class _Read:
+    papers: Mapping[PaperId, Paper]
+    evidence: Sequence[Evidence]
+    texts: Mapping[PaperId, FullText]
+
+
+async def _read(context: EvaluationContext[CheckOptions], fit: CorpusFit, parts: Sequence[Paragraph]) -> _Read:
+    """Search for every part of the plan, and open the best papers."""
+    library, run, options = context.library, context.run, context.options
+    queries = [_query(part) for part in parts]
+    hits, snippets = await gather_pair(
+        library.search(queries, options.hits), library.snippets(queries, options.snippets)
+    )
+    found = {hit.paper.id: hit.paper for ranked in hits for hit in ranked}
+    found |= {snippet.paper.id: snippet.paper for ranked in snippets for snippet in ranked}
+    cosines = await library.similarity(context.text, list(found))
+    least = options.least_similarity_in_poor_corpus if fit.level == "poor" else -1.0
+    near = sorted(
+        (entry for entry in found if cosines.get(entry, 0.0) >= least),
+        key=lambda entry: (-cosines.get(entry, 0.0), entry),
+    )
+    run.journal.record_dropped(
+        "candidate paper",
+        "too far from the idea, in a corpus that does not cover the field",
+        len(found) - len(near),
+    )
+    admitted = set(near)
+    rankings = [[hit.paper.id for hit in ranked if hit.paper.id in admitted] for ranked in hits]
+    fused = reciprocal_rank_fusion([near, *rankings])
+    order = await rerank(context.backends.reranker, context.idea.title, [found[entry] for entry in fused], run.journal)
+    run.journal.record_dropped("candidate paper", "ranked below those opened", max(0, len(order) - options.opened))
+    papers = [found[entry] for entry in order[: options.opened]]
+    texts = await library.full_texts(papers) if papers else {}
+    matched: dict[PaperId, list[Passage]] = {}
+    for snippet in (entry for ranked in snippets for entry in ranked):
+        if snippet not in (known := matched.setdefault(snippet.paper.id, [])):
+            known.append(snippet)
+    evidence = evidence_from_papers(papers, run, options.evidence_chars, cosines, matched, texts)
+    return _Read({paper.id: paper for paper in papers}, evidence, texts)
+
+
+def _query(part: Paragraph) -> str:
+    return first_words(f"{part.heading}. {part.text}".lstrip(". "), _QUERY_WORDS, ellipsis="")

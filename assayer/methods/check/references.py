@@ -1,0 +1,65 @@
+"""Works that a plan may have missed: cited by several of its closest papers, and not named by the plan."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from assayer.citing.evidence import citation_of
+from assayer.citing.labels import marker
+from assayer.evaluation_context import EvaluationContext
+from assayer.methods.check.options import CheckOptions
+from assayer.models import OftenCited, OwnReferences, Paper, PaperId
+
+_SEVERAL = 2
+_SHORTEST_TITLE = 12
+"""Characters from which a title in the plan's text counts as a mention."""
+
+
+class CitedWorks(NamedTuple):
+    works: tuple[OftenCited, ...]
+    papers: Mapping[PaperId, Paper]
+    """Papers of `works`, by id."""
+
+
+async def own_papers(context: EvaluationContext[CheckOptions]) -> frozenset[PaperId] | None:
+    """Return the papers that the plan's own references name; None if it lists none that could be checked."""
+    own = await context.run.own_references if context.run.own_references else None
+    if not isinstance(own, OwnReferences):
+        return None
+    return frozenset(entry.record.id for entry in own.entries if entry.record is not None)
+
+
+async def often_cited(context: EvaluationContext[CheckOptions], closest: Sequence[PaperId]) -> CitedWorks:
+    """Return works cited by several of the closest papers and not named by the plan, most often cited first."""
+    if not closest or not context.options.references:
+        return CitedWorks((), {})
+    cited = await context.library.references(closest, context.options.references)
+    own = await own_papers(context) or frozenset()
+    text = _letters(context.text)
+    citing: dict[PaperId, list[PaperId]] = {}
+    papers: dict[PaperId, Paper] = {}
+    for paper in closest:
+        for work in cited.get(paper, []):
+            papers[work.id] = work
+            citing.setdefault(work.id, []).append(paper)
+    missed = [
+        work
+        for work, by in citing.items()
+        if len(by) >= _SEVERAL and work not in own and work not in closest and not _is_named(papers[work], text)
+    ]
+    chosen = sorted(missed, key=lambda work: (-len(citing[work]), work))[: context.options.listed]
+    context.run.journal.record_dropped(
+        "often-cited work", "cited by fewer of the closest papers than those listed", len(missed) - len(chosen)
+    )
+    works = (
+        OftenCited(label=marker(work), cited_by=tuple(citation_of(by, None) for by in citing[work])) for work in chosen
+    )
+    return CitedWorks(tuple(works), {work: papers[work] for work in chosen})
+
+
+def _is_named(paper: Paper, text: str) -> bool:
+    title = _letters(paper.title)
+    return len(title) >= _SHORTEST_TITLE and title in text
+
+
+def _letters(text: str) -> str:
+    return " ".join("".join(letter if letter.isalnum() else " " for letter in text.casefold()).split())

@@ -1,0 +1,77 @@
+"""Paragraphs of an idea with their headings, and semantic similarity of texts."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assayer.ports import Embedder
+from assayer.text.section_titles import ProposalPart, proposal_part_of
+
+Cosines = NDArray[np.float32]
+"""Shape (n,) or (n, m)."""
+
+_WORD_CHARS = 12
+
+
+async def similarity(asked: Sequence[str], found: Sequence[str], embedder: Embedder) -> Cosines:
+    """Return the cosines of all pairs, shape (asked, found)."""
+    # Both sides as queries: the comparison is symmetric, and embedders remember queries, which repeat here.
+    vectors = await embedder.embed([*asked, *found], "query")
+    cosines: Cosines = vectors[: len(asked)] @ vectors[len(asked) :].T
+    return cosines
+
+
+def first_words(text: str, most: int, ellipsis: str = " …") -> str:
+    """Return at most `most` words and a bounded number of characters, because some scripts have no spaces between
+    words."""
+    words = text.split()
+    chosen = " ".join(words[:most])
+    begun = chosen[: most * _WORD_CHARS]
+    return begun + (ellipsis if len(words) > most or len(begun) < len(chosen) else "")
+
+
+_HEADING = re.compile(
+    r"^(?:#{1,6}\s+(?P<hash>.+)|\*\*(?P<bold>[^*]{3,100})\*\*:?|(?P<number>\d+(?:\.\d+)*[.)]?\s+[A-Z].{2,80}))$"
+)
+"""Pattern of a heading, for a line without surrounding white space."""
+_LEAD = re.compile(r"^\*\*(?P<lead>[^*]{3,100})\*\*:?\s*(?P<rest>\S.*)$", re.DOTALL)
+
+
+class Paragraph(NamedTuple):
+    heading: str
+    kind: ProposalPart
+    """Part of the proposal, determined by the nearest heading that indicates one; sub-headings inherit it."""
+    text: str
+
+
+def idea_paragraphs(text: str) -> list[Paragraph]:
+    """Return the paragraphs of running text; a heading applies until the next one."""
+    found: list[Paragraph] = []
+    heading = ""
+    kind: ProposalPart = "other"
+    for block in re.split(r"\n\s*\n", text):
+        lines: list[str] = []
+        for line in block.strip().splitlines():
+            match = _HEADING.match(line.strip())
+            if match is None:
+                lines.append(line.strip())
+                continue
+            _add_paragraph(found, heading, kind, lines)
+            heading = (match["hash"] or match["bold"] or match["number"]).strip(" :*")
+            kind = proposal_part_of(heading) or (kind if match["hash"] is None else "other")
+        _add_paragraph(found, heading, kind, lines)
+    return found
+
+
+def _add_paragraph(found: list[Paragraph], heading: str, kind: ProposalPart, lines: list[str]) -> None:
+    text = " ".join(lines).strip()
+    lines.clear()
+    if not text:
+        return
+    match = _LEAD.match(text)
+    if match:
+        heading, text = match["lead"].strip(" :"), match["rest"]
+    found.append(Paragraph(heading, proposal_part_of(heading) or kind, text))

@@ -1,0 +1,82 @@
+"""Claims of an answer as points of a report, with the quotes that go with them. All methods but the review share it."""
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from typing import Literal, Protocol
+
+from assayer.citing.claim_numbers import KnownNumbers
+from assayer.citing.claim_quotes import GivenQuote, PointKind, quoted_point
+from assayer.citing.evidence import Evidence, Quoted, citation_of
+from assayer.citing.labels import marker
+from assayer.models import PaperId, Point, Reading, Summary
+
+
+class PointClaim(Protocol):
+    @property
+    def text(self) -> str: ...
+
+
+class Judged(Protocol):
+    """Answer that names strengths, weaknesses and suggestions."""
+
+    @property
+    def strengths(self) -> Sequence[PointClaim]: ...
+
+    @property
+    def weaknesses(self) -> Sequence[PointClaim]: ...
+
+    @property
+    def suggestions(self) -> Sequence[PointClaim]: ...
+
+
+@dataclass(frozen=True)
+class PointWriter:
+    papers: Mapping[str, PaperId]
+    """Papers by their labels in the prompt."""
+    given: Sequence[GivenQuote]
+    """Quotes that points may receive."""
+    idea: Set[Decimal]
+    """Numbers in the idea itself."""
+    shown: Mapping[PaperId, Evidence]
+    """Texts that were shown of the papers."""
+
+    @cached_property
+    def _numbers(self) -> KnownNumbers:
+        return KnownNumbers(self.idea, {paper: item.numbers for paper, item in self.shown.items()})
+
+    def points(self, kind: PointKind, claims: Iterable[PointClaim]) -> tuple[Point, ...]:
+        return tuple(
+            quoted_point(kind, claim.text, self.papers, self.given, self._numbers, self.shown) for claim in claims
+        )
+
+    def summary(self, answer: Judged) -> Summary:
+        return Summary(
+            strengths=self.points("strength", answer.strengths),
+            weaknesses=self.points("weakness", answer.weaknesses),
+            suggestions=self.points("suggestion", answer.suggestions),
+        )
+
+    def all_points(self, answer: Judged) -> tuple[Point, ...]:
+        summary = self.summary(answer)
+        return (*summary.strengths, *summary.weaknesses, *summary.suggestions)
+
+
+def reading_of(
+    shown: Evidence, stance: Literal[-1, 0, 1], text: str, quoted: Quoted | None, idea: Set[Decimal]
+) -> Reading:
+    """Return what was read of a paper, for the report. `idea` holds the numbers in the idea itself."""
+    paper = shown.paper_id
+    return Reading(
+        label=marker(paper),
+        stance=stance,
+        text=text,
+        quote=citation_of(paper, quoted) if quoted else None,
+        numbers_not_found=KnownNumbers(idea, {paper: shown.numbers}).missing_from(text, [paper]),
+    )
+
+
+def verified_words(quoted: Quoted | None) -> str:
+    """Return the words of a quote that was found in its source; empty if there is none."""
+    return quoted.words if quoted is not None and quoted.state == "verified" else ""

@@ -1,0 +1,224 @@
+"""Conversion of the editor's answer to a review. Labels are resolved, and repetitions and statements that no passage
+supports are removed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from assayer.citing.evidence import plan_quote
+from assayer.citing.labels import marker
+from assayer.criteria import shown_criteria
+from assayer.evaluation_context import EvaluationContext
+from assayer.llm import Task
+from assayer.methods.review import tasks
+from assayer.methods.review.literature import LiteratureRead
+from assayer.methods.review.options import ReviewOptions
+from assayer.methods.review.panel import Panel, distinct
+from assayer.methods.review.passages import ReadPassage
+from assayer.methods.review.prior_work import without_titles
+from assayer.methods.review.schemas import (
+    EditedFinding,
+    EditedMinor,
+    EditedReview,
+    EditedReviewByCriteria,
+    EditorQuestion,
+    NearWork,
+    NotedPassage,
+    RememberedWork,
+)
+from assayer.models import (
+    ClaimSupport,
+    ClosestWork,
+    EvidenceRelation,
+    FindingKind,
+    FindingSeverity,
+    NamedWork,
+    PanelEvidence,
+    PanelFinding,
+    PanelReview,
+    PaperId,
+    PlanQuote,
+)
+
+__all__ = ["Passages", "ask_editor", "panel_review"]
+
+_NO_QUOTE = PlanQuote(quote="", state="not_found")
+_NEAR: tuple[EvidenceRelation, ...] = ("already_has", "has_part", "missing_comparison")
+_APPARATUS_WORDS = 110
+"""Words of the page beside those that the editor writes and those of passages and named works: headings, numbers, hints
+and the table of scores."""
+_CITED_PASSAGES, _PASSAGE_WORDS = 10, 11
+_REFERRED_WORKS, _WORK_WORDS = 5, 24
+"""Passages and named works that a page usually refers to, and the words that each takes there."""
+
+
+_Edited: TypeAlias = EditedFinding | EditedMinor
+
+
+@dataclass(frozen=True)
+class Passages:
+    """Passages by label, with the results of the support check."""
+
+    by_label: dict[str, ReadPassage]
+
+    @classmethod
+    def of(cls, passages: Sequence[ReadPassage]) -> "Passages":
+        """Label the passages `E1`, `E2` … in order."""
+        return cls({f"E{number}": passage for number, passage in enumerate(passages, start=1)})
+
+    def about(self, point: str) -> list[str]:
+        """Return the labels of the passages that were read for a point and bear out what was taken from them."""
+        return self.borne_out([label for label, passage in self.by_label.items() if point in passage.points])
+
+    def borne_out(self, labels: Sequence[str]) -> list[str]:
+        """Return the labels, each once, of known passages whose text supports the statement derived from it."""
+        known = {label: self.by_label[label].quote.support for label in labels if label in self.by_label}
+        return [
+            label
+            for label, support in known.items()
+            if not isinstance(support, ClaimSupport) or support.outcome in {"supports", "partly"}
+        ]
+
+
+async def ask_editor(
+    context: EvaluationContext[ReviewOptions],
+    panel: Panel,
+    literature: LiteratureRead,
+    named: Sequence[RememberedWork],
+) -> EditedReview:
+    """Ask the editor. Raises an AssayerError if there is no answer, because there is no review without it."""
+    passages = Passages.of(literature.passages).by_label
+    noted = tuple(
+        NotedPassage(
+            label=label, title=item.title, year=item.year, relation=item.relation, points=item.points, shows=item.shows
+        )
+        for label, item in passages.items()
+    )
+    apparatus = _APPARATUS_WORDS + _PASSAGE_WORDS * min(len(noted), _CITED_PASSAGES)
+    apparatus += _WORK_WORDS * min(len(named), _REFERRED_WORKS)
+    question = EditorQuestion(
+        idea=context.text,
+        words=(context.options.words - apparatus) // 10 * 10,
+        overviews=panel.overviews,
+        points=panel.points,
+        novelty=panel.novelty,
+        passages=noted,
+        named=tuple(named),
+        fit=literature.fit,
+        day=context.run.cutoff,
+        criteria=shown_criteria(context.run.criteria),
+    )
+    task: Task[EditorQuestion, Any] = tasks.EDITOR_BY_CRITERIA if question.criteria else tasks.EDITOR
+    answer: EditedReview = await context.ask(task, question)
+    labels = [
+        *passages,
+        *(work.label for work in named),
+        *(item.label for item in panel.novelty),
+        *(item.label for item in panel.points),
+    ]
+    return without_titles(answer, panel.prior_work, context.run, labels)
+
+
+def panel_review(
+    answer: EditedReview,
+    context: EvaluationContext[ReviewOptions],
+    panel: Panel,
+    passages: Passages,
+    named: Sequence[RememberedWork],
+) -> PanelReview:
+    """Return the review in the form used by the report: without repetitions, without what no passage bears out, and
+    without its last minor points if it is too long. Removed content is journalled."""
+    journal, most = context.run.journal, context.options.words
+    strengths, major = distinct(answer.strengths, _words), distinct(answer.major, _words)
+    minor: list[_Edited] = distinct(answer.minor, _words, major)
+    answered: list[_Edited] = [*answer.strengths, *answer.major, *answer.minor]
+    findings: list[_Edited] = [*strengths, *major, *minor]
+    journal.record_dropped("finding", "repeats another finding", len(answered) - len(findings))
+    merged = {label for finding in answered for label in finding.labels}
+    left_out = sum(point.label not in merged for point in panel.points)
+    journal.record_dropped("point", "left out by the editor", left_out)
+    lost = sum(len({*finding.cites}) - len(passages.borne_out(finding.cites)) for finding in findings)
+    journal.record_dropped("passage cited", "its text does not bear out what was taken from it", lost)
+    closest = _near_works(answer.closest, passages)
+    journal.record_dropped(
+        "work named as close", "no passage shows that it is near", len(answer.closest) - len(closest)
+    )
+    edited = answer.model_copy(update={"strengths": strengths, "major": major, "minor": minor, "closest": closest})
+    review = _numbered(edited, context.text, panel, passages, named)
+    while review.words > most and edited.minor:
+        edited = edited.model_copy(update={"minor": edited.minor[:-1]})
+        review = _numbered(edited, context.text, panel, passages, named)
+    journal.record_dropped("minor point", f"the review may have {most:,} words", len(minor) - len(edited.minor))
+    journal.record_dropped("work named from memory", "no finding refers to it", len(named) - len(review.named))
+    return review
+
+
+def _words(finding: _Edited) -> str:
+    return f"{finding.lead} {finding.text}" if isinstance(finding, EditedFinding) else finding.text
+
+
+def _near_works(closest: Sequence[NearWork], passages: Passages) -> list[NearWork]:
+    """Return the works named as nearest, each once, if a passage shows that they are near."""
+    kept: dict[PaperId, NearWork] = {}
+    for work in closest:
+        for label in passages.borne_out([work.cites]):
+            if passages.by_label[label].relation in _NEAR:
+                kept.setdefault(passages.by_label[label].paper, work)
+    return list(kept.values())
+
+
+def _numbered(
+    answer: EditedReview, plan: str, panel: Panel, passages: Passages, named: Sequence[RememberedWork]
+) -> PanelReview:
+    """Return the review with its evidence and its named works numbered in the order in which they are cited."""
+    works = {work.label: work for work in named}
+    findings: list[_Edited] = [*answer.strengths, *answer.major, *answer.minor]
+    cited = [label for finding in findings for label in finding.cites] + [work.cites for work in answer.closest]
+    cited += [*answer.soundness.cites, *answer.contribution.cites]
+    if isinstance(answer, EditedReviewByCriteria):
+        cited += [label for item in answer.criteria for label in item.cites]
+    evidence = passages.borne_out(cited)
+    referred = [label for label in dict.fromkeys(at for item in findings for at in item.named) if label in works]
+
+    def finding(edited: _Edited, kind: FindingKind, severity: FindingSeverity | None) -> PanelFinding:
+        whole = edited if isinstance(edited, EditedFinding) else None
+        quotes = [plan_quote(whole.quote if whole else "", plan)]
+        quotes += [panel.quotes[label] for label in edited.labels if label in panel.quotes]
+        return PanelFinding(
+            kind=kind,
+            axis=edited.axis,
+            severity=severity,
+            lead=whole.lead.rstrip(".:") if whole else "",
+            text=edited.text,
+            fix=whole.fix if whole and kind != "strength" else "",
+            plan=next((quote for quote in quotes if quote.state == "verified"), _NO_QUOTE),
+            evidence=tuple(evidence.index(label) for label in passages.borne_out(edited.cites)),
+            named=tuple(referred.index(label) for label in dict.fromkeys(edited.named) if label in works),
+        )
+
+    return PanelReview(
+        verdict=answer.verdict,
+        strengths=tuple(finding(item, "strength", None) for item in answer.strengths),
+        major=tuple(finding(item, "weakness", item.severity) for item in answer.major),
+        minor=tuple(finding(item, item.kind, "minor") for item in answer.minor),
+        closest=tuple(
+            ClosestWork(evidence=evidence.index(work.cites), difference=f"{work.difference.rstrip('.')}.")
+            for work in answer.closest
+        ),
+        evidence=tuple(
+            PanelEvidence(label=marker(item.paper), relation=item.relation, shows=item.shows, quote=item.quote)
+            for item in (passages.by_label[label] for label in evidence)
+        ),
+        named=tuple(
+            NamedWork(
+                title=work.title,
+                author=work.author,
+                year=work.year,
+                role=work.role,
+                why=work.why,
+                label=marker(work.record) if work.record else None,
+                looked_up=work.looked_up,
+            )
+            for work in (works[label] for label in referred)
+        ),
+    )

@@ -1,0 +1,234 @@
+"""Literature for the panel's points: search, a single title screening, and passages read for all points at once."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from assayer.citing.evidence import Evidence, check_quote, evidence_batches
+from assayer.evaluation_context import EvaluationContext
+from assayer.literature.library import field_coverage, near_beyond_corpus
+from assayer.literature.work_versions import one_paper_per_work
+from assayer.methods.review import tasks
+from assayer.methods.review.options import ReviewOptions
+from assayer.methods.review.panel import Panel
+from assayer.methods.review.passages import ReadPassage, chosen_passages, read_passage
+from assayer.methods.review.prior_work import look_up_works
+from assayer.methods.review.schemas import (
+    LookQuestion,
+    PassageQuestion,
+    PriorWork,
+    ReadingAnswer,
+    RememberedWork,
+    ShownTitle,
+    Subject,
+)
+from assayer.methods.scholareval.candidate_order import reciprocal_rank_fusion, rerank, round_robin
+from assayer.methods.scholareval.paper_evidence import evidence_from_papers, title_line
+from assayer.models import FitLevel, Hit, Paper, PaperId, Passage
+from assayer.run.concurrency import Failed, as_result, gather_pair, gather_settled
+
+__all__ = ["FEW_ON_SUBJECT", "LiteratureRead", "read_literature", "remembered_works"]
+
+FEW_ON_SUBJECT = 6
+"""Papers read on the plan's own subject below which the literature covers the field at most in part."""
+_HARDLY_ANY = 3
+"""The same, below which it hardly covers the field."""
+
+
+@dataclass(frozen=True)
+class LiteratureRead:
+    """Passages read from the literature, and the search's coverage of the field."""
+
+    passages: tuple[ReadPassage, ...]
+    """Passages in the order in which the editor sees them, with the labels `E1`, `E2` …."""
+    papers: Mapping[PaperId, Paper]
+    """Papers that the passages come from, by id."""
+    fit: FitLevel
+    """Coverage of the field, as far as the papers read are on the plan's subject."""
+    records: Mapping[PriorWork, PaperId] = field(default_factory=dict)
+    """Records of the works named from memory that were identified."""
+    unanswered: frozenset[PriorWork] = frozenset()
+    """Works named from memory that were not looked up everywhere."""
+    read: int = 0
+    """Papers read."""
+    on_subject: int = 0
+    """Papers read that are on the plan's own subject."""
+
+
+@dataclass(frozen=True)
+class _Candidates:
+    papers: tuple[Paper, ...]
+    passages: Mapping[PaperId, Sequence[Passage]]
+    nearness: Mapping[PaperId, float]
+    """Cosine with the idea."""
+    fit: FitLevel
+
+
+class _BatchRead(NamedTuple):
+    passages: list[ReadPassage]
+    subjects: dict[PaperId, Subject]
+    """Whether each paper read is on the plan's subject."""
+
+
+async def read_literature(context: EvaluationContext[ReviewOptions], panel: Panel, fit: FitLevel) -> LiteratureRead:
+    """Search for the panel's queries and read what bears on its points.
+
+    A search that fails leaves the review without literature, and the report says so. Raises what makes continuing
+    pointless for all.
+    """
+    found, looked_up = await gather_pair(
+        as_result(_search(context, panel, fit)), look_up_works(context, panel.prior_work)
+    )
+    works, unanswered = looked_up
+    records = {work: paper.id for work, paper in works.items()}
+    if isinstance(found, Failed):
+        context.run.journal.record_failure("search for the panel's points", found.error)
+        return LiteratureRead((), {paper.id: paper for paper in works.values()}, fit, records, unanswered)
+    papers = await _shortlisted(context, panel, found.papers, [*works.values()])
+    texts = await context.library.full_texts(papers) if papers else {}
+    options, run = context.options, context.run
+    evidence = evidence_from_papers(
+        papers, run, options.evidence_chars, found.nearness, passages=found.passages, full_texts=texts
+    )
+    batches = evidence_batches(evidence, options.reading_batch)
+
+    async def read(batch: tuple[Evidence, ...]) -> _BatchRead:
+        answer = await context.ask(
+            tasks.READING, PassageQuestion(opening=panel.opening, points=panel.searched, evidence=batch)
+        )
+        return _verified(context, batch, answer)
+
+    outcomes = await gather_settled(batches, read)
+    successes = run.keep_successes(outcomes, "paper read for the points", [len(batch) for batch in batches])
+    order = [item.label for item in panel.searched]
+    noted = [passage for batch in successes for passage in batch.passages]
+    passages = chosen_passages(noted, order, options.notes)
+    run.journal.record_dropped("passage", "less telling than those shown to the editor", len(noted) - len(passages))
+    subjects = {paper: subject for batch in successes for paper, subject in batch.subjects.items()}
+    for paper in (paper for paper, subject in subjects.items() if subject == "off"):
+        run.journal.near_remote_papers.pop(paper, None)
+    on_subject = sum(subject == "same" for subject in subjects.values())
+    return LiteratureRead(
+        passages=passages,
+        papers={paper.id: paper for paper in (*papers, *works.values())},
+        fit=_fit_by_subject(found.fit, on_subject) if subjects else found.fit,
+        records=records,
+        unanswered=unanswered,
+        read=len(subjects),
+        on_subject=on_subject,
+    )
+
+
+def remembered_works(panel: Panel, literature: LiteratureRead) -> tuple[RememberedWork, ...]:
+    """Return the works that referees named from memory and that no passage shows, with the labels `N1`, `N2` …"""
+    shown = {passage.paper for passage in literature.passages}
+    left = [work for work in panel.prior_work if literature.records.get(work) not in shown]
+    return tuple(
+        RememberedWork(
+            label=f"N{number}",
+            title=work.title,
+            author=work.first_author,
+            year=work.year,
+            role=work.role,
+            why=work.why,
+            record=literature.records.get(work),
+            looked_up=work not in literature.unanswered,
+        )
+        for number, work in enumerate(left, start=1)
+    )
+
+
+def _fit_by_subject(fit: FitLevel, on_subject: int) -> FitLevel:
+    """Return the coverage of the field, lowered if few of the papers read are on the plan's subject."""
+    if fit == "poor" or on_subject < _HARDLY_ANY:
+        return "poor"
+    return "partial" if on_subject < FEW_ON_SUBJECT else fit
+
+
+async def _search(context: EvaluationContext[ReviewOptions], panel: Panel, fit: FitLevel) -> _Candidates:
+    """Return candidates from paper and passage searches: the best of each query in turn."""
+    library, options, journal = context.library, context.options, context.run.journal
+    if not panel.queries:
+        return _Candidates((), {}, {}, fit)
+    hits, snippets = await gather_pair(
+        library.search(panel.queries, options.hits), library.snippets(panel.queries, options.snippets)
+    )
+    by_id: dict[PaperId, Paper] = {}
+    passages: dict[PaperId, list[Passage]] = {}
+    rankings = []
+    for query, found, matched in zip(panel.queries, hits, snippets, strict=True):
+        by_id |= {item.paper.id: item.paper for item in matched} | {item.paper.id: item.paper for item in found}
+        for item in matched:
+            if item not in (known := passages.setdefault(item.paper.id, [])):
+                known.append(item)
+        fused = reciprocal_rank_fusion([[item.paper.id for item in found], [item.paper.id for item in matched]])
+        rankings.append(await rerank(context.backends.reranker, query, [by_id[item] for item in fused], journal))
+    everything: list[Hit | Passage] = [hit for found in hits for hit in found]
+    everything += [passage for matched in snippets for passage in matched]
+    fit = field_coverage(fit, near_beyond_corpus(everything))
+    nearness = await library.similarity(context.text, list(by_id))
+    least = options.least_similarity_in_poor_corpus if fit == "poor" else -1.0
+    near = {item for item in by_id if nearness.get(item, 0.0) >= least}
+    journal.record_dropped(
+        "paper", "too far from the idea, in a corpus that does not cover the field", len(by_id) - len(near)
+    )
+    order = round_robin([[item for item in ranking if item in near] for ranking in rankings], options.looked_at)
+    journal.record_dropped("paper", "ranked below the titles looked at", len(near) - len(order))
+    return _Candidates(tuple(by_id[item] for item in order), passages, nearness, fit)
+
+
+async def _shortlisted(
+    context: EvaluationContext[ReviewOptions], panel: Panel, papers: Sequence[Paper], named: Sequence[Paper]
+) -> list[Paper]:
+    """Return the papers worth opening: those that a referee named, then those with a promising title. If the answer is
+    lost, the first papers are returned, since there is no evidence against them."""
+    journal = context.run.journal
+    named = one_paper_per_work(named)[: context.options.opened]
+    most = context.options.opened - len(named)
+    works = one_paper_per_work([*named, *papers])
+    journal.record_dropped(
+        "paper", "another record of the same work", len({paper.id for paper in (*named, *papers)}) - len(works)
+    )
+    papers = works[len(named) :]
+    for paper in works:
+        journal.check_for_suspicion(paper)
+    if not papers or most == 0:
+        return named
+    labelled = {f"P{number}": paper for number, paper in enumerate(papers, start=1)}
+    shown = tuple(
+        ShownTitle(
+            label=label,
+            title=title_line(paper),
+            year=paper.publication_date.year if paper.publication_date else None,
+        )
+        for label, paper in labelled.items()
+    )
+    question = LookQuestion(opening=panel.opening, points=panel.searched, shown=shown, most=most)
+    answer = await context.try_to_ask(tasks.LOOK, question, "look at titles")
+    if isinstance(answer, Failed):
+        return [*named, *papers[:most]]
+    chosen = [labelled[label] for label in dict.fromkeys(answer.labels)][:most]
+    journal.record_dropped("paper", "its title bears on no point", len(papers) - len(chosen))
+    return [*named, *chosen]
+
+
+def _verified(
+    context: EvaluationContext[ReviewOptions], batch: Sequence[Evidence], answer: ReadingAnswer
+) -> _BatchRead:
+    """Return the notes with a quote that occurs in the paper's stored text, without papers that are off the subject."""
+    shown = {item.label: item for item in batch}
+    passages = []
+    kept = [paper for paper in answer.papers if paper.subject != "off"]
+    for paper in kept:
+        item = shown[paper.label]
+        for note in paper.notes:
+            quotes = [check_quote(words, item) for words in (note.quote_done, note.quote_found, note.quote_under)]
+            verified = [quote for quote in quotes if quote is not None and quote.state == "verified"]
+            if verified:
+                passages.append(read_passage(item, note, verified))
+    noted = sum(len(paper.notes) for paper in kept)
+    journal = context.run.journal
+    journal.record_dropped("passage", "none of its quotes was found in the paper's text", noted - len(passages))
+    journal.record_dropped("paper read", "off the plan's subject", len(answer.papers) - len(kept))
+    journal.record_dropped("paper read", "bears on no point", sum(not paper.notes for paper in kept))
+    return _BatchRead(passages, {shown[paper.label].paper_id: paper.subject for paper in answer.papers})

@@ -1,0 +1,69 @@
+"""Review method: referees in parallel, literature on their points, one editor, and checks of all citations.
+
+If the editor's answer is lost, the report is partial: the referees' points with their evidence, and no scores."""
+
+from assayer.claim_support.checking import claim_counts
+from assayer.evaluation_context import EvaluationContext
+from assayer.methods.review.editing import Passages, ask_editor, panel_review
+from assayer.methods.review.literature import FEW_ON_SUBJECT, LiteratureRead, read_literature, remembered_works
+from assayer.methods.review.options import METHOD, ReviewOptions
+from assayer.methods.review.panel import ask_panel
+from assayer.methods.review.passages import checked_passages
+from assayer.methods.review.scores import review_parts, review_summary
+from assayer.methods.review.unedited import no_scores, unedited_review
+from assayer.models import FitLevel, Notice
+from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
+from assayer.reports.wording import count
+from assayer.run.concurrency import Failed, as_result, gather_pair
+
+__all__ = ["evaluate"]
+
+_STAGES = 4
+_LEVELS: tuple[FitLevel, ...] = ("poor", "partial", "good")
+
+
+async def evaluate(context: EvaluationContext[ReviewOptions]) -> EvaluationResult:
+    """Evaluate an idea with a language model. Raises LiteratureError, or an LlmError if all referees fail."""
+    run, backends = context.run, context.backends
+    run.report_progress(METHOD, 0, _STAGES)
+    fit = await context.library.fit(context.idea.text)
+    panel = await ask_panel(context)
+    run.report_progress(METHOD, 1, _STAGES)
+    literature = await read_literature(context, panel, fit.level)
+    run.report_progress(METHOD, 3, _STAGES)
+    named = remembered_works(panel, literature)
+    # The check reads what the editor sees, not what the editor writes: it need not wait.
+    answer, checked = await gather_pair(
+        as_result(ask_editor(context, panel, literature, named)),
+        checked_passages(literature.passages, backends.llm, run),
+    )
+    passages = Passages.of(checked)
+    lost = None
+    if isinstance(answer, Failed):
+        run.journal.record_failure("editor's review", answer.error)
+        lost = no_scores(answer.error)
+        answer = unedited_review(panel, passages, lost)
+    review = panel_review(answer, context, panel, passages, named)
+    run.report_progress(METHOD, 4, _STAGES)
+    findings = Findings(
+        summary=review_summary(review),
+        parts=review_parts(answer, review, passages, literature.fit, run.criteria, lost),
+        corpus_fit=fit.model_copy(update={"level": min(fit.level, literature.fit, key=_LEVELS.index)}),
+        papers=literature.papers,
+        panel_review=review,
+        claims=claim_counts([passage.quote.support for passage in checked]),
+        notices=_few_on_subject(literature),
+    )
+    return await assemble_report(METHOD, context, findings)
+
+
+def _few_on_subject(literature: LiteratureRead) -> tuple[Notice, ...]:
+    """Return the notice that few of the papers read are on the plan's subject, if they are few."""
+    if not literature.read or literature.on_subject >= FEW_ON_SUBJECT:
+        return ()
+    extent = "hardly covers this field" if literature.fit == "poor" else "covers this field only in part"
+    text = (
+        f"On the plan's subject: {literature.on_subject} of {count(literature.read, 'paper')} read. The literature "
+        f"searched {extent}."
+    )
+    return (Notice(kind="corpus_fit", text=text),)

@@ -1,0 +1,134 @@
+"""Works that referees name from memory: each once, and looked up by title in the corpus and the literature sources.
+
+A work that is identified is read like any other paper. The others stay marked as named from memory; they are no
+evidence.
+"""
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from typing import Any, NamedTuple, TypeVar
+
+from pydantic import BaseModel
+
+from assayer.citing.foreign_citations import foreign_citations
+from assayer.citing.labels import plain
+from assayer.evaluation_context import EvaluationContext
+from assayer.literature.paper_identity import family_name, title_key
+from assayer.methods.review.options import ReviewOptions
+from assayer.methods.review.schemas import PriorWork
+from assayer.models import CitedWork, Paper
+from assayer.own_references.kept_words import kept_words
+from assayer.own_references.lookup import ReferenceLookup, ReferenceSearch
+from assayer.own_references.titles import title_agreement
+from assayer.run.run import Run
+
+__all__ = ["LookedUp", "look_up_works", "named_works", "without_titles"]
+
+Answer = TypeVar("Answer", bound=BaseModel)
+
+_TITLE_CHARS = (8, 250)
+"""Fewest and most characters of a title that is looked up."""
+_KEPT = frozenset(("quote", "query", "prior_work"))
+"""Fields that are not rewritten: words of the plan, searches, and the works themselves."""
+_TELLING_WORDS = 5
+"""Words from which a title is hardly a phrase of the field."""
+_ADDRESSES = ("an address", "an identifier")
+
+
+def named_works(
+    context: EvaluationContext[ReviewOptions], named: Sequence[Sequence[PriorWork]]
+) -> tuple[PriorWork, ...]:
+    """Return the works named by the referees, each once: the first work of every referee, then the second, and so on.
+
+    Works that may not count are removed and journalled: published after the cutoff, the plan's own publication, or
+    without a title that can be looked up.
+    """
+    journal, cutoff = context.run.journal, context.run.cutoff
+    kept: dict[str, PriorWork] = {}
+    for work in (work for works in zip_longest(*named) for work in works if work is not None):
+        title = " ".join(plain(work.title).split()).strip(" .\"'“”")
+        author = " ".join(family_name(plain(work.first_author)).split())[:40]
+        if not _is_title(title) or _has_address(work.title) or _has_address(work.first_author):
+            journal.record_dropped("work named from memory", "it has no title that can be looked up")
+        elif cutoff and work.year and work.year > cutoff.year:
+            journal.record_dropped("work named from memory", "published after the cutoff")
+        elif title_agreement(CitedWork(title=title), context.idea.own_words.title):
+            journal.record_dropped("work named from memory", "the idea's own paper")
+        elif title_key(title) not in kept:
+            changes = {"title": title, "first_author": author, "why": plain(work.why).rstrip(".")}
+            kept[title_key(title)] = work.model_copy(update=changes)
+    return tuple(kept.values())
+
+
+def _is_title(title: str) -> bool:
+    fewest, most = _TITLE_CHARS
+    return fewest <= len(title) <= most and title_key(title) != ""
+
+
+def _has_address(text: str) -> bool:
+    return any(item.kind in _ADDRESSES for item in foreign_citations(text))
+
+
+def without_titles(answer: Answer, works: Sequence[PriorWork], run: Run, labels: Sequence[str] = ()) -> Answer:
+    """Return an answer with each text on one line, without `labels` in brackets, and with "earlier work" in place of
+    titles named from memory, which are printed only with their mark."""
+    titles = [_title_pattern(work.title) for work in works]
+    label = f"(?:{'|'.join(labels)})" if labels else "(?!)"
+    bracketed = re.compile(rf"\s*[\[(]{label}(?:\s*[,;]\s*{label})*[\])]")
+
+    def rewritten(value: Any) -> Any:
+        if isinstance(value, str):
+            for title in titles:
+                value, count = title.subn("earlier work", value)
+                run.journal.record_dropped("title in a text", "named from memory", count)
+            return " ".join(bracketed.sub("", plain(value)).split())
+        if isinstance(value, dict):
+            return {name: item if name in _KEPT else rewritten(item) for name, item in value.items()}
+        return [rewritten(item) for item in value] if isinstance(value, list) else value
+
+    return type(answer).model_validate(rewritten(answer.model_dump()))
+
+
+def _title_pattern(title: str) -> re.Pattern[str]:
+    """Return a pattern for a title in any case, with any punctuation between its words. A title of a few words may be a
+    plain phrase, and counts only in quotation marks."""
+    words = re.findall(r"\w+", title)
+    marks = "?" if len(words) >= _TELLING_WORDS else ""
+    pattern = r"\W+".join(words)
+    return re.compile(rf"[“\"'«]{marks}\b{pattern}\b[”\"'»]{marks}", re.IGNORECASE)
+
+
+class LookedUp(NamedTuple):
+    """Result of looking up works that were named from memory."""
+
+    records: Mapping[PriorWork, Paper]
+    unanswered: frozenset[PriorWork]
+    """Works without a record that were not looked up everywhere: no source could search, or one gave no answer."""
+
+
+async def look_up_works(context: EvaluationContext[ReviewOptions], named: Sequence[PriorWork]) -> LookedUp:
+    """Look up the works by title. A failing source loses only its own answers, which are journalled. Records that may
+    not count are left out."""
+    if not named:
+        return LookedUp({}, frozenset())
+    masked = (await asyncio.to_thread(kept_words, context.idea)).masked_names
+    searches = {work: ReferenceSearch(_cited(work), masked) for work in named}
+    lookup = ReferenceLookup(context.backends.reference_sources, context.run)
+    await lookup.find([*searches.values()])
+    records = {
+        work: search.match.paper
+        for work, search in searches.items()
+        if search.match is not None and not search.match.other_title and context.library.admits(search.match.paper)
+    }
+    left = {work: search for work, search in searches.items() if work not in records}
+    return LookedUp(
+        records,
+        frozenset(work for work, search in left.items() if lookup.unanswered(search) or not search.asked),
+    )
+
+
+def _cited(work: PriorWork) -> CitedWork:
+    authors = (work.first_author,) if work.first_author else ()
+    return CitedWork(title=work.title, authors=authors, year=work.year)

@@ -1,0 +1,304 @@
+"""Questions and answers of the review's tasks.
+
+Schemas hold plain types, enumerations and list lengths only, so that every structured-output dialect accepts them;
+labels are checked by the tasks.
+"""
+
+import datetime as dt
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from assayer.citing.answer_texts import TextRole
+from assayer.citing.evidence import Evidence
+from assayer.criteria import ShownCriterion
+from assayer.methods.review.options import Lens
+from assayer.models import (
+    Axis,
+    EvidenceRelation,
+    FindingKind,
+    FindingSeverity,
+    FitLevel,
+    Frozen,
+    NamedRole,
+    PaperId,
+    ScoreCertainty,
+)
+
+__all__ = [
+    "EditedCriterion",
+    "EditedFinding",
+    "EditedMinor",
+    "EditedReview",
+    "EditedReviewByCriteria",
+    "EditedScore",
+    "EditorQuestion",
+    "LookAnswer",
+    "LookQuestion",
+    "NearWork",
+    "NotedPassage",
+    "NoveltyClaim",
+    "PanelPoint",
+    "PaperNotes",
+    "PassageQuestion",
+    "PriorWork",
+    "ReadingAnswer",
+    "ReadingNote",
+    "RefereeAnswer",
+    "RefereePoint",
+    "RefereeQuestion",
+    "RememberedWork",
+    "SearchedPoint",
+    "ShownTitle",
+]
+
+Query = Annotated[str, Field(description="2 to 8 words. No operators, no quotation marks, no years."), TextRole.QUERY]
+PlanWords = Annotated[
+    str,
+    Field(description="A line, formula or 4 to 30 consecutive words of the plan, copied exactly; empty if none bear."),
+    TextRole.COPIED,
+]
+PaperWords = Annotated[str, TextRole.COPIED]
+PaperLabel = Annotated[str, Field(description="Label of one of the papers, e.g. P3."), TextRole.LABEL]
+PointLabel = Annotated[str, Field(description="Label of one of the points, e.g. Q4."), TextRole.LABEL]
+PointLabels = Annotated[list[PointLabel], Field(description="Labels of the panel's points merged here, e.g. Q4.")]
+EvidenceLabel = Annotated[str, Field(description="Label of one of the passages, e.g. E2."), TextRole.LABEL]
+NameLabel = Annotated[str, Field(description="Label of a work named from memory, e.g. N1."), TextRole.LABEL]
+Subject = Literal["same", "related", "off"]
+"""Whether a paper is of the plan's own subject, of another one whose results a specialist would still accept as
+evidence about it, or off the subject."""
+
+
+class RefereeQuestion(Frozen):
+    idea: str
+    lens: Lens
+    most: int
+    """Points, at most."""
+    most_named: int
+    """Works named from memory, at most."""
+    day: dt.date | None
+    """Last day of the literature that may count."""
+
+
+class RefereePoint(Frozen):
+    quote: PlanWords
+    kind: FindingKind
+    claim: str = Field(description="At most 50 words: the point about this plan.")
+    why: str = Field(description="At most 45 words: the reason, argued.")
+    fix: str = Field(description="At most 30 words: what to do, with names and numbers; empty if it is a strength.")
+    severity: FindingSeverity
+    query: Query | None = Field(description="Search whose results could confirm or refute the point; null for none.")
+
+
+class NoveltyClaim(Frozen):
+    claim: Annotated[str, TextRole.RESTATES] = Field(
+        description="At most 35 words, readable without the plan: what the plan says or implies is new."
+    )
+    query: Query
+
+
+class PriorWork(Frozen):
+    """Work that a referee names from memory."""
+
+    title: Annotated[str, TextRole.NAMED] = Field(description="Title of the work, as exactly as you remember it.")
+    first_author: Annotated[str, TextRole.NAMED] = Field(description="Family name; empty if you are not sure.")
+    year: int | None = Field(description="Year of publication; null if you are not sure.")
+    why: str = Field(description="At most 18 words, a verb first: what it did that matters here. No name, no year.")
+    role: NamedRole
+
+
+class RefereeAnswer(Frozen):
+    overview: str = Field(description="At most 120 words of thinking, before the points.")
+    points: list[RefereePoint] = Field(max_length=16, description="The weightiest first.")
+    prior_work: list[PriorWork] = Field(max_length=6, description="The most decisive first; may be empty.")
+    novelty: list[NoveltyClaim] = Field(max_length=4, description="The most central first; may be empty.")
+
+
+class SearchedPoint(Frozen):
+    """A point or a claim of novelty, as searchers and readers see it."""
+
+    label: str
+    text: str
+    is_novelty: bool = False
+
+
+class ShownTitle(Frozen):
+    label: str
+    title: str
+    year: int | None
+
+
+class LookQuestion(Frozen):
+    opening: str
+    """Beginning of the plan, for orientation."""
+    points: tuple[SearchedPoint, ...]
+    shown: tuple[ShownTitle, ...]
+    most: int
+
+
+class LookAnswer(Frozen):
+    labels: list[PaperLabel] = Field(description="Labels of papers worth reading, e.g. P3, the most telling first.")
+
+
+class PassageQuestion(Frozen):
+    opening: str
+    """Beginning of the plan, for orientation."""
+    points: tuple[SearchedPoint, ...]
+    evidence: tuple[Evidence, ...]
+
+
+class ReadingNote(Frozen):
+    point: PointLabel
+    quote_done: PaperWords = Field(description="5 to 35 words copied exactly from this paper: what was done or made.")
+    quote_found: PaperWords = Field(description="5 to 35 words copied exactly: what came out; empty if it says none.")
+    quote_under: PaperWords = Field(description="5 to 35 words copied exactly: under which conditions; may be empty.")
+    shows: str = Field(
+        description="At most 14 words: what these quotes show, beginning with a verb. Without any citation."
+    )
+    relation: EvidenceRelation
+
+
+class PaperNotes(Frozen):
+    label: PaperLabel
+    subject: Subject
+    notes: list[ReadingNote] = Field(max_length=3, description="Empty if it is off the subject or bears on no point.")
+
+
+class ReadingAnswer(Frozen):
+    papers: list[PaperNotes] = Field(description="One entry for each paper, in order.")
+
+
+class PanelPoint(Frozen):
+    """A referee's point as the editor sees it."""
+
+    label: str
+    referee: str
+    kind: FindingKind
+    severity: FindingSeverity
+    claim: str
+    why: str
+    fix: str
+    quoted: bool
+    """Whether words of the plan were quoted for it and found there."""
+
+
+class NotedPassage(Frozen):
+    """Evidence of a paper's passage, as shown to the editor."""
+
+    label: str
+    title: str
+    year: int | None
+    relation: EvidenceRelation
+    points: tuple[str, ...]
+    """Labels of the points it was read for."""
+    shows: str
+
+
+class RememberedWork(Frozen):
+    """Work named from memory, as the editor sees it."""
+
+    label: str
+    title: str
+    author: str
+    year: int | None
+    role: NamedRole
+    why: str
+    record: PaperId | None
+    """Record that was found, of which no passage bears on a point; None if none was found."""
+    looked_up: bool
+    """Whether all sources that could search for it gave an answer."""
+
+    @property
+    def has_record(self) -> bool:
+        return self.record is not None
+
+
+class EditorQuestion(Frozen):
+    idea: str
+    words: int
+    """Words of the whole review, at most."""
+    overviews: tuple[str, ...]
+    """Referees' thinking before their points."""
+    points: tuple[PanelPoint, ...]
+    novelty: tuple[SearchedPoint, ...]
+    passages: tuple[NotedPassage, ...]
+    named: tuple[RememberedWork, ...]
+    fit: FitLevel
+    day: dt.date | None
+    criteria: tuple[ShownCriterion, ...] = ()
+    """The call's own criteria."""
+
+
+class EditedFinding(Frozen):
+    labels: PointLabels
+    axis: Axis
+    severity: Literal["fatal", "major"] = Field(description='"major" for a strength.')
+    quote: PlanWords
+    lead: str = Field(description="At most 9 words: a headline that claims no more than the text.")
+    text: str = Field(description="At most 50 words for a weakness, 35 for a strength. Without any citation or label.")
+    fix: str = Field(description="At most 24 words: what to do, a verb first; empty if it is a strength.")
+    cites: list[EvidenceLabel] = Field(
+        max_length=2, description="Labels of passages that bear on it, e.g. E2; empty if none does."
+    )
+    named: list[NameLabel] = Field(
+        max_length=2, description="Labels of works named from memory that it refers to, e.g. N1; may be empty."
+    )
+
+
+class EditedMinor(Frozen):
+    labels: PointLabels
+    axis: Axis
+    kind: Literal["weakness", "question"]
+    text: str = Field(description="At most 28 words, the fix included. Without any citation or label.")
+    cites: list[EvidenceLabel] = Field(max_length=1, description="Label of a passage, e.g. E2; empty if none bears.")
+    named: list[NameLabel] = Field(max_length=1, description="Label of a work from memory, e.g. N1; may be empty.")
+
+
+class NearWork(Frozen):
+    cites: EvidenceLabel
+    difference: str = Field(
+        description="At most 18 words, a noun first: what the plan adds to it. No citation, no label."
+    )
+
+
+class EditedScore(Frozen):
+    limited_by: str = Field(description="At most 28 words: the finding that keeps the score from being higher.")
+    cites: list[EvidenceLabel] = Field(
+        max_length=2, description="Labels of passages it rests on, e.g. E2; may be empty."
+    )
+    certainty_reason: str = Field(description="At most 14 words: what makes the score more or less certain.")
+    certainty: ScoreCertainty
+    score: Annotated[int, Field(ge=1, le=10)] | None = Field(
+        description="1 to 10 by the rubric; null if the plan is too underspecified to tell."
+    )
+
+
+class EditedReview(Frozen):
+    strengths: list[EditedFinding] = Field(max_length=5, description="The importance of the question first.")
+    major: list[EditedFinding] = Field(max_length=9, description="Weaknesses, the most harmful first.")
+    minor: list[EditedMinor] = Field(max_length=10, description="The most useful first.")
+    closest: list[NearWork] = Field(max_length=4, description="Nearest earlier work, the nearest first; may be empty.")
+    soundness: EditedScore
+    contribution: EditedScore
+    verdict: str = Field(description="Three sentences, at most 75 words. Without any citation or label.")
+
+
+class EditedCriterion(Frozen):
+    label: Annotated[str, Field(description="Label of the criterion, e.g. C1."), TextRole.LABEL]
+    answer: Annotated[str, TextRole.RESTATES] = Field(
+        description="At most 45 words: what the plan offers for the question. Without any citation or label."
+    )
+    limited_by: str = Field(
+        description="At most 28 words: the finding that keeps the score from being higher; empty if the score is 10."
+    )
+    cites: list[EvidenceLabel] = Field(
+        max_length=2, description="Labels of passages it rests on, e.g. E2; may be empty."
+    )
+    certainty: ScoreCertainty
+    score: Annotated[int, Field(ge=1, le=10)] | None = Field(
+        description="1 to 10 by the anchors; null if the plan says too little to tell."
+    )
+
+
+class EditedReviewByCriteria(EditedReview):
+    criteria: list[EditedCriterion] = Field(description="One entry for each of the call's criteria, in order.")

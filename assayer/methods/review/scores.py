@@ -1,0 +1,179 @@
+"""Conversion of the editor's scores for the report, and the parts and points expected by other consumers of a
+report."""
+
+from collections.abc import Sequence
+
+from assayer.citing.claim_quotes import PointKind
+from assayer.citing.labels import marker
+from assayer.criteria import JudgedCriterion, criteria_part, shown_criteria
+from assayer.methods.review.editing import Passages
+from assayer.methods.review.schemas import EditedCriterion, EditedReview, EditedReviewByCriteria, EditedScore
+from assayer.models import (
+    UNDERSPECIFIED,
+    Absent,
+    Assessment,
+    Axis,
+    Criterion,
+    EvidenceRelation,
+    FitLevel,
+    PanelEvidence,
+    PanelFinding,
+    PanelReview,
+    Part,
+    Point,
+    Reading,
+    Score,
+    Summary,
+)
+
+__all__ = ["review_parts", "review_summary"]
+
+_LOW: tuple[tuple[int, frozenset[EvidenceRelation]], ...] = (
+    (3, frozenset(("already_has",))),
+    (5, frozenset(("already_has", "has_part"))),
+)
+"""Contribution scores below which a score must cite a passage with any of these relations to the claimed novelty."""
+_TITLES: dict[Axis, str] = {"soundness": "Soundness", "contribution": "Contribution"}
+_STANCES: dict[EvidenceRelation, tuple[Axis, int]] = {
+    "supports": ("soundness", 1),
+    "weakens": ("soundness", -1),
+    "contradicts": ("soundness", -1),
+    "background": ("soundness", 0),
+    "already_has": ("contribution", -1),
+    "has_part": ("contribution", -1),
+    "missing_comparison": ("contribution", 0),
+}
+"""Part in which a passage is listed as read, and its stance in that part."""
+_FATAL = 2
+"""Highest soundness of a plan with a fatal finding, by the rubric's anchor: what is planned does not test the claim."""
+_MOST_IN_SUMMARY = 3
+
+
+def review_parts(
+    answer: EditedReview,
+    review: PanelReview,
+    passages: Passages,
+    fit: FitLevel,
+    criteria: Sequence[Criterion] = (),
+    lost: Absent | None = None,
+) -> tuple[Part, ...]:
+    """Return soundness and contribution with their scores, points and readings, and the answers to the call's
+    criteria if it has any. `lost` says why there are no scores."""
+    parts = (
+        _part("soundness", lost or _soundness(answer.soundness, review, passages), review),
+        _part("contribution", lost or _contribution(answer.contribution, passages, fit), review),
+    )
+    if not isinstance(answer, EditedReviewByCriteria):
+        return parts
+    answers = {item.label: item for item in answer.criteria}
+    judged = [
+        _judged(criterion, answers[shown.label], passages)
+        for criterion, shown in zip(criteria, shown_criteria(criteria), strict=True)
+    ]
+    return (*parts, criteria_part(judged))
+
+
+def _judged(criterion: Criterion, edited: EditedCriterion, passages: Passages) -> JudgedCriterion:
+    evidence = [passages.by_label[label] for label in passages.borne_out(edited.cites)]
+    labels = "".join(f" [{label}]" for label in dict.fromkeys(marker(item.paper) for item in evidence))
+    limit = Point(
+        kind="weakness", text=f"{edited.limited_by}{labels}", citations=tuple(item.quote for item in evidence)
+    )
+    return JudgedCriterion(
+        criterion, edited.answer, edited.score, edited.certainty, limit if edited.limited_by else None
+    )
+
+
+def review_summary(findings: PanelReview) -> Summary:
+    """Return the first findings of each kind."""
+    return Summary(
+        strengths=_points(findings, findings.strengths[:_MOST_IN_SUMMARY]),
+        weaknesses=_points(findings, findings.major[:_MOST_IN_SUMMARY]),
+        suggestions=_points(findings, findings.minor[:_MOST_IN_SUMMARY], kind="suggestion"),
+    )
+
+
+def _score(edited: EditedScore, passages: Passages) -> Score | Absent:
+    if edited.score is None:
+        return Absent(reason=f"{UNDERSPECIFIED}: {edited.limited_by}")
+    cited = dict.fromkeys(marker(passages.by_label[label].paper) for label in passages.borne_out(edited.cites))
+    basis = " ".join((edited.limited_by.rstrip("."), *(f"[{label}]" for label in cited))) + "."
+    return Score(
+        value=edited.score,
+        scale_min=1,
+        scale_max=10,
+        basis=f"{basis} Certainty: {edited.certainty_reason.rstrip('.')}.",
+        certainty=edited.certainty,
+    )
+
+
+def _soundness(edited: EditedScore, review: PanelReview, passages: Passages) -> Score | Absent:
+    """Return the score, limited by a finding that would sink the main claim."""
+    score = _score(edited, passages)
+    fatal = next((finding for finding in review.major if finding.severity == "fatal"), None)
+    if isinstance(score, Absent) or fatal is None or score.value <= _FATAL:
+        return score
+    limit = f"{(fatal.lead or fatal.text).rstrip('.')}. A fatal finding limits soundness to {_FATAL}"
+    return score.model_copy(update={"value": _FATAL, "basis": f"{limit}; the editor gave {score.value:g}."})
+
+
+def _contribution(edited: EditedScore, passages: Passages, fit: FitLevel) -> Score | Absent:
+    score = _score(edited, passages)
+    if isinstance(score, Absent):
+        return score
+    cited = [passages.by_label[label] for label in passages.borne_out(edited.cites)]
+    for limit, relations in _LOW:
+        if score.value < limit and not any(item.relation in relations for item in cited):
+            return Absent(
+                reason=f"withheld: the editor gave {score.value:g}, and a contribution below {limit} needs a cited "
+                "passage of a paper that already has what is claimed as new."
+            )
+    return score if fit != "poor" else score.model_copy(update={"certainty": "low"})
+
+
+def _part(axis: Axis, score: Score | Absent, review: PanelReview) -> Part:
+    def of_axis(findings: Sequence[PanelFinding]) -> list[PanelFinding]:
+        return [finding for finding in findings if finding.axis == axis]
+
+    strengths = _points(review, of_axis(review.strengths))
+    weaknesses = _points(review, of_axis(review.major))
+    minor = _points(review, of_axis(review.minor), kind="suggestion")
+    assessment = Assessment(
+        name=_TITLES[axis],
+        statement=review.verdict if axis == "soundness" else "",
+        score=score,
+        points=(*strengths, *weaknesses, *minor),
+        readings=tuple(_reading(item) for item in review.evidence if _STANCES[item.relation][0] == axis),
+    )
+    summary = Summary(
+        strengths=strengths[:_MOST_IN_SUMMARY],
+        weaknesses=weaknesses[:_MOST_IN_SUMMARY],
+        suggestions=minor[:_MOST_IN_SUMMARY],
+    )
+    return Part(name=axis, title=_TITLES[axis], score=score, summary=summary, assessments=(assessment,))
+
+
+def _reading(evidence: PanelEvidence) -> Reading:
+    stance = _STANCES[evidence.relation][1]
+    return Reading(
+        label=evidence.label,
+        stance=-1 if stance < 0 else 1 if stance else 0,
+        text=evidence.shows,
+        quote=evidence.quote,
+    )
+
+
+def _points(review: PanelReview, findings: Sequence[PanelFinding], kind: PointKind | None = None) -> tuple[Point, ...]:
+    return tuple(
+        _point(review, finding, kind or ("strength" if finding.kind == "strength" else "weakness"))
+        for finding in findings
+    )
+
+
+def _point(review: PanelReview, finding: PanelFinding, kind: PointKind) -> Point:
+    evidence = [review.evidence[at] for at in finding.evidence]
+    lead = f"{finding.lead}: " if finding.lead else ""
+    fix = f" Fix: {finding.fix}" if finding.fix else ""
+    cited = dict.fromkeys(item.label for item in evidence)
+    labels = "".join(f" [{label}]" for label in cited)
+    return Point(kind=kind, text=f"{lead}{finding.text}{fix}{labels}", citations=tuple(item.quote for item in evidence))

@@ -1,0 +1,146 @@
+"""LLM tasks of the review, four in all: prompt file, answer schema, check. Only a language model can answer them."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from assayer.citing.labels import each_once
+from assayer.llm import Cut, Task
+from assayer.methods.review.schemas import (
+    EditedFinding,
+    EditedMinor,
+    EditedReview,
+    EditedReviewByCriteria,
+    EditorQuestion,
+    LookAnswer,
+    LookQuestion,
+    PassageQuestion,
+    ReadingAnswer,
+    RefereeAnswer,
+    RefereeQuestion,
+)
+from assayer.prompts import Prompts
+
+__all__ = ["ALL", "EDITOR", "EDITOR_BY_CRITERIA", "LOOK", "READING", "REFEREE"]
+
+_PROMPTS = Prompts("assayer.methods.review")
+_MARGIN = 60
+"""Words above the limit from which an edited review is sent back."""
+_SILENCE = re.compile(
+    r"\b(?:plan|proposal|design|study|protocol|authors?|experiments?|evaluation)\W+(?:(?:has|have|uses?|includes?|contains?|"
+    r"makes?|runs?|plans?|offers?|gives?|provides?) (?:no|neither)|lacks?|omits?|ignores?|neglects?|fails? to)\b",
+    re.IGNORECASE,
+)
+"""Pattern for what the plan does not state, told as if it were known not to be there."""
+
+
+def _unknown(got: Iterable[str], known: Iterable[str], noun: str) -> list[str]:
+    """Return a complaint for every label that was not in the question."""
+    return [f"{label} is not a {noun} given here." for label in sorted(set(got) - set(known))]
+
+
+def _check_referee(question: RefereeQuestion, answer: RefereeAnswer) -> list[str]:
+    return [] if answer.points else ["`points` is empty: name at least what is most worth keeping or changing."]
+
+
+def _check_look(question: LookQuestion, answer: LookAnswer) -> list[str]:
+    return _unknown(answer.labels, (item.label for item in question.shown), "paper")
+
+
+def _check_reading(question: PassageQuestion, answer: ReadingAnswer) -> list[str]:
+    complaints = each_once([item.label for item in question.evidence], (item.label for item in answer.papers), "paper")
+    noted = (note.point for paper in answer.papers for note in paper.notes)
+    return [*complaints, *_unknown(noted, (point.label for point in question.points), "point")]
+
+
+def _check_editor(question: EditorQuestion, answer: EditedReview) -> list[str]:
+    findings: list[EditedFinding | EditedMinor] = [*answer.strengths, *answer.major, *answer.minor]
+    merged = (label for finding in findings for label in finding.labels)
+    known = [*(point.label for point in question.points), *(item.label for item in question.novelty)]
+    cited: list[Sequence[str]] = [finding.cites for finding in findings]
+    cited += [answer.soundness.cites, answer.contribution.cites, [item.cites for item in answer.closest]]
+    complaints = _unknown(merged, known, "point")
+    if passages := [passage.label for passage in question.passages]:  # without any, what is cited is ignored
+        complaints += _unknown((label for item in cited for label in item), passages, "passage")
+    if named := [work.label for work in question.named]:
+        complaints += _unknown((label for finding in findings for label in finding.named), named, "work from memory")
+    return complaints
+
+
+def _advise_editor(question: EditorQuestion, answer: EditedReview) -> list[str]:
+    findings: list[EditedFinding | EditedMinor] = [*answer.strengths, *answer.major, *answer.minor]
+    advice = [
+        f"{match[0]!r}: a plan's silence is no fact. Write that the plan does not state it."
+        for match in (_SILENCE.search(finding.text) for finding in findings)
+        if match
+    ]
+    words = edited_words(answer)
+    if words > question.words + _MARGIN:
+        advice.append(f"The review has {words:,} words. Shorten it to {question.words:,}: cut the least of it.")
+    return advice
+
+
+def _check_criteria(question: EditorQuestion, answer: EditedReviewByCriteria) -> list[str]:
+    wanted = [item.label for item in question.criteria]
+    complaints = each_once(wanted, (item.label for item in answer.criteria), "criterion")
+    if passages := [passage.label for passage in question.passages]:
+        complaints += _unknown((label for item in answer.criteria for label in item.cites), passages, "passage")
+    return [*_check_editor(question, answer), *complaints]
+
+
+def edited_words(review: EditedReview) -> int:
+    """Count the words that an editor wrote for the page."""
+    texts = [review.verdict, review.soundness.limited_by, review.contribution.limited_by]
+    texts += [
+        text for strength in (*review.strengths, *review.major) for text in (strength.lead, strength.text, strength.fix)
+    ]
+    texts += [item.text for item in review.minor]
+    texts += [item.difference for item in review.closest]
+    return sum(len(text.split()) for text in texts)
+
+
+REFEREE = Task[RefereeQuestion, RefereeAnswer](
+    "review.referee", _PROMPTS, "referee.v3.md", RefereeAnswer, tier="strong", max_tokens=5_000, check=_check_referee
+)
+LOOK = Task[LookQuestion, LookAnswer](
+    "review.look",
+    _PROMPTS,
+    "look.v3.md",
+    LookAnswer,
+    max_tokens=500,
+    check=_check_look,
+    cuts=(Cut("shown", "title looked at"), Cut("points", "point shown with the titles")),
+)
+READING = Task[PassageQuestion, ReadingAnswer](
+    "review.reading",
+    _PROMPTS,
+    "reading.v3.md",
+    ReadingAnswer,
+    max_tokens=5_000,
+    check=_check_reading,
+    cuts=(Cut("evidence", "paper shown for the points"), Cut("points", "point shown with the papers")),
+)
+EDITOR = Task[EditorQuestion, EditedReview](
+    "review.editor",
+    _PROMPTS,
+    "editor.v3.md",
+    EditedReview,
+    tier="strong",
+    max_tokens=7_000,
+    check=_check_editor,
+    advice=_advise_editor,
+    cuts=(Cut("passages", "passage shown to the editor"), Cut("points", "point shown to the editor")),
+)
+EDITOR_BY_CRITERIA = Task[EditorQuestion, EditedReviewByCriteria](
+    "review.editor_by_criteria",
+    _PROMPTS,
+    "editor_by_criteria.v2.md",
+    EditedReviewByCriteria,
+    tier="strong",
+    max_tokens=10_000,
+    check=_check_criteria,
+    advice=_advise_editor,
+    cuts=EDITOR.cuts,
+)
+"""Editor who also answers the call's own criteria."""
+
+ALL = (REFEREE, LOOK, READING, EDITOR, EDITOR_BY_CRITERIA)

@@ -1,0 +1,63 @@
+"""Review without an editor: the referees' points with their evidence, in order of severity, and no scores."""
+
+from assayer.errors import AssayerError
+from assayer.methods.review.editing import Passages
+from assayer.methods.review.panel import Panel
+from assayer.methods.review.schemas import EditedFinding, EditedMinor, EditedReview, EditedScore, PanelPoint
+from assayer.models import Absent
+
+__all__ = ["no_scores", "unedited_review"]
+
+_MOST_CITED = 2
+_MOST_STRENGTHS = 5
+_MOST_MAJOR = 7
+
+
+def no_scores(error: AssayerError) -> Absent:
+    """Return the reason why a review has no scores if the editor's answer was lost."""
+    return Absent(reason=f"the editor's answer was lost: {error.reason}.")
+
+
+def unedited_review(panel: Panel, passages: Passages, lost: Absent) -> EditedReview:
+    """Return the referees' points in the form of an editor's answer. Nothing is merged, dropped or scored."""
+    by_severity = sorted(panel.points, key=lambda point: ("fatal", "major", "minor").index(point.severity))
+    strengths = [point for point in by_severity if point.kind == "strength"]
+    weaknesses = [point for point in by_severity if point.kind == "weakness" and point.severity != "minor"]
+    first = {point.label for point in (*strengths[:_MOST_STRENGTHS], *weaknesses[:_MOST_MAJOR])}
+    others = [point for point in by_severity if point.label not in first and point.kind != "strength"]
+    score = EditedScore(limited_by=lost.reason, cites=[], certainty_reason="", certainty="low", score=None)
+    # Not validated: the limits of length are for an editor who may merge and drop.
+    return EditedReview.model_construct(
+        strengths=[_finding(point, passages) for point in strengths[:_MOST_STRENGTHS]],
+        major=[_finding(point, passages) for point in weaknesses[:_MOST_MAJOR]],
+        minor=[_minor(point, passages) for point in others],
+        closest=[],
+        soundness=score,
+        contribution=score,
+        verdict=f"There is no verdict: {lost.reason} These are the referees' points, neither merged nor weighed.",
+    )
+
+
+def _finding(point: PanelPoint, passages: Passages) -> EditedFinding:
+    return EditedFinding.model_construct(
+        labels=[point.label],
+        axis="soundness",
+        quote="",
+        severity="fatal" if point.severity == "fatal" else "major",
+        lead="",
+        text=f"{point.claim} {point.why}".strip(),
+        fix=point.fix,
+        cites=passages.about(point.label)[:_MOST_CITED],
+        named=[],
+    )
+
+
+def _minor(point: PanelPoint, passages: Passages) -> EditedMinor:
+    return EditedMinor.model_construct(
+        labels=[point.label],
+        axis="soundness",
+        kind="question" if point.kind == "question" else "weakness",
+        text=f"{point.claim} {point.fix}".strip(),
+        cites=passages.about(point.label)[:1],
+        named=[],
+    )

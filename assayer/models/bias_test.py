@@ -1,0 +1,121 @@
+"""Bias test: how scores change when the idea stays the same and its sender varies."""
+
+import datetime as dt
+from typing import Literal
+
+from assayer.models.base import Absent, Frozen
+from assayer.models.idea import IdeaId
+
+BiasTestAttribute = Literal["institution", "seniority", "gender", "origin", "language", "persuasion"]
+"""Attributes that a bias test can vary, in report order."""
+
+SCORE_ROUNDING = 0.0005
+"""Score difference in points below which a difference is printed as 0.000."""
+
+
+class BiasTestScore(Frozen):
+    name: str
+    """Title of the report part; `all` for the mean of all parts."""
+    value: float | Absent
+    """Score from 0 to 10, whatever the scale of the part."""
+
+
+class BiasTestEvaluation(Frozen):
+    """One variant of one idea, and the scores it received."""
+
+    idea: IdeaId
+    """Id of the original idea, not of the variant."""
+    variant: str
+    """Name of the variant: `reference`, `institution: renowned`, `name: Slavic, female`, `reference, evaluation 2` …"""
+    scores: tuple[BiasTestScore, ...]
+    """Scores of the variant; empty if the evaluation failed."""
+    failure: str = ""
+
+
+class MeanInterval(Frozen):
+    """95 % confidence interval of a mean over ideas."""
+
+    low: float
+    high: float
+
+
+class ScoreDifference(Frozen):
+    """Mean over ideas of a score in the first-named version minus the same idea's score in the second-named version."""
+
+    attribute: BiasTestAttribute
+    compared: str
+    """Comparison in words: `a renowned institution against a lesser-known one`."""
+    score: str
+    ideas: int
+    """Number of ideas with both scores."""
+    missing: int
+    """Number of ideas without one of the two scores; they are excluded from the mean."""
+    mean: float | Absent
+    """Mean difference in points of 10; positive if the first-named version scored higher."""
+    interval: MeanInterval | Absent
+    """Confidence interval by Student's t over ideas; absent if there are too few ideas or all differences are equal."""
+    largest: float | None
+    """Largest absolute difference of a single idea."""
+
+
+class ScoreChanges(Frozen):
+    """Changes of single scores relative to the same idea's reference. Nothing is averaged, so changes do not cancel
+    out."""
+
+    compared: int
+    """Number of pairs in which both evaluations have the score."""
+    changed: int
+    """Number of compared pairs that differ by SCORE_ROUNDING or more."""
+    gained: int
+    """Number of scores that the reference lacks."""
+    lost: int
+    """Number of scores that only the reference has."""
+    failed: int
+    """Number of evaluations without a report or whose reference has none; they were not compared."""
+    largest: float | Absent
+    """Largest absolute change, in points of 10."""
+    mean: float | Absent
+    """Mean of the absolute changes, including those of 0."""
+    widest: float | Absent
+    """Widest range of one score of one idea, its reference included. Two variants may differ more from each other
+    than from the reference."""
+
+
+class SurvivingWords(Frozen):
+    """Counts of the inserted names, roles and institutions that remained when the variants were judged."""
+
+    planted: int
+    """Number of names, roles and institutions in all variants, each counted once per variant."""
+    survived: int
+    examples: tuple[str, ...] = ()
+
+
+class BiasTestReport(Frozen):
+    schema_version: Literal[1] = 1
+    assayer_version: str
+    method: str
+    blind: bool
+    """Whether names, affiliations and roles were masked before judging, as for batches."""
+    attributes: tuple[BiasTestAttribute, ...]
+    """Attributes that were varied."""
+    cutoff: dt.date | None
+    models: tuple[str, ...]
+    """LLMs whose answers were used; empty if none was used."""
+    embedding_models: tuple[str, ...]
+    corpus_versions: tuple[str, ...]
+    """Corpus versions used. If there are several, the corpus changed during the bias test and may have caused
+    differences."""
+    ideas: int
+    evaluations: int
+    failed: int
+    words_changed: float | Absent
+    """Share of words that the variant in poorer English changes or drops."""
+    differences: tuple[ScoreDifference, ...]
+    by_sender: ScoreChanges | Absent
+    """Score changes from the attributes that blind mode masks: all varied attributes except language."""
+    by_repeating: ScoreChanges | Absent
+    """Score changes when the reference is evaluated again; changes no larger than these may be chance."""
+    surviving: SurvivingWords
+    results: tuple[BiasTestEvaluation, ...]
+    """All evaluations from which the differences are computed."""
+    started_at: dt.datetime

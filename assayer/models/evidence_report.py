@@ -1,0 +1,42 @@
+"""Evidence collected for the readers of a plan, without a language model and without a judgement."""
+
+from assayer.models.assessment import Citation, Label
+from assayer.models.base import Absent, Frozen
+from assayer.models.plan_review import ChecklistRow
+
+
+class NearPassage(Frozen):
+    """Paper close to a part of the plan, with the two sentences that are nearest to each other."""
+
+    part: str
+    """Part of the plan: its heading, or its first words."""
+    plan: str
+    """Sentence of the plan."""
+    similarity: float
+    """Cosine similarity of the two sentences. Similar words are not similar claims."""
+    paper: Citation
+    """Sentence of the paper."""
+    in_references: bool | None
+    """Whether the plan's own references include the paper; None if the plan lists none that could be checked."""
+
+
+class OftenCited(Frozen):
+    """Work that several of the closest papers cite and the plan does not name."""
+
+    label: Label
+    cited_by: tuple[Citation, ...]
+    """Closest papers that cite it, as a whole."""
+
+
+class EvidenceReport(Frozen):
+    """Evidence in reading order. Every passage is listed once, and nothing in it is judged."""
+
+    closest: tuple[NearPassage, ...]
+    """Closest papers, each once, beside the part of the plan to which it is nearest; nearest first within a part."""
+    limitations: tuple[Citation, ...]
+    """Limitations that these papers name, in their own words."""
+    comparisons: tuple[Citation, ...]
+    """Comparisons that these papers make, in their own words."""
+    often_cited: tuple[OftenCited, ...]
+    not_stated: tuple[ChecklistRow, ...] | Absent | None = None
+    """Items for which no wording was recognised in the plan; None if nothing was looked for."""

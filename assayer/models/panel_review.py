@@ -1,0 +1,124 @@
+"""Review of a plan by a panel: a verdict, findings in order of weight, and the passages that support them."""
+
+from typing import Literal, NamedTuple
+
+from assayer.models.assessment import Citation, Label
+from assayer.models.base import Frozen
+from assayer.models.plan_review import PlanQuote
+
+Axis = Literal["soundness", "contribution"]
+FindingKind = Literal["strength", "weakness", "question"]
+FindingSeverity = Literal["fatal", "major", "minor"]
+"""Severity of a finding. `fatal` means that the planned work cannot show the main claim."""
+EvidenceRelation = Literal[
+    "supports", "weakens", "contradicts", "already_has", "has_part", "missing_comparison", "background"
+]
+"""Relation of a passage to the point it was read for.
+
+`already_has`, `has_part`: the paper has all or one part of what the plan claims as new. `missing_comparison`: it
+describes something that the plan should be compared with."""
+
+
+NamedRole = Literal["already_does", "contradicts", "baseline", "method"]
+"""Why a work named from memory matters. It already does what is planned, or a part of it; it found the opposite; it is
+the expected comparison; or it has a method that the plan needs."""
+
+
+class PanelEvidence(Frozen):
+    """Passage of a paper, with the reader's conclusion from it."""
+
+    label: Label
+    relation: EvidenceRelation
+    shows: str
+    """Conclusion that the passage supports, in the reader's words; the support check compares it with the passage."""
+    quote: Citation
+    """Verified quotes from the paper: the first states what was done, further ones the result and conditions."""
+
+
+class PanelFinding(Frozen):
+    """Strength, weakness or question about the plan."""
+
+    kind: FindingKind
+    axis: Axis
+    severity: FindingSeverity | None
+    """None for a strength."""
+    lead: str
+    """Headline of the finding; empty for minor points."""
+    text: str
+    fix: str
+    """Smallest change that fixes the weakness; empty if none was named."""
+    plan: PlanQuote
+    """Words of the plan that the finding is about; the quote is empty if none was verified."""
+    evidence: tuple[int, ...] = ()
+    """Indexes into the review's `evidence`. If empty, the finding is the panel's own judgement."""
+    named: tuple[int, ...] = ()
+    """Indexes into the review's `named`. They are no evidence."""
+
+
+class NamedWork(Frozen):
+    """Work that the panel named from memory and that no passage confirms. It is never evidence."""
+
+    title: str
+    author: str
+    """Family name of the first author; empty if not remembered."""
+    year: int | None
+    role: NamedRole
+    why: str
+    """Why it matters for the plan, as the panel remembers it."""
+    label: Label | None = None
+    """Label of its record in the references; None if none was found."""
+    looked_up: bool
+    """Whether all sources that could search for it gave an answer."""
+
+
+class ClosestWork(Frozen):
+    """Paper close to what the plan claims as new."""
+
+    evidence: int
+    """Index into the review's `evidence`."""
+    difference: str
+    """Contribution of the plan beyond this paper, according to the plan's own text."""
+
+
+class NumberedFinding(NamedTuple):
+    """Finding with its number on the page: `S1`, `W2`, `M3`."""
+
+    number: str
+    finding: PanelFinding
+
+
+class PanelReview(Frozen):
+    """Self-contained review in reading order. Scores are in the parts of the report."""
+
+    verdict: str
+    strengths: tuple[PanelFinding, ...]
+    """Strengths, beginning with the importance of the question."""
+    major: tuple[PanelFinding, ...]
+    """Weaknesses, most harmful first."""
+    minor: tuple[PanelFinding, ...]
+    """Minor weaknesses and questions."""
+    closest: tuple[ClosestWork, ...]
+    evidence: tuple[PanelEvidence, ...]
+    """All passages, each once, in the order in which findings cite them."""
+    named: tuple[NamedWork, ...] = ()
+    """Works named from memory that findings refer to, in their order."""
+
+    @property
+    def numbered(self) -> tuple[NumberedFinding, ...]:
+        """Return all findings with their numbers."""
+        groups = (("S", self.strengths), ("W", self.major), ("M", self.minor))
+        return tuple(
+            NumberedFinding(f"{letter}{place}", finding)
+            for letter, findings in groups
+            for place, finding in enumerate(findings, start=1)
+        )
+
+    @property
+    def words(self) -> int:
+        """Number of words in the review as printed on page one, excluding scores."""
+        texts = [self.verdict]
+        for _, finding in self.numbered:
+            texts += [finding.lead, finding.text, finding.fix, *(self.evidence[at].shows for at in finding.evidence)]
+        texts += [f"{self.evidence[item.evidence].shows} {item.difference}" for item in self.closest]
+        texts += [f"{work.author} {work.title} {work.why}" for work in self.named]
+        return sum(len(text.split()) for text in texts)

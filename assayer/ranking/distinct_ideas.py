@@ -1,0 +1,15 @@
+"""Refusal of rankings that hold the same idea twice."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from assayer.errors import InputError
+from assayer.models import Idea
+
+
+def require_distinct(ideas: Sequence[Idea]) -> None:
+    """Raise InputError, naming the sources, if several of the ideas have the same id."""
+    counts = Counter(idea.id for idea in ideas)
+    repeated = [idea.source for idea in ideas if counts[idea.id] > 1]
+    if repeated:
+        raise InputError(f"The same idea is listed more than once: {', '.join(repeated)}.", "List every idea once.")

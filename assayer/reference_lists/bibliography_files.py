@@ -1,0 +1,172 @@
+"""Bibliographies as reference managers export them: BibTeX, RIS, CSL-JSON and the CSV of Zotero. A file's format is
+known by its content."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from assayer.errors import InputError
+from assayer.literature.paper_identity import arxiv_id, doi
+from assayer.models import CitedWork
+from assayer.reference_lists.bibtex import printed, read_bibtex
+from assayer.text.markup import strip_markup
+
+_RIS = re.compile(r"^TY  -", re.MULTILINE)
+_BIBTEX = re.compile(r"^[ \t]*@\s*\w+\s*[{(]", re.MULTILINE)
+_YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
+_DAY = re.compile(r"(\d{4})(?:[-/](\d{1,2}))?(?:[-/](\d{1,2}))?")
+_REMEDY = "Export it from the reference manager as BibTeX, RIS or CSL JSON."
+_ZOTERO_COLUMNS = {"Item Type", "Title", "Author"}
+
+
+class BibliographyEntry(NamedTuple):
+    key: str
+    """Key with which a text cites it; empty if the format has none."""
+    work: CitedWork
+    abstract: str = ""
+    venue: str = ""
+    url: str = ""
+    date: str = ""
+    """YYYY, YYYY-MM or YYYY-MM-DD; empty if the entry has no date."""
+
+
+class BibliographyFile(NamedTuple):
+    entries: Sequence[BibliographyEntry]
+    unread: Sequence[str]
+    """Beginnings of entries that cannot be read."""
+
+
+def read_bibliography(text: str, source: str) -> BibliographyFile:
+    """Read a bibliography. Raises InputError for a format that is not known, or a file without entries."""
+    start = text.lstrip("\ufeff \t\r\n")
+    unread: Sequence[str] = ()
+    if start.startswith(("[", "{")) and not _BIBTEX.match(start):
+        entries = list(_csl_entries(start, source))
+    elif _RIS.search(text):
+        entries = list(_ris_entries(text, source))
+    elif _BIBTEX.search(text):
+        read = read_bibtex(text)
+        entries = [_bibtex_entry(key, work, read.fields[key]) for key, work in read.works.items()]
+        unread = read.unread
+    elif start.partition("\n")[0].count(",") and set(next(csv.reader([start.partition("\n")[0]]))) >= _ZOTERO_COLUMNS:
+        entries = list(_zotero_entries(start))
+    elif start.startswith("<"):
+        raise InputError(f"{source} is XML, which is not read as a bibliography.", _REMEDY)
+    else:
+        raise InputError(f"{source} is no bibliography in BibTeX, RIS, CSL JSON or Zotero's CSV.", _REMEDY)
+    if not entries:
+        raise InputError(f"{source} holds no entry with a title.", _REMEDY)
+    return BibliographyFile(entries, unread)
+
+
+def _entry(key: str, fields: Mapping[str, Any], authors: Sequence[str], date: str, venue: str) -> BibliographyEntry:
+    """Create an entry of fields with common names: title, abstract, doi, url, arxiv."""
+    year = _YEAR.search(date)
+    day = _DAY.search(date)
+    url = str(fields.get("url") or "")
+    name = doi(str(fields.get("doi") or "")) or doi(url)
+    work = CitedWork(
+        title=" ".join(strip_markup(str(fields.get("title") or "")).split()).rstrip("."),
+        authors=tuple(authors),
+        year=int(year[1]) if year else None,
+        doi=name,
+        arxiv=arxiv_id(str(fields.get("arxiv") or ""))
+        or (arxiv_id(url) if "arxiv.org" in url else "")
+        or arxiv_id(name),
+    )
+    work = work.model_copy(update={"raw": printed(work, venue)})
+    parts = [part for part in day.groups() if part] if day else []
+    return BibliographyEntry(
+        key,
+        work,
+        strip_markup(str(fields.get("abstract") or ""), 1_000_000),
+        venue,
+        url if url.startswith(("http://", "https://")) else "",
+        "-".join([parts[0], *(part.zfill(2) for part in parts[1:])]) if parts else "",
+    )
+
+
+def _bibtex_entry(key: str, work: CitedWork, fields: Mapping[str, str]) -> BibliographyEntry:
+    date = fields.get("date") or fields.get("year", "")
+    venue = (
+        fields.get("journal") or fields.get("journaltitle") or fields.get("booktitle") or fields.get("publisher", "")
+    )
+    known = {"title": work.title, "abstract": fields.get("abstract"), "doi": work.doi, "url": fields.get("url"),
+             "arxiv": work.arxiv}  # fmt: skip
+    return _entry(key, known, work.authors, date, venue)
+
+
+def _ris_entries(text: str, source: str) -> Iterator[BibliographyEntry]:
+    import rispy
+
+    try:
+        records = rispy.loads(text[text.index("TY  -") :], skip_unknown_tags=False)
+    except (ValueError, OSError, KeyError, AttributeError) as error:
+        raise InputError(f"{source} is broken RIS: {error}.", "Export it again.") from None
+    for record in records:
+        title = record.get("title") or record.get("primary_title") or record.get("secondary_title")
+        if not title:
+            continue
+        names = record.get("authors") or record.get("first_authors") or record.get("secondary_authors") or []
+        urls = record.get("urls") or ([record["url"]] if record.get("url") else [])
+        fields = {"title": title, "abstract": record.get("abstract") or record.get("notes_abstract"),
+                  "doi": record.get("doi"), "url": urls[0] if urls else ""}  # fmt: skip
+        date = str(record.get("date") or record.get("year") or record.get("publication_year") or "")
+        venue = record.get("secondary_title") or record.get("journal_name") or record.get("publisher") or ""
+        authors = [_given_first(name) for name in names]
+        yield _entry(str(record.get("id") or ""), fields, authors, date, venue if venue != title else "")
+
+
+def _csl_entries(text: str, source: str) -> Iterator[BibliographyEntry]:
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{source} is broken JSON: {error}.", "Export it again.") from None
+    items = content.get("items", [content]) if isinstance(content, dict) else content
+    for item in items if isinstance(items, list) else []:
+        if not isinstance(item, dict) or not isinstance(item.get("title"), str) or not item["title"].strip():
+            continue
+        names = item.get("author") or item.get("creators") or item.get("editor") or []
+        authors = [name for person in names if isinstance(person, dict) and (name := _csl_name(person))]
+        fields = {"title": item["title"], "abstract": item.get("abstract") or item.get("abstractNote"),
+                  "doi": item.get("DOI"), "url": item.get("URL") or item.get("url")}  # fmt: skip
+        venue = item.get("container-title") or item.get("publicationTitle") or item.get("publisher") or ""
+        key = item.get("citation-key") or item.get("citationKey") or item.get("id") or item.get("key") or ""
+        yield _entry(str(key), fields, authors, _csl_date(item), venue if isinstance(venue, str) else "")
+
+
+def _csl_name(person: Mapping[str, Any]) -> str:
+    parts = [person.get("given") or person.get("firstName"), person.get("non-dropping-particle"),
+             person.get("family") or person.get("lastName"), person.get("suffix")]  # fmt: skip
+    named = " ".join(part for part in parts if isinstance(part, str) and part)
+    return named or str(person.get("literal") or person.get("name") or "")
+
+
+def _csl_date(item: Mapping[str, Any]) -> str:
+    issued = item.get("issued") or item.get("date") or ""
+    if isinstance(issued, dict):
+        parts = issued.get("date-parts")
+        if isinstance(parts, list) and parts and isinstance(parts[0], list):
+            return "-".join(str(part) for part in parts[0][:3] if part)
+        return str(issued.get("raw") or issued.get("literal") or "")
+    return str(issued)
+
+
+def _zotero_entries(text: str) -> Iterator[BibliographyEntry]:
+    """Yield the entries of the CSV that Zotero exports."""
+    for row in csv.DictReader(io.StringIO(text, newline="")):
+        if row.get("Title"):
+            authors = [_given_first(name.strip()) for name in (row.get("Author") or "").split(";") if name.strip()]
+            fields = {"title": row["Title"], "abstract": row.get("Abstract Note"), "doi": row.get("DOI"),
+                      "url": row.get("Url")}  # fmt: skip
+            date = row.get("Date") or row.get("Publication Year") or ""
+            yield _entry(row.get("Key") or "", fields, authors, date, row.get("Publication Title") or "")
+
+
+def _given_first(name: str) -> str:
+    """Turn `Family, Given` and `Family, Given, Suffix` into `Given Family`."""
+    family, _, given = name.partition(",")
+    return " ".join(filter(None, (given.replace(",", " ").strip(), family.strip())))

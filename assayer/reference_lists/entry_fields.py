@@ -1,0 +1,239 @@
+"""Authors, title and year of an entry, by the forms in which styles print them."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from assayer.reference_lists.entry_shape import DATE, SURNAME, UPPER, YEAR
+from assayer.reference_lists.identifiers import ADDRESS
+
+_SHORTEST_TITLE = 8
+_LONGEST_TITLE = 300
+_YEAR = re.compile(
+    rf"[(（](?:[^()]{{0,20}}\b)?(?P<a>{YEAR})(?:, [^()]{{3,25}})?[)）]"
+    r"|(?<![\d–-])[.,;，．。] ?(?P<b>(?:1[5-9]|20)\d\d)[a-z]?(?=[.,;:)，．。:：]|$)"
+    r"|\b(?P<c>(?:1[5-9]|20)\d\d)\b(?![.–-]\d)"
+)
+_QUOTED = re.compile(
+    r"[\"“«„](?P<double>.{8,}?)[,.?!]?\s?[\"”»“](?!\w)"
+    r"|(?<=[).,] )['‘](?P<single>.{8,400}?)[,.?!]?['’](?=[,.;]|\s*$|\s\()"
+)
+"""Pattern for a title in quotation marks. Single quotation marks (Harvard style) must open directly after the year or
+the authors."""
+_AFTER_DATE = re.compile(rf"(?:\({DATE}\)[.,:]?|[.,] {DATE}[.:])\s+")
+_DATE_AT_END = re.compile(rf"[\s.,;]*\(?\b{DATE}\)?[.,:]?\s*$")
+_ET_AL = re.compile(rf"\bet al\b\.?[,;:]?\s+(?:\(?{YEAR}\)?[.,:]?\s+)?")
+_DOCUMENT_KIND = re.compile(r"\s*[\[［](?:[A-Z]{1,2}(?:/[A-Z]{2})?)[\]］](?://)?")
+"""Kind of document as Chinese standards print it: `[J]`, `[M/OL]`."""
+_ARXIV_CLASS = re.compile(r"\s*\[[a-z-]{2,10}(?:\.[A-Za-z-]{2,8})?\]")
+_SENTENCE_END = re.compile(
+    r"(?<!\b[^\W\d_a-z\u3040-\u9fff\uac00-\ud7ff])(?<!\bal)(?<!\bVol)(?<!\bNo)(?<!\bSt)(?<!\bJr)(?:[.?!]\s+(?=[\"“(¿¡]?\w)|[。．]\s*)"
+)
+_LONG_TITLE_END = re.compile(r"[.?!](?:\s|$)|[。．]|\s//?\s|\s\((?=[^()]*(?:1[5-9]|20)\d\d\))")
+_TITLE_END = re.compile(r"[.?!](?:\s|$)|[。．]|\s//\s")
+_INITIALS = re.compile(rf"{UPPER}\w?\.?(?:[ -]{{0,2}}{UPPER}\.?){{0,4}}")
+_SURNAME_FIRST = re.compile(
+    rf"(?:(?:and|&) )?(?:[^\W\d_][\w'’-]+ ){{1,4}}{UPPER}{{1,3}}(?:-{UPPER})?(?: (?:Jr|Sr|II|III))?"
+    r"|et al|(?:the )?[\w -]*[Gg]roup"
+)
+"""Pattern for a name as medical journals print it, for example `Van der Linden ML`."""
+_INITIALS_FIRST = re.compile(
+    rf"(?P<names>(?:(?:,? and |, |,? & )?(?:{UPPER}\.[ -]?){{1,4}}{SURNAME}(?: (?:Jr|Sr)\.?)?)+"
+    rf"(?:,? et al\.?)?(?:, [Ee]ds?\.)?), (?=[^\W\d_])(?!{UPPER}\.)"
+)
+"""Names with initials before the family names, and the comma after them."""
+_POINTED = rf"(?:{UPPER}\w?\.(?:[ -]{{0,2}}{UPPER}\w?\.){{0,3}}|{UPPER}{{1,3}}(?=[\s,;:&]))"
+_FAMILY_FIRST = re.compile(
+    rf"(?P<names>{SURNAME},? {_POINTED}(?:(?:[,;] |,? & |,? and |,? и |,? und ){SURNAME},? {_POINTED})*)"
+    r"(?P<others>,? (?:et al\.?|и др\.|u\. ?a\.))?(?: \([Ee]ds?\.\))?[:.]?\s+(?=[^\W\d_]|[\d])"
+)
+"""Names with initials after the family names, and the end of their list: `Lee, A., Chen, B.: `."""
+_MORE_NAMES = re.compile(r"[^\W\d_][\w'’-]{1,30}(?:,| and | & )")
+_AND = re.compile(
+    r"\s*(?:[,，、]\s*(?:and|und|et|y|e|och|og|en|&|и)\s+|\s(?:and|und|et|y|och|og|&|и)\s+|[;；]\s*(?:(?:and|&)\s+)?|[,，、]\s*)"
+)
+_OTHERS = re.compile(
+    r",?\s*\b(?:et al\b\.?|and others\b|u\. ?a\.|等)|[,，]?\s*\(?\b[Ee]ds?\b\.?\)?|\(Hrsg\.\)|…|\.\.\."
+)
+_ONE_NAME = re.compile(SURNAME)
+_UNSPACED = re.compile(r"[\u3040-\u9fff\uac00-\ud7ff]")
+_PARTICLE = re.compile(
+    r"van|von|vom|der|den|dem|de|del|della|di|da|das|dos|do|du|des|las?|les?|los|el|al|ibn|bin|ben|te[rn]?|zur?|af|av|y|"
+    r"e|i|und|et|and|[dl]'|['’]t|st"
+)
+ORGANISATION = re.compile(
+    r"\b(?:collab(?:oration|s)?|consorti(?:um|a)|group|team|organi[sz]ation|university|institut(?:e|ion)|ministry|office|"
+    r"agency|association|society|council|commission|committee|foundation|department|network|project|cent(?:re|er)|bank|"
+    r"nations|academy|bureau|board|initiative|corporation|investigators|authors|inc|ltd|gmbh|federation|union|service)\b",
+    re.IGNORECASE,
+)
+"""Words that name an organisation or a collaboration rather than a person."""
+
+
+class EntryFields(NamedTuple):
+    authors: tuple[str, ...] = ()
+    title: str = ""
+
+
+def year_of(entry: str) -> int | None:
+    """Return the year in brackets or between points, else the last year; years in an address or an identifier are
+    ignored."""
+    found = list(_YEAR.finditer(ADDRESS.sub("", entry)))
+    for kind in ("a", "b", "c"):
+        years = [match[kind] for match in found if match[kind]]
+        if years:
+            return int((years[-1] if kind == "c" else years[0])[:4])
+    return None
+
+
+def fields_of(entry: str) -> EntryFields:
+    """Return the fields of an entry by the first form that fits."""
+    plain = _ARXIV_CLASS.sub("", _DOCUMENT_KIND.sub(_after_kind, entry))
+    forms: tuple[Callable[[str], EntryFields | None], ...] = (
+        _quoted, _after_date, _initials_first, _family_first, _after_et_al, _title_before_names, _surnames_first,
+        _second_sentence,
+    )  # fmt: skip
+    fields = next((fields for form in forms if (fields := form(plain))), EntryFields())
+    return fields._replace(title=_DATE_AT_END.sub("", fields.title).strip(" .,;:") if fields.title else "")
+
+
+def _after_kind(match: "re.Match[str]") -> str:
+    return ". " if match[0].endswith("//") else ""
+
+
+def _quoted(entry: str) -> EntryFields | None:
+    quoted = _QUOTED.search(entry)
+    if quoted is None:
+        return None
+    title = quoted["double"] or quoted["single"]
+    return EntryFields(authors_in(_DATE_AT_END.sub("", entry[: quoted.start()])), title)
+
+
+def _initials_first(entry: str) -> EntryFields | None:
+    """Parse an entry of the form `A. Lee and B. Chen, A title. Publisher, 2018.`, as engineers print books."""
+    listed = _INITIALS_FIRST.match(entry)
+    if listed is None:
+        return None
+    title = re.split(r"[.?!](?:\s|$)|, (?=\d|vol\b|ser\b|[Ii]n\b)", entry[listed.end() :], maxsplit=1)[0]
+    return EntryFields(authors_in(listed["names"]), title) if _may_be_title(title) and " " in title else None
+
+
+def _family_first(entry: str) -> EntryFields | None:
+    """Parse an entry of the form `Lee, A., Chen, B.: A title. A journal (2019)`, or with `//` after the title."""
+    listed = _FAMILY_FIRST.match(entry)
+    if listed is None:
+        return None
+    rest = entry[listed.end() :]
+    if _MORE_NAMES.match(rest) and authors_in(_SENTENCE_END.split(rest, maxsplit=1)[0]):
+        return None  # `Ann J. Lee, Bo Chen`
+    title = _LONG_TITLE_END.split(rest, maxsplit=1)[0]
+    names = _OTHERS.sub("", listed["names"])
+    return EntryFields(authors_in(names) or (names,), title) if _may_be_title(title) and " " in title else None
+
+
+def _after_date(entry: str) -> EntryFields | None:
+    dated = _AFTER_DATE.search(entry)
+    return _titled(entry[: dated.start()], entry[dated.end() :]) if dated else None
+
+
+def _after_et_al(entry: str) -> EntryFields | None:
+    others = _ET_AL.search(entry)
+    return _titled(entry[: others.start()], entry[others.end() :]) if others else None
+
+
+def _second_sentence(entry: str) -> EntryFields | None:
+    sentences = _SENTENCE_END.split(entry, maxsplit=1)
+    return _titled(sentences[0], sentences[1]) if len(sentences) > 1 else None
+
+
+def _titled(names: str, rest: str) -> EntryFields | None:
+    """Return the names and the sentence that follows them, or None."""
+    people, title = authors_in(names), _SENTENCE_END.split(rest, maxsplit=1)[0]
+    return EntryFields(people, title.rstrip(" .,")) if people and _may_be_title(title) else None
+
+
+def _may_be_title(title: str) -> bool:
+    unspaced = any("\u3040" <= letter <= "\uffdc" for letter in title)
+    return (_SHORTEST_TITLE // 2 if unspaced else _SHORTEST_TITLE) <= len(title) <= _LONGEST_TITLE
+
+
+def _title_before_names(entry: str) -> EntryFields | None:
+    """Parse an entry of the form `A title (Lee et al., 2019)`."""
+    title, bracket, rest = entry.partition(" (")
+    named, comma, year = rest.partition(")")[0].rpartition(" ")
+    people = authors_in(named)
+    if bracket and comma and people and _may_be_title(title) and re.fullmatch(YEAR, year):
+        return EntryFields(people, title.rstrip(" .,"))
+    return None
+
+
+def _surnames_first(entry: str) -> EntryFields | None:
+    """Parse an entry of the form `Lee A, Chen B. A title. A journal.`, in which the point after the initials ends
+    the list of authors."""
+    listed, point, rest = entry.partition(". ")
+    names = [name.strip() for name in listed.split(",")]
+    if not point or not all(map(_SURNAME_FIRST.fullmatch, names)):
+        return None
+    if len(names) == 1 and _MORE_NAMES.match(rest) and authors_in(_SENTENCE_END.split(rest, maxsplit=1)[0]):
+        return None  # `Ann J. Lee, Bo Chen`
+    title = _TITLE_END.split(rest, maxsplit=1)[0]
+    people = tuple(re.sub(r"^(?:and|&) ", "", name) for name in names if name != "et al")
+    return EntryFields(people, title) if _may_be_title(title) else None
+
+
+def authors_in(text: str) -> tuple[str, ...]:
+    """Return the names as printed, or an empty tuple if the text does not look like a list of names."""
+    text = _OTHERS.sub("", text).strip(" .,;:，。")
+    if not text or len(text) > 4_000 or re.search(r"\d{3}|\d\D*$", text):
+        return ()
+    if ORGANISATION.search(text) and len(text) <= 160 and not re.search(r"[;&]", text):
+        return tuple(part.strip() for part in text.split(", and ") if part.strip())
+    parts = [part.strip(" .,") for part in _AND.split(text) if part.strip(" .,")]
+    names = list(_inverted(parts) if _is_inverted(parts) else _joined(parts))
+    return tuple(names) if all(map(_reads_like_name, names)) else ()
+
+
+def _reads_like_name(name: str) -> bool:
+    """Return whether a name has at most six words, and words in lower case only as particles."""
+    words = name.split()
+    if len(words) > 6:
+        return False
+    return not any(word[0].islower() and not _PARTICLE.fullmatch(word.rstrip(",")) for word in words)
+
+
+def _is_inverted(parts: list[str]) -> bool:
+    """Return whether the first name is family name first and given name in full: `Lee, Ann, and Bo Chen`."""
+    if len(parts) < 2 or (not parts[0].isascii() and _UNSPACED.search(parts[0])):
+        return False
+    if _INITIALS.fullmatch(parts[1]) or not _ONE_NAME.fullmatch(parts[0]):
+        return False
+    words = len(re.sub(r"^(?:[a-z'’]+ )+", "", parts[0]).split())
+    given = parts[1].split()
+    if words == 1:
+        return len(given) <= 3 and (len(given) == 1 or _INITIALS.fullmatch(given[-1]) is not None or len(parts) == 2)
+    return len(given) == 1 and len(parts) == 2 and len(parts[0].split()) <= 3
+
+
+def _inverted(parts: list[str]) -> Iterator[str]:
+    """Yield the names of a list in which the first is inverted, and each further one if all are single words."""
+    yield f"{parts[0]}, {parts[1]}"
+    rest = parts[2:]
+    if rest and len(rest) % 2 == 0 and all(" " not in family for family in rest[::2]):
+        yield from (f"{family}, {given}" for family, given in zip(rest[::2], rest[1::2], strict=True))
+    else:
+        yield from rest
+
+
+def _joined(parts: list[str]) -> Iterator[str]:
+    """Join a surname such as `Lee` with the initials that follow it into one name."""
+    name = ""
+    for part in parts:
+        if name and _INITIALS.fullmatch(part) and len(part.replace(".", "").replace(" ", "")) <= 5:
+            yield f"{name}, {part}"
+            name = ""
+            continue
+        if name:
+            yield name
+        name = part
+    if name:
+        yield name

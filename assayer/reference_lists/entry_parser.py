@@ -1,0 +1,73 @@
+"""Parse a list of references in plain text, Markdown or BibTeX into works."""
+
+import re
+
+from assayer.models import CitedWork
+from assayer.reference_lists.bibtex import holds_bibtex, read_bibtex
+from assayer.reference_lists.entry_fields import EntryFields, authors_in, fields_of, year_of
+from assayer.reference_lists.entry_splitting import split_entries
+from assayer.reference_lists.identifiers import ADDRESS, arxiv_ids_in, dois_in, mended_identifiers
+from assayer.text.sanitise import clean_text
+
+_MOST = 2_000
+_LONGEST_LIST = 400_000
+"""Maximum characters that are parsed."""
+_LONGEST = 1_500
+"""Maximum characters of an entry; a longer entry was not split correctly, and only its identifiers are kept."""
+_MOST_READ = 4_000
+"""Maximum characters of an entry in which identifiers are looked for."""
+_LINK = re.compile(
+    r"\[(?P<words>[^\[\]]{1,400})\]\(<?(?P<address>[^()\s<>]{1,400}(?:\([^()\s]{0,80}\)[^()\s<>]{0,80})?)>?\)"
+)
+_EMPHASIS = re.compile(r"\*{1,3}|(?<!\w)_{1,3}(?=\S)|(?<=[^\s_])_{1,3}(?!\w)|`")
+_LINKED_WORDS = 3
+"""Minimum words of a link for it to name the paper; a shorter link only leads to it."""
+_ARXIV_AND_YEAR = re.compile(r"arxiv:\S+\s*\((?:19|20)\d\d\)[.,]?\s*$", re.IGNORECASE)
+_SAME_NAMES = re.compile(r"^[—―–_-]{2,}[.,]?\s*")
+"""Dashes in place of the authors of the entry above."""
+
+
+def parse_references(text: str) -> tuple[CitedWork, ...]:
+    """Return a work for each entry that can be separated from its neighbours. `raw` holds the whole entry; other
+    fields are filled if recognisable."""
+    text = text[:_LONGEST_LIST]
+    if holds_bibtex(text) and (works := tuple(read_bibtex(text).works.values())):
+        return works
+    found: list[CitedWork] = []
+    for entry in split_entries(text)[:_MOST]:
+        above = found[-1].authors if found else ()
+        work = _work(mended_identifiers(entry.text[:_MOST_READ]), above).model_copy(update={"number": entry.number})
+        if work.raw:
+            found.append(work)
+    return tuple(found)
+
+
+def _work(entry: str, above: tuple[str, ...]) -> CitedWork:
+    """Return the work of an entry; `above` are the authors of the entry above, for which dashes may stand."""
+    linked = _LINK.search(entry)
+    entry = _EMPHASIS.sub("", _LINK.sub(r"\g<words> \g<address>", entry))
+    same = _SAME_NAMES.match(entry) if above else None
+    named = entry[same.end() :] if same else entry
+    plain = ADDRESS.sub("", _ARXIV_AND_YEAR.sub("", named))
+    fields = EntryFields()
+    if len(entry) <= _LONGEST:
+        fields = fields_of(f"{above[0]}. {plain.lstrip(' ,')}" if same else plain)
+    if same:
+        fields = fields._replace(authors=_with_above(plain, above, fields.authors))
+    if linked and len(linked["words"].split()) >= _LINKED_WORDS:
+        fields = fields._replace(title=_EMPHASIS.sub("", linked["words"]).strip(" .,"))
+    return CitedWork(
+        title=clean_text(fields.title),
+        authors=tuple(map(clean_text, fields.authors)),
+        year=year_of(entry),
+        doi=next(dois_in(entry), ""),
+        arxiv=next(arxiv_ids_in(entry), ""),
+        raw=clean_text(entry[:_LONGEST]),
+    )
+
+
+def _with_above(entry: str, above: tuple[str, ...], otherwise: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the authors of an entry that begins with dashes: the first author above and those it adds, else all
+    authors above."""
+    added = re.match(r"(?:and|&) (?P<names>[^\d]{3,200}?)[.,] \(?(?:1[5-9]|20)\d\d", entry)
+    return (above[0], *authors_in(added["names"])) if added else (above or otherwise)

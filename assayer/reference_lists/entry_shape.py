@@ -1,0 +1,122 @@
+"""Shape of an entry of a reference list: the marks before it, the names it begins with, its year."""
+
+import re
+
+from assayer.text.scripts import ranges
+
+YEAR = r"(?:1[5-9]|20)\d\d[a-z]?"
+DATE = (
+    rf"\(?(?:{YEAR}(?:[-–/](?:{YEAR}|\d\d))?|n\. ?d\.|in press|forthcoming|to appear|s\. ?f\.|o\. ?J\.)"
+    r"(?:, [^()]{3,25})?\)?"
+)
+"""Date of an entry, with or without brackets: `(2019, May 3)`, `2019a`, `(n.d.)`."""
+_NUMBER_MARK = re.compile(
+    r"^\s{0,8}(?:[-*+•–·▪◦] +)?(?:[\[［【〔]\^?(?P<bracket>\d{1,3})[\]］】〕]:?\s*|[(（](?P<round>\d{1,3})[)）]\s*"
+    r"|(?P<dot>\d{1,3})[.．)、]\s+|(?P<cjk>\d{1,3})[.．、](?=[^\W\da-zA-Z])|(?P<bare>\d{1,3})\s{1,4}(?=[^\W\d_a-z]))(?=\S)"
+)
+"""Number before an entry: `[3]`, `(3)`, `3.`, `3 `, `［3］`."""
+_ITEM_MARK = re.compile(r"^\s{0,8}(?:[-*+•–·▪◦] +|\[\^?[\w+:.&’' -]{1,40}\]:? +)(?=\S)")
+"""Bullet or key before an entry: `- `, `[Lee19] `, `[^lee]: `."""
+_DATED = re.compile(
+    rf"\b{YEAR}\b|\b10\.\d{{4,9}}/|arxiv|\bn\. ?d\.|\bin press\b|\bforthcoming\b|\bto appear\b|https?://", re.IGNORECASE
+)
+
+UPPER = "[" + ranges(code for code in range(0x2000) if chr(code).isupper()) + "]"
+_WORD = rf"(?:[dDlLO]['’ʼ])?{UPPER}[\w'’ʼ`-]{{0,30}}"
+_PARTICLE = (
+    r"(?:[Vv]an der|[Vv]an den|[Vv]an de|[Vv]an het|[Vv]an|[Vv]on der|[Vv]on dem|[Vv]on|vom|zu|zur|[Dd]e la|de las|"
+    r"de los|[Dd]el|[Dd]ella|[Dd]i|[Dd]a|das|dos|[Dd]os|do|[Dd]u|[Dd]es|den|der|[Tt]er|[Tt]en|te|el|[Aa]l|ibn|bin|ben|"
+    r"[Ll]e|[Ll]a|af|av|[Dd]e|[Ss]t\.?|[Mm]ac|Mc|’t|'t)"
+)
+SURNAME = rf"(?:{_PARTICLE}[ -]){{0,2}}{_WORD}(?:(?:[ -]| y | e | i ){_WORD}){{0,2}}"
+_INITIALS = rf"(?:{UPPER}[\w]?\.?(?:[ -]{{0,2}}{UPPER}\.?){{0,4}})"
+_GIVEN = rf"{_WORD}(?: (?:{_WORD}|{UPPER}\.)){{0,2}}"
+_NAMES = re.compile(
+    rf"(?:{SURNAME},? {_INITIALS}(?=[\s,.;:&(]|$)|{_INITIALS} {SURNAME}(?=[,.;:]| and | & | et al)"
+    rf"|{SURNAME}, {_GIVEN}(?=[,.;:(]| and | & )|{_GIVEN} {SURNAME}(?=[,;.:]| and | & | et al)"
+    rf"|{SURNAME}(?: et al\b|,? and |,? & | \()|[\u4e00-\u9fff]{{2,4}}(?=[,，、.．。:：；]| ?\()"
+    r"|[가-힣]{2,5}(?=[,，、.．。:：;(]| ?\())"
+)
+"""Names at the beginning of an entry: `Lee, A.`, `Lee A`, `A. Lee,`, `Lee, Ann,`, `Ann Lee and`, `李世明,`."""
+_SAME = re.compile(r"[—―–_-]{2,}")
+"""Dashes in place of the names of the entry above."""
+_DATED_NAMES = re.compile(rf"^(?P<names>[^()]{{2,500}}?)[\s.,;]\(?{DATE}\)?[.,:;]")
+_BRACKETED_DATE = re.compile(rf"^(?P<names>[^()]{{2,300}}?(?: \([^()]{{2,30}}\))?)[\s.,]\(?\({DATE}\)")
+_CONNECTIVE = r"(?:of|the|for|and|on|in|at|de|des|du|la|le|für|der|die|und|y|e|&|y)"
+_PART = rf"(?:{_WORD}|{_CONNECTIVE}|\([A-Z][\w&-]{{1,12}}\)|{UPPER}\.)"
+_ORGANISATION = re.compile(rf"^{_PART}(?:,? {_PART}){{0,14}}\.?$")
+_LOWER_WORD = re.compile(r"(?<![\w'’.-])(?=[^\W\d_])(?-i:[a-zß-öø-ÿа-яα-ω])[\w'’-]*")
+_BETWEEN = re.compile(
+    rf"(?:{_PARTICLE}|and|et|al|und|y|e|i|og|och|и|others|u|eds?|editors?|hrsg|trans|with|the|of|for|collaboration|collab|"
+    r"group|team|consortium|investigators|d['’]\w*|l['’]\w*|jr|pseud)",
+    re.IGNORECASE,
+)
+_NO_AUTHOR = re.compile(
+    r"^(?:In|Proceedings|Proc|Journal|Vol|Volume|Issue|No|Pp|Retrieved|Available|Accessed|Paper presented|Doctoral|"
+    r"Unpublished|Press|University Press|Chapter|Presented|Published|Advance online|Springer|Elsevier|Wiley)\b"
+)
+
+
+_ADDRESS = re.compile(r"(?:https?://|www\.)(?!(?:dx\.)?doi\.org|arxiv\.org)\S", re.IGNORECASE)
+_VISITED = re.compile(
+    r"\b(?:retrieved|accessed|last (?:accessed|visited|checked)|available (?:at|from|online)|visited|"
+    r"abgerufen|zugriff|consulté|consultado|accesso|дата обращения)\b|\[online\]|访问日期",
+    re.IGNORECASE,
+)
+"""Words on when or where a page was read."""
+
+
+def begins_with_names(line: str) -> bool:
+    """Return whether a line begins with the name of a person, or with dashes in place of names."""
+    text = line.strip()
+    return bool(_SAME.match(text) or (_NAMES.match(text) and not _NO_AUTHOR.match(text)))
+
+
+def without_mark(line: str) -> str:
+    """Return a line without the number, bullet or key before its entry."""
+    for mark in (_NUMBER_MARK, _ITEM_MARK):
+        if match := mark.match(line):
+            return line[match.end() :]
+    return line
+
+
+def begins_entry(line: str) -> bool:
+    """Return whether a line begins with the mark of an item, or like an entry."""
+    return bool(
+        _NUMBER_MARK.match(line) or _ITEM_MARK.match(line) or begins_with_names(line) or line.lstrip()[:1] == "@"
+    )
+
+
+def entry_number(line: str) -> tuple[str, int] | None:
+    """Return the style and the number of the mark before an entry; None if there is none."""
+    match = _NUMBER_MARK.match(line)
+    if match is None:
+        return None
+    return next((style, int(number)) for style, number in match.groupdict().items() if number)
+
+
+def is_web_page(entry: str) -> bool:
+    """Return whether an entry is a web page: it has an address and says when or where it was read."""
+    return bool(_ADDRESS.search(entry) and _VISITED.search(entry))
+
+
+def is_dated(entry: str) -> bool:
+    """Return whether an entry has a year, an identifier or an address."""
+    return bool(_DATED.search(entry))
+
+
+def reads_like_entry(line: str) -> bool:
+    """Return whether a line begins with names that a date follows, as an entry does and hardly any other line."""
+    text = without_mark(line).strip()[:600]
+    if _NO_AUTHOR.match(text):
+        return False
+    dated = [match["names"] for match in (_DATED_NAMES.match(text), _BRACKETED_DATE.match(text)) if match]
+    if begins_with_names(text) and any(map(_holds_only_names, dated)):
+        return True
+    organisation = _BRACKETED_DATE.match(text)
+    return bool(organisation and _ORGANISATION.match(organisation["names"].strip(" .,")))
+
+
+def _holds_only_names(text: str) -> bool:
+    """Return whether all words in lower case are those that stand in and between names."""
+    return all(_BETWEEN.fullmatch(word) for word in _LOWER_WORD.findall(text))

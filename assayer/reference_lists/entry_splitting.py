@@ -1,0 +1,220 @@
+"""Split the text of a reference list into its entries: by their marks, indentation, or the names they begin with."""
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from assayer.reference_lists.entry_shape import (
+    begins_with_names,
+    entry_number,
+    is_dated,
+    reads_like_entry,
+    without_mark,
+)
+
+_FEWEST_INLINE = 3
+"""Minimum numbered entries in running text; fewer numbers are chance."""
+_LARGEST_GAP = 5
+"""Maximum step between the numbers of neighbouring entries: an entry may have lost its number."""
+_INLINE = re.compile(r"(?:(?<=\s)|^)(?:\[(?P<bracket>\d{1,3})\]|(?P<dot>\d{1,3})\.)\s*(?=[^\W\d_])")
+_KEY = re.compile(r"^\s{0,8}(?P<mark>[-*+•–·▪◦] +|\[\^?[\w+:.&’' -]{1,40}\]:? +)(?=\S)")
+_INDENTED = re.compile(r"(?: {2,}|\t)\S")
+_FENCE = re.compile(r"^\s{0,3}(?:`{3,}|~{3,}|:{3,}).*$", re.MULTILINE)
+_MARKUP = re.compile(
+    r"</?(?:a|b|i|em|strong|span|div|p|li|ul|ol|br|sup|sub|font|section|bibitem)\b[^<>]{0,400}>|\[\]\{[^{}]{0,200}\}"
+    r"|\{#[^{}]{0,200}\}|(?<=\])\{\.[^{}]{0,100}\}",
+    re.IGNORECASE,
+)
+"""Anchors and other markup of HTML and pandoc."""
+_ENDED = re.compile(r"(?:[.)\]\d»”\"’>*_。．]|https?://\S{1,400}|10\.\d{4,9}/\S{1,200})\s*$")
+_BREAK = re.compile(r"(?<=[.)\]\d>”\"*])\s+(?=\S)")
+_LOOKED_AT = 400
+_FEWEST_DATED = 2
+_SHARE_DATED = 0.5
+_HYPHENATED = re.compile(r"(?<=[^\W\d_A-Z])(?<=\w\w)[-\u2010]\n\s*(?=[^\W\d_A-Z])")
+
+
+class PrintedEntry(NamedTuple):
+    text: str
+    """Entry on one line, without its mark."""
+    number: int | None = None
+
+
+def split_entries(text: str) -> list[PrintedEntry]:
+    """Return the entries of a list, in order."""
+    plain = html.unescape(_MARKUP.sub("", _FENCE.sub("", text))).replace("\r", "").replace("\u00a0", " ")
+    lines = [line.rstrip() for line in plain.split("\n")]
+    entries = _numbered_lines(lines) or _inline_numbers(plain) or _items(lines)
+    if not entries:
+        entries = [PrintedEntry(entry) for entry in _unmarked(lines)]
+    return [entry._replace(text=joined) for entry in entries if (joined := _one_line(entry.text))]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(_HYPHENATED.sub("", text).split())
+
+
+def _numbered_lines(lines: Sequence[str]) -> list[PrintedEntry]:
+    """Return the entries of lines that begin with rising numbers of one style; empty if the first line has none."""
+    first = next((line for line in lines if line.strip()), "")
+    mark = entry_number(first)
+    if mark is None:
+        return []
+    style, last = mark[0], mark[1] - 1
+    entries: list[tuple[int, list[str]]] = []
+    for line in lines:
+        found = entry_number(line)
+        if found and found[0] == style and 0 < found[1] - last <= (_LARGEST_GAP if style == "bracket" else 2):
+            last = found[1]
+            entries.append((last, [without_mark(line)]))
+        elif entries:
+            entries[-1][1].append(line)
+    if style in ("bare", "dot") and len(entries) < 2 and len([line for line in lines if line.strip()]) > 3:
+        return []
+    return [
+        PrintedEntry(text, number) for number, part in entries for text, number in _with_inline(number, "\n".join(part))
+    ]
+
+
+def _with_inline(number: int, text: str) -> Iterator[tuple[str, int]]:
+    """Yield an entry and the entries that follow it on the same line with the next numbers."""
+    while True:
+        following = next(
+            (match for match in _INLINE.finditer(text) if int(match["bracket"] or match["dot"]) == number + 1), None
+        )
+        # The number must follow the end of an entry: `p. 3. Lee` is none.
+        if (
+            following is None
+            or not is_dated(text[: following.start()])
+            or not begins_with_names(text[following.end() :])
+        ):
+            yield text, number
+            return
+        yield text[: following.start()], number
+        number, text = number + 1, text[following.end() :]
+
+
+def _inline_numbers(text: str) -> list[PrintedEntry]:
+    """Return the entries of running text that are numbered consecutively from 1, if there are enough."""
+    for style in ("bracket", "dot"):
+        cuts: list[re.Match[str]] = []
+        for match in _INLINE.finditer(text):
+            if match[style] is not None and int(match[style]) == len(cuts) + 1:
+                cuts.append(match)
+        if len(cuts) >= _FEWEST_INLINE and not text[: cuts[0].start()].strip():
+            ends = [*(cut.start() for cut in cuts[1:]), len(text)]
+            return [
+                PrintedEntry(text[cut.end() : end], n) for n, (cut, end) in enumerate(zip(cuts, ends, strict=True), 1)
+            ]
+    return []
+
+
+def _items(lines: Sequence[str]) -> list[PrintedEntry]:
+    """Return the items of a list of bullets or keys; empty if the first line has neither."""
+    first = next((line for line in lines if line.strip()), "")
+    if not _KEY.match(first):
+        return []
+    entries: list[list[str]] = []
+    for line in lines:
+        if match := _KEY.match(line):
+            entries.append([line[match.end() :]])
+        elif entries:
+            entries[-1].append(line)
+    return [PrintedEntry("\n".join(part)) for part in entries]
+
+
+def _unmarked(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the entries of a list without marks. A part without a date is joined to the entry before it."""
+    pending: list[str] = []
+    complete = False
+    for piece in _pieces(lines):
+        dated = is_dated(piece)
+        if complete and dated:
+            yield "\n".join(pending)
+            pending = []
+        pending.append(piece)
+        complete = complete or dated
+    if complete:
+        yield "\n".join(pending)
+
+
+def _pieces(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the parts of a list that may be entries, each with its line ends."""
+    places = [place for place, line in enumerate(lines) if line.strip()]
+    indented = [bool(_INDENTED.match(lines[place])) for place in places]
+    if any(indented) and not all(indented) and not indented[0]:
+        starts = [place for place, inside in zip(places, indented, strict=True) if not inside]
+        if all(map(is_dated, _between(lines, starts))):
+            yield from _between(lines, starts)
+            return
+    if places:
+        yield from _between(lines, list(_starts(lines, places)))
+
+
+def _between(lines: Sequence[str], starts: Sequence[int]) -> Iterator[str]:
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        yield from _run_on("\n".join(lines[start:end]))
+
+
+def _starts(lines: Sequence[str], places: Sequence[int]) -> Iterator[int]:
+    """Yield the lines that begin an entry: the line above ends one, and this one begins with names. If the dates of the
+    list follow the names, they must do so here."""
+    ahead = {place: " ".join(" ".join(lines[place : place + 4]).split())[:_LOOKED_AT] for place in places}
+    dated = [place for place in places if reads_like_entry(ahead[place])]
+    by_date = len(dated) >= _FEWEST_DATED and reads_like_entry(ahead[places[0]])
+    paragraphs = [place for place in places if place == 0 or not lines[place - 1].strip()]
+    all_entries = len(places) > 1 and all(_is_whole_entry(lines[place]) for place in places)
+    above = ""
+    complete = False
+    for place in places:
+        if not above or all_entries:
+            begins = True
+        elif by_date:
+            begins = complete and place in dated and (bool(_ENDED.search(above)) or place in paragraphs)
+        elif place in paragraphs and not _is_broken(paragraphs, lines):
+            begins = complete
+        else:
+            begins = complete and bool(_ENDED.search(above)) and begins_with_names(lines[place])
+        if begins:
+            yield place
+            complete = False
+        above = lines[place]
+        complete = complete or is_dated(above)
+
+
+def _is_whole_entry(line: str) -> bool:
+    return len(line) >= 30 and is_dated(line) and bool(_ENDED.search(line[-500:])) and not line[0].isspace()
+
+
+def _is_broken(paragraphs: Sequence[int], lines: Sequence[str]) -> bool:
+    """Return whether the blank lines of a list are chance: hardly any paragraph begins like an entry."""
+    return len(paragraphs) > 2 and sum(begins_with_names(lines[place]) for place in paragraphs) < 0.5 * len(paragraphs)
+
+
+def _run_on(piece: str) -> Iterator[str]:
+    """Yield the entries that run on in one piece without line ends: each begins with names that a date follows."""
+    text, start = piece, 0
+    flat = " ".join(text.split())
+    if len(flat) < 160:
+        yield piece
+        return
+    cuts = [
+        match.end()
+        for match in _BREAK.finditer(flat)
+        if reads_like_entry(flat[match.end() : match.end() + _LOOKED_AT]) and _may_end(flat, match.start())
+    ]
+    if not cuts:
+        yield piece
+        return
+    for cut in cuts:
+        if is_dated(flat[start:cut]):
+            yield flat[start:cut]
+            start = cut
+    yield flat[start:]
+
+
+def _may_end(text: str, end: int) -> bool:
+    """Return whether an entry may end here: not after an initial, `et al.` or a list of names."""
+    before = text[max(0, end - 12) : end]
+    return not re.search(r"(?:\b[^\W\d_]\.|\bal\.|\beds?\.|&|\bJr\.)$", before)

@@ -1,0 +1,58 @@
+"""Identifiers in running text and in entries: DOIs and arXiv ids, read whole."""
+
+import re
+from collections.abc import Iterator
+
+from assayer.literature.paper_identity import arxiv_id, doi
+
+_CLOSING = '\\s"“”{}|\\\\^。，；、）（」』'
+DOI = (
+    rf"10\.\d{{4,9}}/(?:[^{_CLOSING}<>\[\]]|<(?=[\w:./-]{{1,60}}>)|(?<=\w)>(?=[\d.])"
+    r"|\[[^\s\[\]]{1,40}\](?=\d)){1,250}"
+)
+"""A DOI, which may hold `<` and `[` as those of older journals do: `10.1002/(SICI)…365:1<113::AID-XNE9>3.0.CO;2-6`."""
+_DOI = re.compile(rf"(?<![\w.]){DOI}", re.IGNORECASE)
+_ARCHIVES = (
+    "acc-phys|adap-org|alg-geom|ao-sci|astro-ph|atom-ph|bayes-an|chao-dyn|chem-ph|cmp-lg|comp-gas|cond-mat|cs|dg-ga|"
+    "econ|eess|funct-an|gr-qc|hep-ex|hep-lat|hep-ph|hep-th|math|math-ph|mtrl-th|nlin|nucl-ex|nucl-th|patt-sol|physics|"
+    "plasm-ph|q-alg|q-bio|q-fin|quant-ph|solv-int|stat|supr-con"
+)
+_OLD = rf"(?:{_ARCHIVES})(?:\.[A-Za-z-]{{2,8}})?/\d{{7}}"
+_ARXIV = re.compile(
+    rf"(?<![\w-])arxiv(?:\.org/(?:abs|pdf|html)/|[:.\s]{{0,3}}(?:preprint[\s,]{{1,3}})?(?:arxiv[:\s]{{1,2}})?(?:e-?prints?[\s,]{{1,3}})?"
+    rf"(?:abs/)?)(?P<new>\d{{4}}\.\d{{4,5}}|[a-z-]{{2,10}}(?:\.[a-z-]{{2,8}})?/\d{{7}})(?:v\d+)?"
+    rf"|\babs/(?P<corr>\d{{4}}\.\d{{4,5}})|(?<![\w/.-])(?P<old>{_OLD})(?:v\d+)?(?![\w/])"
+    r"|10\.48550/arxiv\.(?P<registered>\d{4}\.\d{4,5}|[a-z-]{2,10}(?:\.[a-z-]{2,8})?/\d{7})",
+    re.IGNORECASE,
+)
+ADDRESS = re.compile(rf"(?:https?://|www\.)\S+|(?:doi:?\s*)?{DOI}|(?:doi|arxiv):\s*\S+|{_ARXIV.pattern}", re.IGNORECASE)
+"""An address or identifier, which is not part of a title or a year."""
+_BROKEN_ARXIV = re.compile(r"(?P<start>arxiv:\s?\d{4}\.\d{0,4}) (?P<rest>\d{1,5})(?!\d)", re.IGNORECASE)
+_BROKEN_ADDRESS = re.compile(
+    r"(?P<start>(?:https?://|doi:\s?|10\.\d{4,9}/)\S*[/._=-]) (?P<rest>[\w(][\w.()/:;-]*[\d/]\S*)"
+)
+
+
+def dois_in(text: str) -> Iterator[str]:
+    """Yield the DOIs of a text, in normal form."""
+    for match in _DOI.finditer(text.replace("%3C", "<").replace("%3E", ">").replace("%3c", "<").replace("%3e", ">")):
+        if name := doi(match[0]):
+            yield name
+
+
+def arxiv_ids_in(text: str) -> Iterator[str]:
+    """Yield the arXiv ids of a text, without version and subject class."""
+    for match in _ARXIV.finditer(text):
+        printed = match["new"] or match["corr"] or match["old"] or match["registered"]
+        if name := arxiv_id(printed):
+            yield name
+
+
+def mended_identifiers(entry: str) -> str:
+    """Return an entry on one line, with identifiers joined that a line end has broken."""
+
+    def joined(match: "re.Match[str]") -> str:
+        digits = len(match["start"].rpartition(".")[2]) + len(match["rest"])
+        return match["start"] + match["rest"] if digits in (4, 5) else match[0]
+
+    return _BROKEN_ADDRESS.sub(r"\g<start>\g<rest>", _BROKEN_ARXIV.sub(joined, entry))

@@ -1,0 +1,180 @@
+"""Find the reference lists in a text: under their headings, or by the shape of their entries where there is none."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from assayer.reference_lists.entry_shape import (
+    begins_entry,
+    begins_with_names,
+    entry_number,
+    is_dated,
+    reads_like_entry,
+    without_mark,
+)
+from assayer.reference_lists.list_titles import ListTitle, list_title
+from assayer.text.headings import Heading, find_headings
+from assayer.text.section_titles import is_known_title, part_of
+
+_MARKDOWN_LEVELS = 6
+_PLAIN = 7
+"""Level of a heading without a Markdown mark."""
+_FEWEST = 3
+"""Minimum entries of a list without a heading."""
+_MOST_DATED = 0.7
+"""Minimum share of the entries of a list without a heading that have a year or an identifier."""
+_MOST_NAMED = 0.6
+"""Minimum share of them that begin with names."""
+_LONGEST_ENTRY = 900
+_HASHES = re.compile(r"^ {0,3}(#{1,6})\s")
+_FENCE = re.compile(r"^\s{0,3}(?:```|~~~|:::)")
+_FOLLOWS = re.compile(
+    r"^(?:appendi(?:x|ces)|annex(?:es)?|anhang|annexe|supplement|(?:appendix )?[A-H][.:)] )", re.IGNORECASE
+)
+_TITLE_ALONE = re.compile(r"^[^\W\d_][^\d.,;:@/\[\]()]{2,60}:?$")
+"""A short line without the punctuation that an entry has."""
+_TITLE_WORDS = 7
+
+
+class ListSpan(NamedTuple):
+    """Half-open range of a reference list in a text."""
+
+    start: int
+    """Offset of its heading, or of its first entry."""
+    inner: int
+    """Offset of its first entry."""
+    end: int
+
+
+class _Line(NamedTuple):
+    start: int
+    text: str
+    after_blank: bool
+    stands_alone: bool
+    """Whether blank lines are above and below."""
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+
+def find_lists(text: str) -> list[ListSpan]:
+    """Return the reference lists of a text, in order. A list without a heading is looked for only if no list has
+    one."""
+    lines = list(_lines(text))
+    return list(_titled(text, lines)) or list(_untitled(text, lines))
+
+
+def _lines(text: str) -> Iterator[_Line]:
+    lines, offset = text.split("\n"), 0
+    for number, line in enumerate(lines):
+        if line.strip():
+            after_blank = number == 0 or not lines[number - 1].strip()
+            before_blank = number + 1 == len(lines) or not lines[number + 1].strip()
+            yield _Line(offset, line, after_blank, after_blank and before_blank)
+        offset += len(line) + 1
+
+
+def _titled(text: str, lines: Sequence[_Line]) -> Iterator[ListSpan]:
+    at, position = {heading.start: heading for heading in find_headings(text)}, 0
+    for place, line in enumerate(lines):
+        certainty = list_title(line.text) if line.start >= position else None
+        if place + 1 == len(lines):
+            if certainty == "certain":
+                yield ListSpan(line.start, len(text), len(text))
+            return
+        if certainty is None:
+            continue
+        following = lines[place + 1 : place + 40]
+        hashes = _HASHES.match(line.text)
+        if not _opens_list(certainty, bool(hashes), following):
+            continue
+        underline = re.fullmatch(r"\s*(?:=+|-{3,})\s*", following[0].text)
+        level = len(hashes[1]) if hashes else (2 if underline else _PLAIN)
+        inner = (following[0] if underline else line).end
+        end = _end(level, at, islice(lines, place + 1, None), inner, text)
+        yield ListSpan(line.start, min(inner + 1, len(text)), end)
+        position = end
+
+
+def _opens_list(certainty: ListTitle, is_marked: bool, following: Sequence[_Line]) -> bool:
+    """Return whether entries follow a line that reads like the title of a list. A certain title with a Markdown mark
+    needs none: its section may also hold prose about the works."""
+    if certainty == "certain" and is_marked:
+        return True
+    shown = [line.text for line in following if not _FENCE.match(line.text)][:12]
+    return any(begins_entry(line) for line in shown[:2]) or is_dated(" ".join(shown[:3]))
+
+
+def _end(level: int, at: Mapping[int, Heading], following: Iterable[_Line], inner: int, text: str) -> int:
+    """Return where the list under a heading of this level ends: at a heading that is not deeper, at a known title, or
+    at a short line that stands alone. An entry may look like a heading."""
+    outer = min(level, _MARKDOWN_LEVELS)
+    for line in following:
+        heading = at.get(line.start)
+        if line.start <= inner or not (heading or line.stands_alone):
+            continue
+        title = line.text.strip().strip("#*_ ").strip()
+        if reads_like_entry(title) or list_title(title) == "possible":
+            continue
+        known = is_known_title(title) or part_of(title) is not None or bool(_FOLLOWS.match(title))
+        if heading and (heading.level <= outer or (known and line.stands_alone and heading.level >= level)):
+            return line.start
+        short = bool(_TITLE_ALONE.match(title)) and len(title.split()) <= _TITLE_WORDS
+        if line.stands_alone and title[:1].isupper() and short and (known or level > _MARKDOWN_LEVELS):
+            return line.start
+    return len(text)
+
+
+def _untitled(text: str, lines: Sequence[_Line]) -> Iterator[ListSpan]:
+    """Yield the last run of entries: numbered from 1, or each beginning with its authors and a year."""
+    run = _numbered_run(lines) or _dated_run(lines)
+    if run:
+        first, last = run
+        end = lines[last + 1].start if last + 1 < len(lines) else len(text)
+        yield ListSpan(lines[first].start, lines[first].start, end)
+
+
+def _numbered_run(lines: Sequence[_Line]) -> tuple[int, int] | None:
+    starts: list[int] = []
+    best: tuple[int, int] | None = None
+    for place, line in enumerate([*lines, _Line(0, "", True, True)]):
+        mark = entry_number(line.text)
+        number = mark[1] if mark else None
+        if number == len(starts) + 1 and number is not None:
+            starts.append(place)
+        elif number == 1 or place == len(lines):
+            best = _accepted(starts, lines) or best
+            starts = [place] if number == 1 else []
+    return best
+
+
+def _accepted(starts: Sequence[int], lines: Sequence[_Line]) -> tuple[int, int] | None:
+    """Return the first and last line of the entries that begin at these lines, if most of them are dated."""
+    if len(starts) < _FEWEST:
+        return None
+    ends = [*starts[1:], _entry_end(starts[-1], lines)]
+    entries = [" ".join(line.text for line in lines[start:end]) for start, end in zip(starts, ends, strict=True)]
+    dated = sum(is_dated(entry) and len(entry) <= _LONGEST_ENTRY for entry in entries)
+    # Steps of a plan are numbered and dated as well, but begin with no names.
+    named = sum(begins_with_names(without_mark(entry)) for entry in entries)
+    enough = dated >= _MOST_DATED * len(entries) and named >= _MOST_NAMED * len(entries)
+    return (starts[0], ends[-1] - 1) if enough else None
+
+
+def _entry_end(start: int, lines: Sequence[_Line]) -> int:
+    """Return the place of the first line after the paragraph that begins at `start`."""
+    return next((place for place in range(start + 1, len(lines)) if lines[place].after_blank), len(lines))
+
+
+def _dated_run(lines: Sequence[_Line]) -> tuple[int, int] | None:
+    """Return the last lines of a text if they are paragraphs or lines that begin like entries."""
+    first, entries = len(lines), 0
+    for place in range(len(lines) - 1, -1, -1):
+        line = lines[place]
+        if reads_like_entry(" ".join(item.text for item in lines[place : min(place + 3, first)])):
+            first, entries = place, entries + 1
+        elif line.after_blank or first - place > 4:
+            break
+    return (first, len(lines) - 1) if entries >= _FEWEST else None

@@ -1,0 +1,75 @@
+"""Titles of reference lists in the languages in which proposals are written."""
+
+import re
+from typing import Literal
+
+from assayer.text.section_titles import joined_small_capitals, without_number
+
+ListTitle = Literal["certain", "possible"]
+"""`possible`: a title that also heads prose, such as `Literature` or `Sources`."""
+
+_CERTAIN = """
+    references; references cited; reference list; list of references; references and notes; references and citations;
+    key references; selected references; cited references; works cited; cited works; list of works cited;
+    literature cited; cited literature; bibliography; selected bibliography; bibliographic references;
+    bibliographical references; bibliography and references; bibliography and references cited; citations;
+    references and literature cited;
+    literaturverzeichnis; quellenverzeichnis; literaturangaben; referenzen; zitierte literatur; literaturliste;
+    références; références bibliographiques; références citées; bibliographie; liste des références;
+    referencias; referencias bibliográficas; bibliografía; referencias citadas; bibliografía citada;
+    referências; referências bibliográficas; bibliografia; referências citadas;
+    riferimenti bibliografici; riferimenti; bibliografia essenziale; referències; referències bibliogràfiques;
+    literatuurlijst; referenties; geraadpleegde literatuur; literatuurverwijzingen; bronnenlijst;
+    referenslista; källförteckning; litteraturförteckning; referenser; referanser; referanseliste; litteraturliste;
+    referencer; litteraturhenvisninger; lähdeluettelo; kirjallisuusluettelo; viitteet; lähteet; heimildaskrá;
+    kaynakça; kaynaklar; bibliyografya; referanslar; piśmiennictwo; literatura cytowana; spis literatury;
+    seznam literatury; použitá literatura; zoznam použitej literatúry; irodalomjegyzék; hivatkozások;
+    bibliografie; referințe; referințe bibliografice; popis literature; seznam virov; viri in literatura;
+    kasutatud kirjandus; literatūros sąrašas; izmantotā literatūra; βιβλιογραφία; αναφορές; βιβλιογραφικές αναφορές;
+    список литературы; список использованной литературы; список использованных источников; библиография;
+    библиографический список; цитируемая литература; список літератури; список використаних джерел; бібліографія;
+    цитирана литература; използвана литература; библиографија;
+    参考文献; 参考资料; 參考文獻; 引用文献; 引用文獻; 主要参考文献; 参考書目; 参考文献目录;
+    참고문헌; 참고 문헌; 인용문헌; 인용 문헌; المراجع; قائمة المراجع; المصادر والمراجع; منابع; مراجع; فهرست منابع;
+    רשימת מקורות; ביבליוגרפיה; מראי מקום; संदर्भ; संदर्भ सूची; সূত্র; তথ্যসূত্র; บรรณานุกรม; เอกสารอ้างอิง;
+    daftar pustaka; daftar rujukan; rujukan; tài liệu tham khảo; مراجع و منابع; کتابیات
+"""
+_POSSIBLE = """
+    literature; reference; sources; works; literatur; quellen; quellenangaben; littérature; sources citées; fuentes;
+    literatura; letteratura; fonti; fontes; literatuur; bronnen; litteratur; källor; kilder; kirjallisuus; heimildir;
+    piśmiennictwo i źródła; bibliografia i źródła; źródła; prameny; zdroje; irodalom; források; izvori; viri; kirjandus;
+    литература; источники; література; джерела; литература и источници; 文献; 文獻; 文献一览; 출처; مصادر;
+    מקורות; อ้างอิง; notes and references; endnotes; resources; further reading; cited; literature references
+"""
+
+
+def _titles(text: str) -> frozenset[str]:
+    return frozenset(title for part in text.split(";") if (title := " ".join(part.split())))
+
+
+_BY_CERTAINTY: tuple[tuple[ListTitle, frozenset[str]], ...] = (
+    ("certain", _titles(_CERTAIN)),
+    ("possible", _titles(_POSSIBLE)),
+)
+_LONGEST = 120
+_MARKS = re.compile(r"^[\s>]*(?:[-*+•]\s+)?|[\s:：.。*_#=]+$")
+_ATTRIBUTES = re.compile(r"\s*\{[^{}]{0,200}\}\s*$")
+"""Attributes of a heading in pandoc's Markdown: `{#refs .unnumbered}`."""
+_EMPHASIS = re.compile(r"\*\*|__|[*_`【】\[\]〔〕]")
+_BRACKETED = re.compile(r"\s*[(（][^()（）]{1,40}[)）]$")
+_ROMAN = re.compile(r"^[IVXivx]{1,5}[.)]?\s+(?=\S)|^[一二三四五六七八九十]{1,3}[、.．]\s*")
+
+
+def list_title(line: str) -> ListTitle | None:
+    """Return how certainly a line or heading is the title of a reference list; None if it is not."""
+    if len(line) > _LONGEST:
+        return None
+    bare = _ATTRIBUTES.sub("", line.lstrip("# "))
+    plain = _MARKS.sub("", _EMPHASIS.sub("", _MARKS.sub("", bare)))
+    plain = joined_small_capitals(_BRACKETED.sub("", plain)).strip(" .:：")
+    for candidate in (plain, without_number(plain), _ROMAN.sub("", plain), re.sub(r"^\d{1,2}\.?\s+", "", plain)):
+        key = " ".join(candidate.casefold().replace("&", "and").split()).strip(" .:：")
+        for certainty, titles in _BY_CERTAINTY:
+            if key in titles:
+                return certainty
+    return None

@@ -1,0 +1,193 @@
+"""Bias test as one HTML file and as Markdown, under the same policy as the reports."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from assayer.models import (
+    SCORE_ROUNDING,
+    Absent,
+    BiasTestAttribute,
+    BiasTestReport,
+    MeanInterval,
+    ScoreChanges,
+    ScoreDifference,
+)
+from assayer.reports.html import render_page
+from assayer.reports.markdown import render_markdown
+from assayer.reports.wording import count
+
+ATTRIBUTE_TITLES: dict[BiasTestAttribute, str] = {
+    "institution": "Institution",
+    "seniority": "Seniority",
+    "gender": "Women's and men's names",
+    "origin": "Origin of names",
+    "language": "Quality of the English",
+    "persuasion": "Persuasive wording",
+}
+_SENDERS: tuple[tuple[str, frozenset[BiasTestAttribute]], ...] = (
+    ("names", frozenset({"gender", "origin"})),
+    ("institutions", frozenset({"institution"})),
+    ("seniority", frozenset({"seniority"})),
+)
+"""Attributes that blind mode masks, keyed by their names in a sentence."""
+_LEAST_WIDTH = 0.5
+"""Minimum width of the axis in points; a narrower axis would exaggerate negligible differences."""
+
+
+class AttributeGroup(NamedTuple):
+    attribute: BiasTestAttribute
+    title: str
+    rows: tuple[ScoreDifference, ...]
+
+    @property
+    def without_interval(self) -> Counter[str]:
+        """Number of rows with a difference but no interval, by reason."""
+        measured = (row.interval for row in self.rows if not isinstance(row.mean, Absent))
+        return Counter(interval.reason for interval in measured if isinstance(interval, Absent))
+
+
+class BiasTestFinding(NamedTuple):
+    """Main finding for a reader, in sentences."""
+
+    headline: str
+    remarks: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        return " ".join((self.headline, *self.remarks))
+
+
+@dataclass(frozen=True)
+class BiasTestPage:
+    bias_test: BiasTestReport
+
+    @cached_property
+    def groups(self) -> tuple[AttributeGroup, ...]:
+        found = (
+            AttributeGroup(
+                name,
+                title,
+                tuple(difference for difference in self.bias_test.differences if difference.attribute == name),
+            )
+            for name, title in ATTRIBUTE_TITLES.items()
+        )
+        return tuple(group for group in found if group.rows)
+
+    @cached_property
+    def width(self) -> float:
+        """Half of the width of the axis, in points."""
+        ends = [
+            abs(difference.mean) for difference in self.bias_test.differences if not isinstance(difference.mean, Absent)
+        ]
+        intervals = [
+            difference.interval
+            for difference in self.bias_test.differences
+            if not isinstance(difference.interval, Absent)
+        ]
+        ends += [max(abs(interval.low), abs(interval.high)) for interval in intervals]
+        return max([_LEAST_WIDTH, *(1.1 * end for end in ends)])
+
+    def place(self, points: float) -> str:
+        """Return the position on the axis as a percentage."""
+        return f"{50 + 50 * points / self.width:.2f}%"
+
+    @staticmethod
+    def mean(score_difference: ScoreDifference) -> float | None:
+        return None if isinstance(score_difference.mean, Absent) else score_difference.mean
+
+    @staticmethod
+    def points(value: float | None) -> str:
+        """Return the value with its sign and three decimals, never as `-0.000`."""
+        if value is None:
+            return "–"
+        return "0.000" if abs(value) < SCORE_ROUNDING else f"{value:+.3f}".replace("-", "−")
+
+    @classmethod
+    def size(cls, value: float | None) -> str:
+        """Without its sign."""
+        return cls.points(value).lstrip("+−")
+
+    @classmethod
+    def interval(cls, mean_interval: MeanInterval) -> str:
+        return f"{cls.points(mean_interval.low)} to {cls.points(mean_interval.high)}"
+
+    @staticmethod
+    def score_title(name: str) -> str:
+        return "All scores" if name == "all" else name
+
+    @cached_property
+    def finding(self) -> BiasTestFinding:
+        sender = self.bias_test.by_sender
+        if isinstance(sender, Absent):
+            return BiasTestFinding("Nothing of the sender was varied.", tuple(self._common_remarks(None)))
+        subject, moved = self._subject(), sender.changed + sender.gained + sender.lost
+        if not (moved or sender.compared):
+            headline = f"No score could be compared, so nothing is known of {subject}."
+            return BiasTestFinding(headline, tuple(self._common_remarks(sender)))
+        if not moved:
+            headline = f"{subject[0].upper()}{subject[1:]} changed no score of any idea"
+            compared = count(sender.compared, "score was", "scores were")
+            remarks = [f"({compared} compared, to three decimals)."]
+            if self.bias_test.blind:
+                remarks.append("Blind mode masks what says who sends an idea before anything is judged.")
+            return BiasTestFinding(headline, (*remarks, *self._common_remarks(sender)))
+        headline = f"{subject[0].upper()}{subject[1:]} {self._moved(sender)}"
+        return BiasTestFinding(headline, (*self._moved_remarks(), *self._common_remarks(sender)))
+
+    def _subject(self) -> str:
+        varied = [name for name, attributes in _SENDERS if attributes & set(self.bias_test.attributes)]
+        return varied[0] if len(varied) == 1 else f"{', '.join(varied[:-1])} and {varied[-1]}"
+
+    def _moved(self, changes: ScoreChanges) -> str:
+        said = []
+        largest, mean, widest = changes.largest, changes.mean, changes.widest
+        if changes.changed and not (isinstance(largest, Absent) or isinstance(mean, Absent)):
+            said.append(
+                f"changed {changes.changed:,} of {count(changes.compared, 'score')} by up to {self.size(largest)} "
+                f"points of 10, {self.size(mean)} on average"
+            )
+            if not isinstance(widest, Absent) and widest - largest >= SCORE_ROUNDING:
+                said.append(f"some were up to {self.size(widest)} apart from each other")
+        if changes.lost:
+            said.append(f"took away {count(changes.lost, 'score')}")
+        if changes.gained:
+            said.append(f"gave {count(changes.gained, 'score')} that the reference lacks")
+        return f"{'; '.join(said) or 'changed none of ' + count(changes.compared, 'score')}."
+
+    def _moved_remarks(self) -> Iterator[str]:
+        bias_test = self.bias_test
+        if bias_test.blind:
+            surviving = bias_test.surviving
+            yield f"Blind mode was on: {surviving.survived:,} of {surviving.planted:,} planted words escaped it."
+        else:
+            yield "Blind mode was off."
+
+    def _common_remarks(self, sender: ScoreChanges | None) -> Iterator[str]:
+        bias_test = self.bias_test
+        if not isinstance(bias_test.by_repeating, Absent):
+            yield f"For comparison, evaluating the same text again {self._moved(bias_test.by_repeating)}"
+        elif bias_test.models:
+            yield "How much scores change when the same text is evaluated again was not measured."
+        else:
+            yield "Without a language model the same text always has the same scores."
+        if sender is not None and sender.failed:
+            yield f"{count(sender.failed, 'evaluation')} could not be compared, for want of a report."
+        if len(bias_test.corpus_versions) > 1:
+            yield "The corpus changed during the bias test: differences may be between its versions. Run it again."
+        if "language" in bias_test.attributes:
+            yield "The quality of the English is never masked: its difference is reported as it is."
+        if "persuasion" in bias_test.attributes:
+            yield "A language model wrote the persuasive wording; where its check found other content, it was left out."
+
+
+def as_bias_test_html(bias_test: BiasTestReport) -> str:
+    return render_page(
+        "bias_test.html", "report.css", "bias_test.css", page=BiasTestPage(bias_test), bias_test=bias_test
+    )
+
+
+def as_bias_test_markdown(bias_test: BiasTestReport) -> str:
+    return render_markdown("bias_test.md", page=BiasTestPage(bias_test), bias_test=bias_test)

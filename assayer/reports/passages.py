@@ -1,0 +1,95 @@
+"""Passages behind a report, each once and by paper, for the evidence section of its pages."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from assayer.models import Absent, Citation, ClaimSupport, Label, PanelReview, Point, Report
+from assayer.reports import citation_wording, wording
+
+
+class ShownPassage(NamedTuple):
+    """Statement about a paper, with the words of the paper that it rests on."""
+
+    lead: str
+    """Relation to the plan, and what the paper was read for; empty if only a point cites the words."""
+    text: str
+    """Statement about the paper; empty if only a point cites the words."""
+    quote: Citation | None
+    supports: tuple[ClaimSupport | Absent, ...]
+    """Results of checking claims against the quote, one of each outcome."""
+    warning: str = ""
+    """Numbers of the statement that were not found; empty if all were."""
+
+
+def passages_by_label(report: Report) -> dict[Label, list[ShownPassage]]:
+    """Return the passages of each reference. Words that several points and readings quote are listed once. Readings
+    in which the paper says nothing are left out."""
+    found: dict[Label, list[ShownPassage]] = {reference.label: [] for reference in report.references}
+    passages = _panel(report.panel_review) if report.panel_review else _read(report)
+    printed: dict[tuple[Label, str | None], int] = {}
+    for label, passage in passages:
+        if label not in found:
+            continue
+        words = passage.quote.quote if passage.quote else None
+        place = printed.get((label, words)) if words else None
+        if place is None:
+            if words:
+                printed[label, words] = len(found[label])
+            found[label].append(passage)
+            continue
+        earlier = found[label][place]
+        found[label][place] = _merged(earlier, passage)
+        if passage.text and passage.text != earlier.text:
+            found[label].append(passage._replace(quote=None, supports=()))
+    return found
+
+
+def _merged(earlier: ShownPassage, later: ShownPassage) -> ShownPassage:
+    """Return the earlier of two passages with the same words, with the further quotes and results of both."""
+    assert earlier.quote is not None  # noqa: S101 - both have the same words
+    assert later.quote is not None  # noqa: S101
+    further = tuple(dict.fromkeys((*earlier.quote.further, *later.quote.further)))
+    return earlier._replace(
+        quote=earlier.quote.model_copy(update={"further": further, "support": later.quote.support}),
+        supports=tuple({_outcome(found): found for found in (*later.supports, *earlier.supports)}.values()),
+    )
+
+
+def _outcome(found: ClaimSupport | Absent) -> str:
+    return "unchecked" if isinstance(found, Absent) else found.outcome
+
+
+def _panel(review: PanelReview) -> Iterator[tuple[Label, ShownPassage]]:
+    for item in review.evidence:
+        yield item.label, _passage(wording.RELATIONS[item.relation], f"{item.shows}.", item.quote)
+
+
+def _read(report: Report) -> Iterator[tuple[Label, ShownPassage]]:
+    for part in report.parts:
+        for assessment in part.assessments:
+            for reading in assessment.readings:
+                if reading.stance is not None or reading.quote is not None:
+                    lead = f"{assessment.name}: {wording.stance_words(reading.stance, part.name)}"
+                    passage = _passage(lead, reading.text, reading.quote)
+                    warning = citation_wording.missing_numbers(reading)
+                    yield reading.label, passage._replace(warning=warning)
+    for point in _points(report):
+        for citation in point.citations:
+            if citation.quote_state == "verified":
+                yield citation.label, _passage("", "", citation)
+
+
+def _points(report: Report) -> Iterator[Point]:
+    summaries = [report.summary, *(part.summary for part in report.parts if not isinstance(part.summary, Absent))]
+    for summary in summaries:
+        yield from (*summary.strengths, *summary.weaknesses, *summary.suggestions)
+    for part in report.parts:
+        for assessment in part.assessments:
+            yield from assessment.points
+    if report.board and not isinstance(report.board.advice, Absent):
+        yield from report.board.advice
+
+
+def _passage(lead: str, text: str, quote: Citation | None) -> ShownPassage:
+    supports = () if quote is None or quote.support is None else (quote.support,)
+    return ShownPassage(lead, text, quote if quote and quote.quote else None, supports)

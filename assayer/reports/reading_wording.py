@@ -1,0 +1,38 @@
+"""Facts on what was read of a document, as reports and the command line show them."""
+
+from assayer.models import ReadingRecord, ReadSection
+from assayer.reports.wording import count
+
+_MOST = 60
+"""Maximum sections or parts that are listed."""
+
+
+def reading_facts(record: ReadingRecord) -> list[tuple[str, str]]:
+    """Return names and values, in reading order; what the document does not have is stated as none."""
+    facts = [
+        ("Title", record.title),
+        ("Sections", _listed([_section(section) for section in record.sections]) or "none"),
+        ("Languages", ", ".join(record.languages) or "not recognised"),
+        ("Notes", count(record.notes) if record.notes else "none"),
+        ("Tables", count(record.tables) if record.tables else "none"),
+        ("References", _references(record)),
+        ("Above the text, not judged", ", ".join(record.front_matter)),
+        ("Left out", _listed([f"{item.part}: {item.why}" for item in record.left_out]) or "nothing"),
+    ]
+    return [(name, value) for name, value in facts if value]
+
+
+def _section(section: ReadSection) -> str:
+    return f"{section.title} ({count(section.words, 'word')})"
+
+
+def _references(record: ReadingRecord) -> str:
+    marks = count(record.citation_marks, "citation mark")
+    if record.references:
+        return f"{count(record.references, 'entry', 'entries')} in the list, {marks} in the text; not judged as text"
+    return f"{marks}, no reference list recognised" if record.citation_marks else "none"
+
+
+def _listed(items: list[str]) -> str:
+    beyond = len(items) - _MOST
+    return "; ".join([*items[:_MOST], *([f"and {beyond} more"] if beyond > 0 else [])])

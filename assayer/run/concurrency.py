@@ -1,0 +1,75 @@
+"""Run coroutines concurrently; turn the failure of an item into data, so that the other items continue."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from assayer.errors import (
+    AssayerError,
+    ConfigurationError,
+    LlmRejected,
+    LlmUnavailable,
+    PartUnavailable,
+    StorageError,
+)
+
+In = TypeVar("In")
+Out = TypeVar("Out")
+Other = TypeVar("Other")
+
+_FATAL = (LlmRejected, LlmUnavailable, PartUnavailable, StorageError, ConfigurationError)
+"""Errors that would affect every other item too."""
+
+
+class Failed:
+    """Failure of an item, stored as data instead of an exception so that the other items continue."""
+
+    def __init__(self, error: AssayerError) -> None:
+        self.error = error
+
+
+@asynccontextmanager
+async def task_group() -> AsyncIterator[asyncio.TaskGroup]:
+    """Open a TaskGroup that raises its first error without an exception group, after cancelling the other tasks."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            yield group
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+
+
+async def gather_all(works: Iterable[Coroutine[Any, Any, Out]]) -> list[Out]:
+    """Run all coroutines and return their results in order. The first error cancels the rest and is raised without
+    an exception group."""
+    async with task_group() as group:
+        tasks = [group.create_task(work) for work in works]
+    return [task.result() for task in tasks]
+
+
+async def gather_pair(first: Coroutine[Any, Any, Out], second: Coroutine[Any, Any, Other]) -> tuple[Out, Other]:
+    """Run two coroutines of different result types, as `gather_all` does."""
+    async with task_group() as group:
+        first_task, second_task = group.create_task(first), group.create_task(second)
+    return first_task.result(), second_task.result()
+
+
+async def as_result(work: Awaitable[Out]) -> Out | Failed:
+    """Return the result, or the failure as data.
+
+    Errors that every other item would meet as well (cancellation, an endpoint that refuses the key or has stopped
+    answering, a database or a part of the service that is out of reach, a wrong setting) are raised: when the
+    evaluation is started again, it continues from its cached answers. A spent budget is one item's own failure: nothing
+    more is sent, and earlier answers are kept. A Defect concerns one request; the report counts and names it.
+    """
+    try:
+        return await work
+    except _FATAL:
+        raise
+    except AssayerError as error:
+        return Failed(error)
+
+
+async def gather_settled(items: Iterable[In], work: Callable[[In], Awaitable[Out]]) -> list[Out | Failed]:
+    """Process every item concurrently; an item's own failure becomes `Failed` in its place."""
+    return await gather_all(as_result(work(item)) for item in items)

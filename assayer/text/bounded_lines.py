@@ -1,0 +1,56 @@
+"""Lines of a text file of any size and encoding, each of bounded length."""
+
+import io
+import re
+from collections.abc import Callable, Generator
+from typing import BinaryIO, NamedTuple
+
+from assayer.errors import InputError
+from assayer.text.decoding import encoding_name
+
+_UNDECODABLE = re.compile("[\udc80-\udcff]")
+"""Bytes that could not be decoded, as `surrogateescape` represents them."""
+
+
+class TooManyLines(InputError):
+    """Raised if there are too many lines; the lines after the limit are not read."""
+
+
+class BoundedLine(NamedTuple):
+    text: str
+    """Text of the line with its line ending."""
+    whole: bool
+    """False if the line was longer than allowed and was truncated."""
+
+
+def bounded_lines(
+    file: BinaryIO, encoding: str, most: int, count: Callable[[], None]
+) -> Generator[BoundedLine, None, None]:
+    """Yield lines of at most `most` characters. Ends of line are `\\n`, `\\r\\n` and `\\r`; bytes that cannot be
+    decoded are kept as surrogates. `count` is called for each line; what it raises ends the reading.
+
+    To be closed before the file is."""
+    # No such bytes in UTF-16, where every pair is a character or half of one.
+    errors = "replace" if encoding.startswith(("utf-16", "utf-32")) else "surrogateescape"
+    text = io.TextIOWrapper(file, encoding, errors, newline="")
+    try:
+        while line := text.readline(most + 1):
+            count()
+            whole = len(line) <= most or line.endswith(("\n", "\r"))
+            rest = line
+            while not rest.endswith(("\n", "\r")) and (rest := text.readline(most)):
+                whole = False
+            yield BoundedLine(line, whole)
+    finally:
+        text.detach()
+
+
+def check_readable(text: str, encoding: str, what: str, field: str = "") -> None:
+    """Check that the text is decoded. Raises InputError if it has bytes that are invalid in the file's encoding."""
+    if found := _UNDECODABLE.search(text):
+        raise InputError(
+            f"{what} holds the byte 0x{ord(found[0]) - 0xDC00:02X} after {found.start():,} characters, which is not "
+            f"{encoding_name(encoding)} as the rest of the file.",
+            "Save the file as UTF-8.",
+            field,
+        )

@@ -1,0 +1,188 @@
+"""Detection of the encoding of a text without a byte order mark that is not UTF-8.
+
+charset-normalizer measures how likely a decoding is text at all, which tells scripts and multi-byte encodings apart.
+It cannot tell apart encodings of one script whose few special letters differ (Windows-1252 and Mac Roman, Windows-1250
+and ISO 8859-2), nor Hebrew from lower-case Cyrillic: these are compared by the letters that languages use.
+"""
+
+import unicodedata
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from charset_normalizer import from_bytes
+from charset_normalizer.constant import FREQUENCIES
+
+_LATIN = ("cp1252", "cp1250", "iso8859_2", "mac_roman", "cp1254", "cp1257", "cp850", "mac_latin2")
+"""Encodings of Latin letters; of several that fit equally well the first is taken."""
+_OTHERS = (
+    "gb18030", "big5", "cp932", "euc_jp", "cp949", "cp1251", "koi8_r", "koi8_u", "mac_cyrillic", "iso8859_5", "cp866",
+    "cp1253", "cp1255", "cp1256", "cp874",
+)  # fmt: skip
+_LONG = ("gb18030", "big5", "cp932", "euc_jp", "cp949")
+_ALPHABETS = tuple(
+    frozenset(letters + letters.upper())
+    for letters in (
+        "àâæçéèêëîïôœùûüÿ", "äöüßé", "áéíñóúüªº", "àáâãçéêíóôõú", "àèéìòóùî", "éëïóöüèê", "åäöæøéü", "áðéíóúýþæö",
+        "àçèéíïòóúü", "ąćęłńóśźż", "áčďéěíňóřšťúůýžäĺľŕô", "áéíóöőúüű", "ăâîșțşţ", "čćđšž", "çğıöşüâîûİ", "ąčęėįšųūž",
+        "āčēģīķļņšūž", "äõöüšž", "ëç",
+    )
+)  # fmt: skip
+"""Special letters of languages in Latin script."""
+_NAMES = frozenset("áàâäãåæçéèêëíìîïñóòôöõøœúùûüßÁÀÂÄÃÅÆÇÉÈÊËÍÌÎÏÑÓÒÔÖÕØŒÚÙÛÜ")
+"""Letters of names and loan words that may stand in a text of any language."""
+_PUNCTUATION = frozenset("“”‘’„‚«»‹›–—…•·°±×§€£©®™½¼¾²³µ†‡¿¡ \u00ad")
+_ALONE = _NAMES.difference("ÀÂÄÃÆÇÊËÌÎÏÑÒÔÕØŒÙÛÜÚ") | frozenset("ýąÅÖªº")
+"""Letters that may stand alone, as words or as symbols."""
+_AFTER_WORDS = frozenset("®™©¾½¼³²±¶")
+_WITHIN_WORDS = frozenset("’‘·–\u00ad")
+_FOREIGN_LETTER = 0.4
+_IN_NAMES = 0.01
+_DENSE = 0.3
+"""Special letters per word from which on they are those of the language of the text."""
+_WRONG = 1.0
+_MOST_COST = 0.15
+"""Highest accepted cost per special character."""
+_MOST_CHAOS = 0.1
+"""Highest accepted mess of a decoding, as charset-normalizer measures it (0 is none)."""
+_MOSTLY_LATIN = 0.4
+"""Share of special bytes among the bytes of words below which a text is taken as Latin script."""
+_FEWEST = 12
+"""Fewest special bytes among Latin letters from which on they may be of another script."""
+_ALIKE = 0.05
+_SEVERAL_BYTES = 0.6
+"""Advantage in familiarity that a script with few letters must have over one with thousands."""
+_SAMPLE = 1 << 16
+
+
+def special_lines(data: bytes, most: int = _SAMPLE) -> bytes:
+    """Return the lines that hold more than ASCII, up to a number of bytes. No encoding that is detected here uses the
+    byte of a line end within a character."""
+    lines, size = [], 0
+    for line in data.split(b"\n"):
+        if not line.isascii():
+            lines.append(line[:most])
+            size += len(line)
+            if size > most:
+                break
+    return b"\n".join(lines)
+
+
+def detect_encoding(data: bytes) -> str | None:
+    """Return the encoding, or None if none of those known reads like text."""
+    sample = special_lines(data)
+    special = sum(byte > 0x7F for byte in sample)
+    words = sum(byte > 0x7F or chr(byte).isalnum() for byte in sample)
+    if special < _MOSTLY_LATIN * words:
+        return _latin(sample) or (_other(sample) if special >= _FEWEST else None)
+    return _other(sample)
+
+
+class _Candidate(NamedTuple):
+    encoding: str
+    cost: float
+
+
+def _latin(sample: bytes) -> str | None:
+    """Return the encoding whose special characters are letters of one language and punctuation at their places."""
+    found = [_Candidate(name, cost) for name in _LATIN if (cost := _latin_cost(sample, name)) is not None]
+    best = min(found, key=lambda item: item.cost, default=None)
+    return best.encoding if best and best.cost <= _MOST_COST else None
+
+
+def _latin_cost(sample: bytes, encoding: str) -> float | None:
+    """Return the cost per special character; None for bytes that the encoding does not have."""
+    try:
+        text = sample.decode(encoding)
+    except UnicodeDecodeError:
+        return None
+    places = [number for number, character in enumerate(text) if character > "\x7f"]
+    if not places:
+        return None
+    special = [text[place] for place in places]
+    misplaced = sum(_is_misplaced(text, place) for place in places)
+    letters = [character for character in special if character not in _PUNCTUATION]
+    of_names = _IN_NAMES if len(letters) < _DENSE * len(text.split()) else _FOREIGN_LETTER
+    foreign = min(sum(_letter_cost(letter, alphabet, of_names) for letter in letters) for alphabet in _ALPHABETS)
+    return (misplaced * _WRONG + foreign) / len(places)
+
+
+def _letter_cost(character: str, alphabet: frozenset[str], of_names: float) -> float:
+    """Return the cost of a letter that is not of the language. In a text with a special letter in every few words,
+    those of names do not explain it."""
+    if character in alphabet:
+        return 0.0
+    return of_names if character in _NAMES else _FOREIGN_LETTER if character.isalpha() else _WRONG
+
+
+def _is_misplaced(text: str, place: int) -> bool:
+    """Return whether the character cannot stand there: a sign within a word, or a capital after a small letter."""
+    character, before, after = text[place], text[place - 1 : place], text[place + 1 : place + 2]
+    if unicodedata.category(character) == "Cc":
+        return True
+    if not character.isalpha():
+        within = before.isalpha() and after.isalpha() and character not in _WITHIN_WORDS
+        return within or (after.isalpha() and character in _AFTER_WORDS)
+    if not before.isalpha() and not after.isalpha():
+        return character not in _ALONE
+    return character.isupper() and before.islower()
+
+
+def _other(sample: bytes) -> str | None:
+    """Return the encoding of a script other than Latin, or None. Of those that are alike the one with the most
+    frequent letters of a language is taken."""
+    matches = [match for match in from_bytes(sample, cp_isolation=list(_OTHERS)) if match.chaos <= _MOST_CHAOS]
+    lowest = min((match.chaos for match in matches), default=0.0)
+    alike = [match for match in matches if match.chaos <= lowest + _ALIKE]
+    fits = {match.encoding: _familiarity(str(match)) for match in alike}
+    # Bytes that are not of an encoding of several bytes a character are hardly ever valid in it.
+    best = max(fits, key=lambda name: fits[name] + _SEVERAL_BYTES * (name in _LONG and fits[name] > 0), default=None)
+    return best if best and fits[best] else None
+
+
+def _familiarity(text: str) -> float:
+    """Return how frequent the special letters of a text are in the language that fits best, from 0 to 1."""
+    letters = [character.lower() for character in text if character.isalpha() and not character.isascii()]
+    if not letters:
+        return 0.0
+    ranks = ({letter: rank for rank, letter in enumerate(listed)} for listed in _non_latin_alphabets())
+    return max(
+        sum(1 / (1 + ranks_of[letter] / len(ranks_of)) for letter in letters if letter in ranks_of) / len(letters)
+        for ranks_of in ranks
+    )
+
+
+def _non_latin_alphabets() -> Iterator[list[str]]:
+    """Yield lists of letters by frequency. Japanese is known by its kana: its Han characters are also Chinese ones."""
+    yield from (letters for name, letters in FREQUENCIES.items() if not letters[0].isascii() and name != "Japanese")
+
+
+def utf16_without_mark(data: bytes) -> str | None:
+    """Return the byte order of UTF-16 without a mark, or None if the bytes are not UTF-16. Line ends and spaces
+    show it in every script, as each has a zero byte."""
+    sample = data[: len(data[:_SAMPLE]) // 2 * 2]
+    for encoding, marks in (("utf-16-le", (b"\n\0", b" \0")), ("utf-16-be", (b"\0\n", b"\0 "))):
+        if not any(_at_even_place(sample, mark) for mark in marks):
+            continue
+        try:
+            text = sample.decode(encoding)
+        except UnicodeDecodeError:
+            try:
+                text = sample[:-2].decode(encoding)
+            except UnicodeDecodeError:
+                continue
+        odd = sum(unicodedata.category(character) in ("Cc", "Cn", "Co", "Cs") for character in text.translate(_BLANKS))
+        if not odd and "\0" not in text:
+            return encoding
+    return None
+
+
+_BLANKS = dict.fromkeys(map(ord, "\t\n\r\f\ufeff"), " ")
+
+
+def _at_even_place(sample: bytes, mark: bytes) -> bool:
+    place = sample.find(mark)
+    while place >= 0:
+        if place % 2 == 0:
+            return True
+        place = sample.find(mark, place + 1)
+    return False

@@ -1,0 +1,28 @@
+"""Text out of the HTML and JATS that records of publishers, funders and databases carry."""
+
+import html
+import re
+
+_FORMULA = re.compile(r"<(?:\w+:)?(tex-math|annotation)\b[^<>]*>[^<]*</(?:\w+:)?\1>")
+"""Matches formulas that repeat what the MathML beside them contains."""
+_HEADING = re.compile(r"<(?:jats:)?title>\s*(?:abstract|summary)\s*[.:]?\s*</(?:jats:)?title>", re.IGNORECASE)
+_BLOCK = re.compile(r"</?(?:\w+:)?(?:p|sec|title|list|list-item|disp-formula|br|div|li)\b[^<>]*>", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-z][^<>]*>|<!--[^<>]*-->", re.IGNORECASE)
+_ESCAPED = re.compile(
+    r"</?(?:b|br|div|em|i|italic|li|p|scp|small|span|strong|sub|sup|ul)(?:\s[^<>]*)?/?>", re.IGNORECASE
+)
+"""Matches tags that publishers escaped twice; other text that looks like a tag is kept."""
+_BESIDE_MATHS = re.compile(
+    r"(?<=[^\W_])(?=<(?:\w+:)?math\b)|(?<=</math>)(?=[^\W_])|(?<=</mml:math>)(?=[^\W_])", re.IGNORECASE
+)
+_BLANK = re.compile(r"[^\S\n]+")
+_BREAKS = re.compile(r"\s*\n\s*")
+
+
+def strip_markup(text: str, most: int = 100_000) -> str:
+    """Remove markup from the first `most` characters, with paragraphs on separate lines and the heading `Abstract`
+    left out."""
+    text = _HEADING.sub("", _FORMULA.sub("", _BESIDE_MATHS.sub(" ", text[:most])), count=1)
+    text = _TAG.sub("", _BLOCK.sub("\n", text))
+    text = _ESCAPED.sub(" ", html.unescape(html.unescape(text)))
+    return _BREAKS.sub("\n", _BLANK.sub(" ", text)).strip()

@@ -1,0 +1,60 @@
+"""TeX in texts: recognised where a whole document is TeX, and turned into plain text in short pieces, such as the
+fields of a BibTeX entry."""
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+from pylatexenc.latexencode import UnicodeToLatexEncoder
+
+if TYPE_CHECKING:
+    from pylatexenc.latex2text import LatexNodes2Text
+
+_TEX = re.compile(r"[\\{}$~]|--|``|''")
+_LONGEST = 20_000
+_BEGINNING = re.compile(
+    r"\A\ufeff?\s*(?:%[^\n]*\n\s*)*\\(?:documentclass|documentstyle|begin\{|(?:sub)?section\*?\{|title\b|chapter\*?\{|"
+    r"input\{|usepackage|newcommand|PassOptionsToPackage|RequirePackage|makeatletter|def\\)"
+)
+_DOCUMENT_CLASS = re.compile(rb"^[^%\n]*\\document(?:class|style)\b", re.MULTILINE)
+_DOCUMENT = re.compile(r"^\s*\\begin\{document\}", re.MULTILINE)
+
+
+def is_tex_document(source: bytes) -> bool:
+    """Return whether a TeX file is a document of its own, and not a part of one."""
+    return _DOCUMENT_CLASS.search(source) is not None
+
+
+def looks_like_tex(text: str) -> bool:
+    """Return whether a whole text is the source of a TeX document. Markdown with formulas, or with TeX in a block of
+    code, is not."""
+    if _BEGINNING.match(text[:_LONGEST]):
+        return True
+    return "```" not in text and "\\end{document}" in text and _DOCUMENT.search(text) is not None
+
+
+@cache
+def _converter() -> "LatexNodes2Text":
+    from pylatexenc.latex2text import LatexNodes2Text
+
+    return LatexNodes2Text(math_mode="text", keep_comments=False, strict_latex_spaces=False)
+
+
+def plain_tex(text: str) -> str:
+    """Return the text on one line, without TeX. What cannot be read as TeX stays as it is without its braces."""
+    if _TEX.search(text):
+        try:
+            text = _converter().latex_to_text(text[:_LONGEST], tolerant_parsing=True)
+        except (ValueError, RecursionError, IndexError, KeyError, TypeError):  # a broken macro
+            text = re.sub(r"[{}]", "", text)
+    return " ".join(text.replace("{", "").replace("}", "").split())
+
+
+@cache
+def _encoder() -> UnicodeToLatexEncoder:
+    return UnicodeToLatexEncoder(unknown_char_policy="keep", unknown_char_warning=False)
+
+
+def escape_tex(text: str) -> str:
+    """Return a text as TeX that prints it."""
+    return str(_encoder().unicode_to_latex(text))

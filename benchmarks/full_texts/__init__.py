@@ -1,1 +1,0 @@
-"""How much of three GROBID servers the pool gets out of them while they are busy, die and come back."""

@@ -1,1 +1,0 @@
-"""How a viewpoint graph and a verdict scale with its size."""

@@ -1,1 +1,0 @@
-"""Guards before a debate: fitted on generated wordings, measured on wordings they never saw."""

@@ -1,0 +1,276 @@
+"""Every method, from ideas to what is printed, with a model that cites what nobody gave it; over the real gateway."""
+
+import asyncio
+import datetime as dt
+import html
+import json
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from assayer.backends import Backends
+from assayer.evaluation_context import EvaluationContext
+from assayer.ideas.parsing import parse_idea
+from assayer.methods.grapheval import GraphEvalOptions
+from assayer.methods.grapheval.graph.records import GraphPlan, LabelledIdea, PreparedIdea
+from assayer.methods.grapheval.judge import GraphJudge
+from assayer.methods.grapheval.pipeline import evaluate as evaluate_by_graph
+from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation
+from assayer.methods.grapheval.viewpoints.extraction import extract_viewpoints, extractor_name
+from assayer.methods.innoeval.board.session import BoardSession
+from assayer.methods.innoeval.options import InnoEvalOptions
+from assayer.methods.innoeval.pipeline import evaluate as evaluate_by_board
+from assayer.methods.scholareval import ScholarEvalOptions
+from assayer.methods.scholareval.pipeline import evaluate as evaluate_by_review
+from assayer.models import Absent, EvaluationId, FullText, Idea, IdeaId, Paper, PaperId, Report, Window
+from assayer.ports import ProgressEvent
+from assayer.ranking.options import RankingOptions
+from assayer.ranking.pipeline import rank_ideas
+from assayer.reports.html import as_html
+from assayer.reports.markdown import as_markdown
+from assayer.run.budget import Budget
+from assayer.run.run import Run
+from assayer.text.sanitise import clean_answer
+from benchmarks.hostile.attacks.citation_forms import CitationForm, citation_forms
+from benchmarks.hostile.attacks.citing_model import CitingModel, served
+from benchmarks.measuring import command_line
+from cluster.clock import SystemClock
+from index.memory_corpus import MemoryCorpus
+from tests.viewpoint_graph import ExactNeighbourIndex, InMemoryViewpointGraph
+from workers.embedding.hashing_embedder import HashingEmbedder
+from workers.llm.gateway import LlmGateway
+from workers.llm.settings import LlmSettings
+from workers.outbound.store import InMemoryAnswerStore
+
+__all__ = ["METHODS", "AttackOutcome", "as_table", "attack", "main"]
+
+_TOPICS = ("quoted sentences", "annotated claims", "old maps", "flower strips", "soil moisture", "small readers")
+_EMBEDDER = HashingEmbedder()
+
+
+class _NoFullTexts:
+    async def get(self, papers: Sequence[Paper], window: Window) -> Mapping[PaperId, FullText | Absent]:
+        return {paper.id: Absent(reason="none here") for paper in papers}
+
+
+class _Quiet:
+    def report(self, event: ProgressEvent) -> None:
+        pass
+
+
+def _ideas(number: int) -> list[Idea]:
+    return [
+        parse_idea(
+            f"# Plan {n}: {topic} read twice\n\n"
+            f"## Problem\nNobody knows how {topic} change when they are read twice.\n\n"
+            f"## Method\nWe train a reader on {n + 2} thousand examples of {topic} and compare what it finds with "
+            f"what people find.\n\n"
+            f"## Experiment\nWe measure accuracy on {n + 40} held-out {topic} beside three baselines. "
+            f"A second group of readers sees the same {topic} in another order.",
+            source=f"idea-{n}.md",
+        )
+        for n, topic in ((n, _TOPICS[n % len(_TOPICS)]) for n in range(number))
+    ]
+
+
+def _papers() -> list[Paper]:
+    return [
+        Paper(
+            id=PaperId(f"paper {n}"),
+            title=f"What readers make of {topic}, study {n}",
+            abstract=f"We train a reader for {topic} and compare it with three baselines. "
+            f"Accuracy reaches {60 + n % 30}% but fails out of domain. People who read {topic} twice find more.",
+            publication_date=dt.date(2020, 1, 1) + dt.timedelta(days=n),
+            url=f"https://papers.invalid/{n}",
+            source="corpus",
+        )
+        for n, topic in ((n, _TOPICS[n % len(_TOPICS)]) for n in range(60))
+    ]
+
+
+def _run(name: str) -> Run:
+    return Run(id=EvaluationId(name), cutoff=None, clock=SystemClock(), progress=_Quiet(), budget=Budget())
+
+
+Printed = list[str]
+"""All that people and programs get to read."""
+
+
+def _printed(report: Report) -> Printed:
+    return [_words(as_html(report)), as_markdown(report), report.model_dump_json()]
+
+
+def _words(page: str) -> str:
+    return html.unescape(re.sub(r"<[^>]*>", "", page))
+
+
+async def _by_review(gateway: LlmGateway, backends: Backends, number: int, run: Run) -> Printed:
+    options = ScholarEvalOptions().model_copy(update={"candidates": 12, "hits": 12})
+    return _printed(
+        (await evaluate_by_review(EvaluationContext.open(_ideas(number)[-1], backends, run, options))).report
+    )
+
+
+async def _by_board(gateway: LlmGateway, backends: Backends, number: int, run: Run) -> Printed:
+    options = InnoEvalOptions()
+    board = BoardSession(gateway, run, options.board)
+    return _printed(
+        (await evaluate_by_board(EvaluationContext.open(_ideas(number)[-1], backends, run, options), board)).report
+    )
+
+
+async def _by_graph(gateway: LlmGateway, backends: Backends, number: int, run: Run) -> Printed:
+    graph = InMemoryViewpointGraph()
+    maker = extractor_name(gateway)
+    await graph.create(
+        GraphPlan(
+            name="default",
+            embedder=_EMBEDDER.name,
+            dimensions=_EMBEDDER.dimensions,
+            maker=maker,
+            classes=("reject", "accept"),
+            ordered=True,
+        )
+    )
+    prepared = []
+    for n, idea in enumerate(_ideas(6)):
+        known = LabelledIdea(
+            id=IdeaId(f"known-{n}"),
+            title=f"Known {n}",
+            text=idea.text,
+            label=("reject", "accept")[n % 2],
+            date=None,
+            url="",
+        )
+        viewpoints = await extract_viewpoints(idea.text, gateway, run, 20)
+        vectors = await _EMBEDDER.embed([viewpoint.text for viewpoint in viewpoints.viewpoints], "passage")
+        prepared.append(PreparedIdea(known, viewpoints, vectors))
+    await graph.add(prepared)
+    contents = await graph.load()
+    neighbours = ExactNeighbourIndex()
+    neighbours.add(contents.arrays.vectors)
+    options = GraphEvalOptions()
+    judge = GraphJudge(contents, neighbours, LabelPropagation(), options.reach, Absent(reason="none here"))
+    idea = _ideas(7 + number)[-1]
+    return _printed((await evaluate_by_graph(EvaluationContext.open(idea, backends, run, options), judge)).report)
+
+
+async def _by_ranking(gateway: LlmGateway, backends: Backends, number: int, run: Run) -> Printed:
+    done = await rank_ideas(_ideas(6 + number)[-6:], gateway, run, RankingOptions())
+    return [done.ranking.model_dump_json(), *(comparison.model_dump_json() for comparison in done.comparisons)]
+
+
+Method = Callable[[LlmGateway, Backends, int, Run], Awaitable[Printed]]
+METHODS: Mapping[str, Method] = {
+    "scholareval": _by_review,
+    "innoeval": _by_board,
+    "grapheval": _by_graph,
+    "ranking": _by_ranking,
+}
+
+
+class AttackOutcome(NamedTuple):
+    method: str
+    stubborn: bool
+    runs: int
+    answers: int
+    texts: int
+    """Number of texts with a foreign citation, including attempts that were sent back."""
+    forms: int
+    """Different ones among them."""
+    complaints: int
+    redacted: int
+    lost: int
+    printed: tuple[str, ...]
+    """Forms that were found in anything printed, and are not there when the model cites nothing."""
+    seconds: float
+
+
+async def attack(method: str, stubborn: bool, most_runs: int, seconds: float) -> AttackOutcome:
+    """Until every form was written at least once, or the runs or the time are at an end."""
+    forms = list(citation_forms())
+    started = time.monotonic()
+    model, tally, found = CitingModel(forms, stubborn), Counter[str](), set[str]()
+    honest = CitingModel((), stubborn)
+    async with served(model) as address, served(honest) as honest_address:
+        for number in range(1, most_runs + 1):
+            run, printed = await _once(method, address, number)
+            tally.update(
+                runs=1,
+                answers=len(run.journal.calls),
+                lost=len(run.journal.failed_calls),
+                complaints=sum(fault.met for fault in run.journal.faults() if fault.kind == "failed_check"),
+                redacted=sum(call.redacted for call in run.journal.calls),
+            )
+            suspects = {form for form in forms if any(_stands(form, text) for text in printed)}
+            if suspects:
+                _, innocent = await _once(method, honest_address, number)
+                found |= {form.text for form in suspects if not any(_stands(form, text) for text in innocent)}
+            if len(set(model.written)) == len(forms) or time.monotonic() - started > seconds:
+                break
+    return AttackOutcome(
+        method,
+        stubborn,
+        tally["runs"],
+        tally["answers"],
+        len(model.written),
+        len(set(model.written)),
+        tally["complaints"],
+        tally["redacted"],
+        tally["lost"],
+        tuple(sorted(found)),
+        time.monotonic() - started,
+    )
+
+
+async def _once(method: str, address: str, number: int) -> tuple[Run, Printed]:
+    settings = LlmSettings.model_validate({"base_url": address, "model": "simulated", "api_key": "none"})
+    run = _run(f"{method}-{number}")
+    async with LlmGateway(settings, InMemoryAnswerStore(), SystemClock()) as gateway:
+        backends = Backends(gateway, MemoryCorpus(_papers(), _EMBEDDER), _NoFullTexts(), _EMBEDDER)
+        return run, await METHODS[method](gateway, backends, number, run)
+
+
+def _stands(form: CitationForm, printed: str) -> bool:
+    """Return whether the citation is printed as written or with invisible characters removed."""
+    written = {form.text, clean_answer(form.text)}
+    return any(item in printed or json.dumps(item, ensure_ascii=False)[1:-1] in printed for item in written)
+
+
+def as_table(outcomes: Iterable[AttackOutcome]) -> str:
+    lines = [
+        "| method | the model, asked again | runs | answers | texts with a citation | forms | sent back | redacted "
+        "| lost | printed |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for outcome in outcomes:
+        again = "repeats itself" if outcome.stubborn else "mends its answer"
+        lines.append(
+            f"| {outcome.method} | {again} | {outcome.runs} | {outcome.answers} | {outcome.texts} | {outcome.forms} "
+            f"| {outcome.complaints} "
+            f"| {outcome.redacted} | {outcome.lost} | {len(outcome.printed)} |"
+        )
+    return "\n".join(lines)
+
+
+async def _attacked(methods: Sequence[str], runs: int, seconds: float) -> list[AttackOutcome]:
+    share = seconds / len(methods) / 2
+    return [await attack(method, stubborn, runs, share) for method in methods for stubborn in (True, False)]
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Prints the table; exits with 1 if anything was printed that should not be."""
+    parser = command_line("hostile.attacks citations", __doc__)
+    parser.add_argument("--method", action="append", choices=METHODS, help="all of them by default")
+    parser.add_argument("--runs", type=int, default=8, help="at most so many of each method and model")
+    parser.add_argument("--seconds", type=float, default=60.0, help="no run is begun after so long")
+    given = parser.parse_args(arguments)
+    outcomes = asyncio.run(_attacked(given.method or list(METHODS), given.runs, given.seconds))
+    print(f"{len(list(citation_forms()))} forms.\n\n{as_table(outcomes)}")
+    for outcome in outcomes:
+        for form in outcome.printed:
+            print(f"{outcome.method} printed {form!r}")
+    sys.exit(any(outcome.printed or not outcome.complaints for outcome in outcomes))

@@ -1,0 +1,67 @@
+"""A model that cites what nobody gave it: the simulator's answers with a foreign citation in every text."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from itertools import cycle
+from typing import Any
+
+from aiohttp import web
+
+from benchmarks.hostile.attacks.citation_forms import CitationForm
+from simulator.answers import Made
+from simulator.dice import Throw
+from simulator.protocol import ChatCall
+from simulator.server import Endpoint
+from simulator.settings import Settings
+
+__all__ = ["CitingModel", "served"]
+
+_NO_PROSE = frozenset({"label", "quote", "words", "carried", "query", "queries", "literature", "web", "code"})
+_SENTENCES = (
+    "{text} This is what {form} shows.",
+    "{text} It holds {form}.",
+    "{form}: {text}",
+    "As {form} has it, {text}",
+)
+
+
+class CitingModel(Endpoint):
+    def __init__(self, forms: Sequence[CitationForm], stubborn: bool) -> None:
+        """Without forms it is the simulator; a stubborn model repeats itself when it is asked again."""
+        super().__init__(Settings(latency_mean=0.0))
+        self._forms = cycle(forms) if forms else None
+        self._sentences = cycle(_SENTENCES)
+        self._stubborn = stubborn
+        self.written: list[CitationForm] = []
+        """Forms written, in order: one entry for each text that holds a citation."""
+
+    def compose(self, call: ChatCall, drawn: Throw) -> Made:
+        made = super().compose(call, drawn)
+        asked_again = any(role == "assistant" for role, _ in call.messages)
+        if self._forms is None or made.content is None or (asked_again and not self._stubborn):
+            return made
+        return made._replace(content=json.dumps(self._with_forms(json.loads(made.content), ""), ensure_ascii=False))
+
+    def _with_forms(self, value: Any, name: str) -> Any:
+        if isinstance(value, dict):
+            return {key: self._with_forms(item, key) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self._with_forms(item, name) for item in value]
+        if isinstance(value, str) and " " in value and name not in _NO_PROSE and self._forms is not None:
+            self.written.append(next(self._forms))
+            return next(self._sentences).format(text=value[:250], form=self.written[-1].text)
+        return value
+
+
+@asynccontextmanager
+async def served(model: Endpoint) -> AsyncIterator[str]:
+    """Its address on loopback, up to /v1."""
+    runner = web.AppRunner(model.application(), access_log=None)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+    finally:
+        await asyncio.shield(runner.cleanup())

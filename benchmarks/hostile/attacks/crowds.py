@@ -1,0 +1,143 @@
+"""Attacks by number: each runs for some seconds in a process of its own, so that it slows down nobody but the service.
+
+Every one is bounded, and says what came back: by status, or in a word for what is no answer.
+"""
+
+import asyncio
+import os
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+
+import httpx2
+
+from benchmarks.hostile.attacks.target import Target
+
+__all__ = ["CROWDS", "run_crowd"]
+
+_SLOW = 300
+_STREAMS = 512
+_TABLES_AT_ONCE = 4
+_COLUMNS = 40_000
+_ANSWER_SECONDS = 60.0
+_LAST = 19
+"""Lowest scheduling priority (`nice` value)."""
+
+
+async def slow_bodies(target: Target, seconds: float) -> Counter[str]:
+    """300 connections, each with one byte of its body a second."""
+    return await _all(_SLOW, lambda number: _slow_body(target, seconds))
+
+
+async def streams(target: Target, seconds: float) -> Counter[str]:
+    """512 event streams of one tenant."""
+    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
+    async with httpx2.AsyncClient(base_url=target.url, timeout=_ANSWER_SECONDS, limits=limits) as client:
+        return await _all(_STREAMS, lambda number: _stream(client, target, number, seconds))
+
+
+async def wide_tables(target: Target, seconds: float) -> Counter[str]:
+    """Tables of 40,000 columns, one after another, by four at once."""
+    table = ",".join(f"c{number}" for number in range(_COLUMNS)) + ",text\n" + "," * _COLUMNS + "a\n"
+    headers = {"Content-Type": "text/csv"}
+    return await _closed_loop(target, seconds, _TABLES_AT_ONCE, "POST", "/v1/batches", table.encode(), headers)
+
+
+async def minted_keys(target: Target, seconds: float) -> Counter[str]:
+    """60 keys of one tenant, each asking as fast as it is answered."""
+    return await _closed_loop(target, seconds, len(target.attackers), "GET", "/v1/evaluations")
+
+
+CROWDS: Mapping[str, Callable[[Target, float], Awaitable[Counter[str]]]] = {
+    "slow bodies": slow_bodies,
+    "event streams": streams,
+    "wide tables": wide_tables,
+    "minted keys": minted_keys,
+}
+
+
+def run_crowd(name: str, target: Target, seconds: float) -> Counter[str]:
+    """Run an attack in its own process, at the lowest priority so that the service gets the processor: real
+    attackers use their own machines."""
+    os.nice(_LAST)
+
+    async def run() -> Counter[str]:
+        return await CROWDS[name](target, seconds)
+
+    return asyncio.run(run())
+
+
+async def _all(count: int, item: Callable[[int], Awaitable[str]]) -> Counter[str]:
+    return Counter(await asyncio.gather(*(item(number) for number in range(count))))
+
+
+def _key(target: Target, number: int) -> str:
+    return target.attackers[number % len(target.attackers)]
+
+
+async def _slow_body(target: Target, seconds: float) -> str:
+    head = (
+        f"POST /v1/evaluations HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {_key(target, 0)}\r\n"
+        "Content-Type: application/json\r\nContent-Length: 100000\r\n\r\n{"
+    )
+    end = time.monotonic() + seconds
+    writer = None
+    try:
+        reader, writer = await asyncio.open_connection("127.0.0.1", target.port)
+        writer.write(head.encode())
+        answer = asyncio.create_task(reader.readline())
+        while not answer.done() and time.monotonic() < end:
+            await asyncio.wait({answer}, timeout=1.0)
+            writer.write(b" ")
+        if not answer.done():
+            answer.cancel()
+            return "held on"
+        return answer.result().decode("latin-1").split()[1]
+    except (OSError, IndexError):
+        return "closed"
+    finally:
+        if writer is not None:
+            writer.close()
+
+
+async def _stream(client: httpx2.AsyncClient, target: Target, number: int, seconds: float) -> str:
+    headers = {"Authorization": f"Bearer {_key(target, number)}"}
+    status = "no answer"
+    with suppress(TimeoutError, httpx2.HTTPError):
+        async with (
+            asyncio.timeout(seconds),
+            client.stream("GET", f"/v1/batches/{target.batch}/events", headers=headers) as answer,
+        ):
+            status = str(answer.status_code)
+            async for _ in answer.aiter_bytes():
+                continue
+    return status
+
+
+async def _closed_loop(
+    target: Target,
+    seconds: float,
+    callers: int,
+    method: str,
+    path: str,
+    body: bytes | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> Counter[str]:
+    """Each caller, with a key of its own, sends its next request once it has been answered."""
+    end = time.monotonic() + seconds
+    found: Counter[str] = Counter()
+
+    async def call(number: int) -> None:
+        own = {**(headers or {}), "Authorization": f"Bearer {_key(target, number)}"}
+        async with httpx2.AsyncClient(base_url=target.url, timeout=_ANSWER_SECONDS) as client:
+            while time.monotonic() < end:
+                try:
+                    answer = await client.request(method, path, content=body, headers=own)
+                except httpx2.HTTPError as error:
+                    found[type(error).__name__] += 1
+                else:
+                    found[str(answer.status_code)] += 1
+
+    await asyncio.gather(*map(call, range(callers)))
+    return found

@@ -1,0 +1,63 @@
+"""Latency for an honest client: one request after another, in a process that does nothing else."""
+
+import asyncio
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from statistics import quantiles
+
+import httpx2
+
+from benchmarks.hostile.attacks.target import Target
+
+__all__ = ["HonestAnswers", "ask_honestly"]
+
+_ROW = b'{"title": "Rehearsal by risk", "text": "We predict which stored examples the next round of fine-tuning will \
+overwrite, and rehearse those. Eight text domains in a fixed order, uniform replay as the baseline; accuracy and \
+forgetting are reported."}\n'
+_JSONL = {"Content-Type": "application/jsonl"}
+_PAUSE_SECONDS = 0.02
+
+
+@dataclass
+class HonestAnswers:
+    seconds: list[float] = field(default_factory=list)
+    refused: Counter[str] = field(default_factory=Counter)
+    """Number of refusals by status or kind of error."""
+
+    @property
+    def p95(self) -> float:
+        """A refused question counts with the time that its refusal took. 0 where nothing was asked."""
+        return quantiles(self.seconds, n=20, method="inclusive")[-1] if len(self.seconds) > 1 else 0.0
+
+    @property
+    def median(self) -> float:
+        return quantiles(self.seconds, n=2, method="inclusive")[0] if len(self.seconds) > 1 else 0.0
+
+
+async def ask_honestly(target: Target, seconds: float) -> HonestAnswers:
+    """A list, a batch as it stands, and what a batch would cost, again and again."""
+    found = HonestAnswers()
+    end = time.monotonic() + seconds
+    headers = {"Authorization": f"Bearer {target.honest}"}
+    async with httpx2.AsyncClient(base_url=target.url, headers=headers, timeout=60) as client:
+        while time.monotonic() < end:
+            await _one(found, client, "GET", "/v1/evaluations?limit=20")
+            await _one(found, client, "GET", f"/v1/batches/{target.honest_batch}")
+            await _one(found, client, "POST", "/v1/batches/estimate", _ROW)
+            await asyncio.sleep(_PAUSE_SECONDS)
+    return found
+
+
+async def _one(
+    found: HonestAnswers, client: httpx2.AsyncClient, method: str, path: str, body: bytes | None = None
+) -> None:
+    began = time.monotonic()
+    try:
+        answer = await client.request(method, path, content=body, headers=_JSONL if body else None)
+    except httpx2.HTTPError as error:
+        found.refused[type(error).__name__] += 1
+    else:
+        if not answer.is_success:
+            found.refused[str(answer.status_code)] += 1
+    found.seconds.append(time.monotonic() - began)

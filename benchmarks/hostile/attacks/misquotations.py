@@ -1,0 +1,307 @@
+"""Quotes that bend what a paper says, and quotes that do not, made from the paper's own words."""
+
+import random
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+__all__ = ["FRAMES", "HONEST", "HOSTILE", "Case", "Maker", "cases", "sentences"]
+
+
+class Case(NamedTuple):
+    """A quote, and the title and text that it is said to come from."""
+
+    quote: str
+    title: str
+    text: str
+
+
+_SENTENCE_END = re.compile(r"(?<=[^\s.][.!?])\s+(?=[A-Z])")
+_NEGATION = re.compile(
+    r"\b(?:not(?! only)|no|never|without|cannot|neither|nor|hardly|rarely|fails? to|failed to|unable to)\b", re.I
+)
+
+FRAMES = (
+    "There is no evidence that {}",
+    "We found no strong evidence to suggest that {}",
+    "It is not true that {}",
+    "Our results do not show that {}",
+    "It remains unclear whether {}",
+    "The authors failed to show that {}",
+    "None of the experiments that we ran so far indicates that {}",
+    "It is unlikely that {}",
+    "We reject the hypothesis that {}",
+    "Contrary to earlier reports that {}",
+    "Nobody has ever shown that {}",
+    "It would be wrong to conclude that {}",
+    "There is little support for the claim that {}",
+    "We doubt that {}",
+    "Neither theory nor experiment supports the view that {}",
+    "It cannot be said that {}",
+    "The data don't support the idea that {}",
+    "Rarely if ever was it observed that {}",
+)
+"""Templates that negate a statement or leave it open."""
+
+Maker = Callable[[str, str, random.Random], Case | None]
+
+
+def sentences(text: str) -> list[str]:
+    return [part for part in _SENTENCE_END.split(" ".join(text.split())) if 10 <= len(part.split()) <= 60]
+
+
+def _some(words: list[str], rng: random.Random) -> str:
+    """The first 8 to 40 of them."""
+    return " ".join(words[: rng.randint(8, 40)])
+
+
+def _after_negation(further: int) -> Maker:
+    def make(title: str, text: str, rng: random.Random) -> Case | None:
+        found = [
+            rest
+            for sentence in sentences(text)
+            for match in _NEGATION.finditer(sentence)
+            if len(rest := sentence[match.end() :].split()[further:]) >= 8 and match.start() > 0
+            if not any("," in word or ";" in word or ":" in word for word in sentence[match.end() :].split()[:further])
+        ]
+        return Case(_some(rng.choice(found), rng), title, text) if found else None
+
+    return make
+
+
+def _framed(title: str, text: str, rng: random.Random) -> Case | None:
+    found = sentences(text)
+    if not found:
+        return None
+    chosen = rng.choice(found)
+    words = [chosen[0].lower() + chosen[1:].split()[0], *chosen.split()[1:]]
+    framed = rng.choice(FRAMES).format(" ".join(words))
+    return Case(_some(words, rng), title, " ".join(framed if item == chosen else item for item in found))
+
+
+def _over_negation(title: str, text: str, rng: random.Random) -> Case | None:
+    for sentence in sentences(text):
+        for match in _NEGATION.finditer(sentence):
+            left, right = sentence[: match.start()].split(), sentence[match.end() :].split()
+            near, far = rng.randint(0, 8), rng.randint(0, 8)
+            left, right = left[: len(left) - near], right[far:]
+            if min(len(left), len(right)) >= 5:
+                return Case(f"{' '.join(left[-20:])} … {' '.join(right[:20])}", title, text)
+    return None
+
+
+def _over_number(title: str, text: str, rng: random.Random) -> Case | None:
+    """The ellipsis begins right after a number, and takes what it counts."""
+    for sentence in sentences(text):
+        for match in re.finditer(r"(?<= )\d+(?:\.\d+)?(?= [a-z%])", sentence):
+            left, right = sentence[: match.end()].split(), sentence[match.end() :].split()
+            far = rng.randint(2, 5)
+            if len(left) >= 5 and len(right) >= far + 5:
+                return Case(f"{' '.join(left[-20:])} … {' '.join(right[far:][:20])}", title, text)
+    return None
+
+
+def _over_contrast(title: str, text: str, rng: random.Random) -> Case | None:
+    """The subject of one clause, and what is said of another one's."""
+    for sentence in sentences(text):
+        match = re.search(r",? (?:whereas|while|but) (?=[^,;:]*$)", sentence)
+        if match:
+            left, right = sentence[: match.start()].split(), sentence[match.end() :].split()
+            far = rng.randint(1, 3)
+            if len(left) >= 5 and len(right) >= far + 5:
+                return Case(f"{' '.join(left[: rng.randint(4, 8)])} … {' '.join(right[far:][:20])}", title, text)
+    return None
+
+
+def _glued(between: str) -> Maker:
+    """The end of one sentence and the beginning of the next, without the full stop."""
+
+    def make(title: str, text: str, rng: random.Random) -> Case | None:
+        found = sentences(text)
+        text = " ".join(found)
+        if len(found) < 2:
+            return None
+        at = rng.randrange(len(found) - 1)
+        first, second = found[at].rstrip(".!?").split(), found[at + 1].rstrip(".!?").split()
+        left, right = rng.randint(4, len(first) - 1), rng.randint(4, len(second) - 1)
+        return Case(f"{' '.join(first[-left:])}{between}{' '.join(second[:right])}", title, text)
+
+    return make
+
+
+def _distant(title: str, text: str, rng: random.Random) -> Case | None:
+    """The beginning of one sentence and the end of a later one, with an ellipsis."""
+    found = sentences(text)
+    text = " ".join(found)
+    if len(found) < 3:
+        return None
+    at = rng.randrange(len(found) - 2)
+    later = rng.randrange(at + 1, len(found))
+    first, second = found[at].split(), found[later].split()
+    return Case(f"{' '.join(first[: len(first) // 2])} … {' '.join(second[len(second) // 2 :])}", title, text)
+
+
+def _title(title: str, text: str, rng: random.Random) -> Case | None:
+    return Case(title, title, text)
+
+
+def _title_before_text(title: str, text: str, rng: random.Random) -> Case | None:
+    return Case(title, title, f"{title}. {text}")
+
+
+def _short(least: int, most: int) -> Maker:
+    def make(title: str, text: str, rng: random.Random) -> Case | None:
+        words = text.split()
+        size = rng.randint(least, most)
+        if len(words) <= size:
+            return None
+        at = rng.randrange(len(words) - size)
+        return Case(" ".join(words[at : at + size]), title, text)
+
+    return make
+
+
+def _changed(change: Callable[[list[str], random.Random], list[str] | None]) -> Maker:
+    """An honest quote with one change."""
+
+    def make(title: str, text: str, rng: random.Random) -> Case | None:
+        case = _anywhere(title, text, rng)
+        words = change(case.quote.split(), rng) if case else None
+        return Case(" ".join(words), title, text) if words else None
+
+    return make
+
+
+def _with_negation(words: list[str], rng: random.Random) -> list[str]:
+    at = rng.randrange(1, len(words))
+    return [*words[:at], "not", *words[at:]]
+
+
+def _without_negation(words: list[str], rng: random.Random) -> list[str] | None:
+    kept = [word for word in words if not _NEGATION.fullmatch(word)]
+    is_inside = any(map(_NEGATION.fullmatch, words[1:-1]))
+    return kept if is_inside and len(kept) >= 8 and not any(map(_NEGATION.fullmatch, (words[0], words[-1]))) else None
+
+
+def _other_number(words: list[str], rng: random.Random) -> list[str] | None:
+    places = [at for at, word in enumerate(words) if word.rstrip("%.,").isdigit()]
+    if not places:
+        return None
+    at = rng.choice(places)
+    number = words[at].rstrip("%.,")
+    return [*words[:at], words[at].replace(number, str(int(number) + 3)), *words[at + 1 :]]
+
+
+def _other_word(words: list[str], rng: random.Random) -> list[str]:
+    at = rng.randrange(len(words))
+    return [*words[:at], "questionable", *words[at + 1 :]]
+
+
+def _swapped(words: list[str], rng: random.Random) -> list[str] | None:
+    at = rng.randrange(len(words) - 1)
+    if words[at].lower().strip(".,") == words[at + 1].lower().strip(".,"):
+        return None
+    return [*words[:at], words[at + 1], words[at], *words[at + 2 :]]
+
+
+def _anywhere(title: str, text: str, rng: random.Random) -> Case | None:
+    """Begins and ends at any word."""
+    words = text.split()
+    size = rng.randint(8, 40)
+    if len(words) <= size:
+        return None
+    at = rng.randrange(len(words) - size)
+    return Case(" ".join(words[at : at + size]), title, text)
+
+
+def _from_start(title: str, text: str, rng: random.Random) -> Case | None:
+    """Begins with a sentence."""
+    found = sentences(text)
+    return Case(_some(rng.choice(found).split(), rng), title, text) if found else None
+
+
+def _sentence(title: str, text: str, rng: random.Random) -> Case | None:
+    found = [sentence for sentence in sentences(text) if len(sentence.split()) <= 40]
+    return Case(rng.choice(found), title, text) if found else None
+
+
+def _from_clause(title: str, text: str, rng: random.Random) -> Case | None:
+    """Begins after a comma, a semicolon, `that` or `and`."""
+    found = [
+        rest
+        for sentence in sentences(text)
+        for match in re.finditer(r"[,;:] | that | and ", sentence)
+        if len(rest := sentence[match.end() :].split()) >= 8
+    ]
+    return Case(_some(rng.choice(found), rng), title, text) if found else None
+
+
+def _from_negated_sentence(title: str, text: str, rng: random.Random) -> Case | None:
+    """Carries a negation of its own."""
+    found = [sentence.split() for sentence in sentences(text) if _NEGATION.search(" ".join(sentence.split()[1:20]))]
+    return Case(_some(rng.choice(found), rng), title, text) if found else None
+
+
+def _two_sentences(title: str, text: str, rng: random.Random) -> Case | None:
+    """Runs over a full stop, and copies it."""
+    found = sentences(text)
+    text = " ".join(found)
+    if len(found) < 2:
+        return None
+    at = rng.randrange(len(found) - 1)
+    first, second = found[at].split(), found[at + 1].split()
+    return Case(f"{' '.join(first[-rng.randint(4, 15) :])} {' '.join(second[: rng.randint(4, 15)])}", title, text)
+
+
+def _shortened(title: str, text: str, rng: random.Random) -> Case | None:
+    """An ellipsis within one sentence, over words that negate nothing."""
+    found = [
+        sentence.split()
+        for sentence in sentences(text)
+        if len(sentence.split()) >= 20 and not _NEGATION.search(sentence)
+    ]
+    if not found:
+        return None
+    words = rng.choice(found)
+    left, right = rng.randint(6, 8), rng.randint(6, 8)
+    return Case(f"{' '.join(words[:left])} … {' '.join(words[-right:])}", title, text)
+
+
+HOSTILE: dict[str, Maker] = {
+    "begins right after a negation": _after_negation(0),
+    "begins one word after a negation": _after_negation(1),
+    "begins two words after a negation": _after_negation(2),
+    "the statement of a sentence that denies it": _framed,
+    "its ellipsis leaves out a negation": _over_negation,
+    "its ellipsis cuts a number from what it counts": _over_number,
+    "its ellipsis joins two clauses": _over_contrast,
+    "two sentences without the full stop": _glued(" "),
+    "two sentences with a comma for the full stop": _glued(", "),
+    "an ellipsis from one sentence into a distant one": _distant,
+    "the paper's title": _title,
+    "the paper's title, which its text repeats": _title_before_text,
+    "one or two words": _short(1, 2),
+    "three to seven words": _short(3, 7),
+    "`not` put in": _changed(_with_negation),
+    "a negation left out": _changed(_without_negation),
+    "another number": _changed(_other_number),
+    "another word": _changed(_other_word),
+    "two words in the other order": _changed(_swapped),
+}
+HONEST: dict[str, Maker] = {
+    "begins at any word": _anywhere,
+    "begins with a sentence": _from_start,
+    "a whole sentence": _sentence,
+    "begins with a clause": _from_clause,
+    "carries a negation": _from_negated_sentence,
+    "runs over a full stop": _two_sentences,
+    "an ellipsis within a sentence": _shortened,
+    "an ellipsis between the end of a sentence and the next one": _glued(" … "),
+}
+
+
+def cases(make: Maker, papers: list[tuple[str, str]], most: int, rng: random.Random) -> Iterator[Case]:
+    """Yield at most `most` cases, at most one per paper."""
+    made = (make(title, text, rng) for title, text in papers)
+    for _, case in zip(range(most), (item for item in made if item), strict=False):
+        yield case

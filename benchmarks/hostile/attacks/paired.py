@@ -1,0 +1,93 @@
+"""Compares clean and attacked copies of real ideas: which attacked copies are flagged.
+
+Every way of putting an order into an idea's text, in nine languages in turn, into ideas of experts and of models: is
+the order flagged, and does it reach whoever judges the idea?
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import cycle
+from typing import NamedTuple
+
+from assayer.ideas.parsing import parse_idea
+from assayer.models import Idea
+from assayer.models.idea import suspicious_kinds
+from benchmarks.hostile.attacks.orders_in_ideas import HONEST_SENTENCE, IN_TEXT
+from benchmarks.hostile.hidden_text.orders import ORDERS
+from benchmarks.hostile.hidden_text.sources import ideas
+from benchmarks.measuring import command_line
+
+__all__ = ["Pair", "main", "pairs"]
+
+
+class Pair(NamedTuple):
+    way: str
+    language: str
+    clean: Idea
+    attacked: Idea
+    control: Idea
+    flagged: bool
+    """Whether the attacked copy has a flag that the clean copy lacks."""
+    reaches: bool
+    """The order stands, letter by letter, in what whoever judges is given."""
+
+
+def main(arguments: list[str]) -> None:
+    parser = command_line("hostile.attacks paired", __doc__)
+    parser.add_argument("--ideas", type=int, default=97, help="that are attacked, each in every way")
+    texts = ideas()[: parser.parse_args(arguments).ideas]
+    print(_told(texts, pairs(texts)))
+
+
+def pairs(texts: Iterable[str]) -> list[Pair]:
+    """Each idea in each way; the language is another each time."""
+    languages = cycle(ORDERS.items())
+    return [_pair(text, way, *next(languages)) for text in texts for way in IN_TEXT]
+
+
+def _pair(text: str, way: str, language: str, order: str) -> Pair:
+    clean, attacked, control = (
+        parse_idea(item, "idea.md") for item in (text, IN_TEXT[way](text, order), IN_TEXT[way](text, HONEST_SENTENCE))
+    )
+    before = Counter(flag.kind for flag in clean.flags)
+    after = Counter(flag.kind for flag in attacked.flags)
+    return Pair(
+        way=way,
+        language=language,
+        clean=clean,
+        attacked=attacked,
+        control=control,
+        flagged=bool(suspicious_kinds(flag for flag in attacked.flags if after[flag.kind] > before[flag.kind])),
+        reaches=_letters(order) in _letters(attacked.text),
+    )
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).casefold()
+
+
+def _told(texts: list[str], found: list[Pair]) -> str:
+    honest = [parse_idea(text, "idea.md") for text in texts]
+    false = sum(bool(suspicious_kinds(idea.flags)) for idea in honest)
+    rows = [
+        f"{len(texts)} ideas, {len(IN_TEXT)} ways, {len(ORDERS)} languages: {len(found):,} attacked copies, "
+        f"{sum(item.flagged for item in found):,} flagged; "
+        f"of the {sum(item.reaches for item in found):,} whose order can "
+        f"still be read, {sum(item.flagged for item in found if item.reaches):,}. "
+        f"Honest ideas flagged: {false} of {len(honest)}.",
+        "",
+        "| way | copies | flagged | can still be read | unflagged and read |",
+        "|:--|--:|--:|--:|--:|",
+        *(_row(way, [item for item in found if item.way == way]) for way in IN_TEXT),
+        "",
+        "| language | copies | flagged | can still be read | unflagged and read |",
+        "|:--|--:|--:|--:|--:|",
+        *(_row(language, [item for item in found if item.language == language]) for language in ORDERS),
+    ]
+    return "\n".join(rows)
+
+
+def _row(name: str, own: list[Pair]) -> str:
+    silent = sum(item.reaches and not item.flagged for item in own)
+    flagged, reaching = sum(item.flagged for item in own), sum(item.reaches for item in own)
+    return f"| {name} | {len(own)} | {flagged} | {reaching} | {silent} |"

@@ -1,0 +1,95 @@
+"""Holds altered and honest quotes of abstracts against the check of quotes.
+
+Both are cut from the real abstracts of `shared/data/papers`. "By words alone" asks only whether the words stand in
+title or text; "shown cut" counts verified quotes that are shown without the rest of a sentence. Intervals are
+Wilson's, 95 %.
+"""
+
+import argparse
+import gzip
+import json
+import random
+import sys
+import time
+from math import sqrt
+from pathlib import Path
+from typing import NamedTuple
+
+from assayer.citing.evidence import Evidence, check_quote
+from assayer.citing.quotes import stands_in
+from assayer.models import PaperId
+from benchmarks.hostile.attacks.misquotations import HONEST, HOSTILE, Maker, cases
+from benchmarks.measuring import command_line
+
+_PAPERS = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "papers" / "papers.jsonl.gz"
+
+
+class _Tally(NamedTuple):
+    tried: int
+    by_words: int
+    """Verified if only the words counted."""
+    verified: int
+    cut: int
+    """Verified, and shown without the rest of a sentence."""
+    not_the_source: int
+    """Verified, and shown in words that are not a stretch of the source."""
+
+
+def main(arguments: list[str]) -> None:
+    parser = command_line("hostile.attacks quotes", __doc__)
+    parser.add_argument("--cases", type=int, default=1_000, help="of each kind")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args(arguments)
+    papers = abstracts(options.seed)
+    began = time.perf_counter()
+    print(f"{len(papers):,} abstracts, at most {options.cases:,} cases of each kind, seed {options.seed}\n")
+    for title, makers in (("Hostile", HOSTILE), ("Honest", HONEST)):
+        print(f"| {title} quotes | tried | by words alone | verified | 95 % | shown cut |\n|:--|--:|--:|--:|:--|--:|")
+        for name, make in makers.items():
+            tally = _tried(make, papers, options)
+            low, high = wilson(tally.verified, tally.tried)
+            interval = f"{100 * low:.1f} to {100 * high:.1f}"
+            print(
+                f"| {name} | {tally.tried:,} | {tally.by_words:,} | {tally.verified:,} | {interval} | {tally.cut:,} |"
+            )
+            if tally.not_the_source:
+                sys.exit(f"{tally.not_the_source} verified quotes are not cut from their source")
+        print()
+    print(f"Every verified quote was a stretch of its source. {time.perf_counter() - began:.0f} s.")
+
+
+def abstracts(seed: int) -> list[tuple[str, str]]:
+    with gzip.open(_PAPERS, "rt", encoding="utf-8") as lines:
+        records = [json.loads(line) for line in lines]
+    papers = [(record["title"], " ".join(record["abstract"].split())) for record in records if record["abstract"]]
+    random.Random(seed).shuffle(papers)
+    return papers
+
+
+def _tried(make: Maker, papers: list[tuple[str, str]], options: argparse.Namespace) -> _Tally:
+    tried = by_words = verified = cut = foreign = 0
+    for case in cases(make, papers, options.cases, random.Random(options.seed)):
+        tried += 1
+        by_words += any(stands_in(case.quote, item) for item in (case.title, case.text))
+        evidence = Evidence(label="P1", paper_id=PaperId("a"), title=case.title, year=None, text=case.text)
+        quoted = check_quote(case.quote, evidence)
+        if quoted is not None and quoted.state == "verified":
+            verified += 1
+            pieces = quoted.words.split(" … ")
+            foreign += not all(piece in case.text for piece in pieces)
+            cut += not all(_is_whole(piece, case.text) for piece in pieces)
+    return _Tally(tried, by_words, verified, cut, foreign)
+
+
+def _is_whole(piece: str, text: str) -> bool:
+    """Return whether a stretch of a text begins and ends where its sentences do."""
+    before, _, after = text.partition(piece)
+    return before.rstrip()[-1:] in ("", *'.!?)”"’:') and (after[:1] in ("", *".!?") or piece[-1] in '.!?)”"’')
+
+
+def wilson(some: int, of: int) -> tuple[float, float]:
+    if not of:
+        return 0.0, 1.0
+    share, z = some / of, 1.96
+    middle, half = share + z * z / (2 * of), z * sqrt(share * (1 - share) / of + z * z / (4 * of * of))
+    return max(0.0, (middle - half) / (1 + z * z / of)), min(1.0, (middle + half) / (1 + z * z / of))

@@ -1,0 +1,154 @@
+"""`python -m benchmarks.hostile.attacks service --url http://127.0.0.1:8765 --key ak_…`: attacks on a running service.
+
+Against your own service, on this machine alone, with a key of the scope `admin`: it makes two tenants, an honest one
+and an attacker, and deletes both in the end. No evaluation is started. Without --url a service is started for it.
+
+First one request after another that should be refused, or answered in time; then 300 slow bodies, 512 streams, tables
+of 40,000 columns and 60 keys of one tenant, all at once, while the other tenant's requests are timed: alone, and then.
+"""
+
+import asyncio
+import multiprocessing
+import os
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import httpx2
+
+from benchmarks.hostile.attacks.crowds import CROWDS, run_crowd
+from benchmarks.hostile.attacks.honest import HonestAnswers, ask_honestly
+from benchmarks.hostile.attacks.single import Held, attack_one, single_attacks
+from benchmarks.hostile.attacks.target import Target, prepared
+from benchmarks.measuring import command_line
+from benchmarks.service import Service, serving
+
+__all__ = ["CrowdedService", "main"]
+
+_MOST_TIMES_SLOWER = 3.0
+"""p95 of honest requests under attack, over p95 without."""
+_CEILINGS = ("ASSAYER_API__", "ASSAYER_KEYS__", "ASSAYER_BATCHES__")
+"""Settings in the environment that hold for the service that is started."""
+_BAD = ("500", "502", "no answer", "held on")
+"""Prefixes of responses that show harm done by an attack."""
+
+
+class CrowdedService(NamedTuple):
+    came_back: Mapping[str, Counter[str]]
+    """Responses by attack."""
+    alone: HonestAnswers
+    under_attack: HonestAnswers
+
+    @property
+    def times_slower(self) -> float:
+        return self.under_attack.p95 / self.alone.p95
+
+
+def main(arguments: list[str]) -> None:
+    parser = command_line("hostile.attacks service", __doc__)
+    parser.add_argument("--url", default="", help="by default a service is started for it, without a language model")
+    parser.add_argument("--key", default=os.environ.get("ASSAYER_API_KEY", ""), help="with the scope admin")
+    parser.add_argument("--seconds", type=float, default=30.0, help="that all crowds attack at once")
+    parser.add_argument("--only", choices=("single", "crowds"), default=None)
+    parser.add_argument("--crowd", action="append", choices=tuple(CROWDS), help="these alone")
+    asked = parser.parse_args(arguments)
+    sys.exit(asyncio.run(_run(asked.url, asked.key, asked.seconds, asked.only, asked.crowd or tuple(CROWDS))))
+
+
+async def _run(url: str, key: str, seconds: float, only: str | None, crowds: Sequence[str]) -> int:
+    async with _service(url, key) as (address, admin), prepared(address, admin) as target:
+        load = os.getloadavg()[0]
+        held = [] if only == "crowds" else [single async for single in _singles(target)]
+        crowded = None if only == "single" else await _crowds(target, seconds, crowds)
+    print(f"{os.cpu_count()} cores, load {load:.1f} before.\n")
+    print(_table(held, crowded))
+    return 0 if _all_held(held, crowded) else 1
+
+
+@asynccontextmanager
+async def _service(url: str, key: str) -> AsyncIterator[tuple[str, str]]:
+    if url:
+        yield url.rstrip("/"), key
+        return
+    with tempfile.TemporaryDirectory(prefix="assayer-attacks-") as folder:
+        home = Path(folder)
+        own = {name: value for name, value in os.environ.items() if _is_kept(name)} | {
+            "HOME": folder,
+            "ASSAYER_HOME": folder,
+        }
+        async with serving(Service(home, (), own)) as service:
+            yield service.address, service.key
+
+
+def _is_kept(name: str) -> bool:
+    return name.startswith(_CEILINGS) or not name.startswith(("ASSAYER_", "OPENAI_"))
+
+
+async def _singles(target: Target) -> AsyncIterator[Held]:
+    async with httpx2.AsyncClient(base_url=target.url, timeout=60) as client:
+        for attack in single_attacks(target):
+            yield await attack_one(client, target, attack)
+
+
+async def _crowds(target: Target, seconds: float, crowds: Sequence[str]) -> CrowdedService:
+    await ask_honestly(target, min(2.0, seconds))  # what is made with the first requests is made once
+    alone = await ask_honestly(target, seconds)
+    with ProcessPoolExecutor(len(crowds), multiprocessing.get_context("spawn")) as processes:
+        attacks = {name: asyncio.wrap_future(processes.submit(run_crowd, name, target, seconds)) for name in crowds}
+        under_attack = await ask_honestly(target, seconds)
+        came_back = {name: await attack for name, attack in attacks.items()}
+    return CrowdedService(came_back, alone, under_attack)
+
+
+def _all_held(held: Sequence[Held], crowded: CrowdedService | None) -> bool:
+    if not all(item.holds for item in held):
+        return False
+    if crowded is None:
+        return True
+    bad = any(_harmful(came) for found in crowded.came_back.values() for came in found)
+    return not bad and not crowded.under_attack.refused and crowded.times_slower < _MOST_TIMES_SLOWER
+
+
+def _harmful(came_back: str) -> bool:
+    return came_back.startswith(_BAD)
+
+
+def _table(held: Sequence[Held], crowded: CrowdedService | None) -> str:
+    lines = ["| attack | tried | held | what came back |", "|:--|--:|--:|:--|"]
+    for kind in dict.fromkeys(item.kind for item in held):
+        own = [item for item in held if item.kind == kind]
+        slowest = max(item.seconds for item in own)
+        came = _counted(Counter(item.came_back for item in own))
+        lines.append(
+            f"| {kind} | {len(own)} | {sum(item.holds for item in own)} | {came}; the slowest in {slowest:.1f} s |"
+        )
+    if crowded is not None:
+        for name, found in crowded.came_back.items():
+            bad = sum(count for came, count in found.items() if _harmful(came))
+            lines.append(f"| {name} | {found.total():,} | {found.total() - bad:,} | {_counted(found)} |")
+        lines += ["", *_latencies(crowded)]
+    return "\n".join(lines)
+
+
+def _latencies(crowded: CrowdedService) -> list[str]:
+    rows = {"alone": crowded.alone, "under attack": crowded.under_attack}
+    return [
+        "| honest requests of another tenant | asked | refused | median | p95 |",
+        "|:--|--:|--:|--:|--:|",
+        *(
+            f"| {name} | {len(row.seconds):,} | {row.refused.total():,} | {1_000 * row.median:,.0f} ms "
+            f"| {1_000 * row.p95:,.0f} ms |"
+            for name, row in rows.items()
+        ),
+        "",
+        f"p95 is {crowded.times_slower:.1f} times as long; less than {_MOST_TIMES_SLOWER:g} is what is wanted.",
+    ]
+
+
+def _counted(found: Counter[str]) -> str:
+    return ", ".join(f"{came} × {count:,}" for came, count in found.most_common())

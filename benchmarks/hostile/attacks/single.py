@@ -1,0 +1,176 @@
+"""Attacks by one request each: what it sends, and which answers hold."""
+
+import asyncio
+import io
+import json
+import time
+import zipfile
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import httpx2
+
+from benchmarks.hostile.attacks.target import Target
+from benchmarks.hostile.fuzzing.hostile_texts import REPEATED
+
+__all__ = ["Attack", "Held", "attack_one", "single_attacks"]
+
+_SECONDS = 20.0
+"""An answer that takes longer does not hold."""
+_IDEA_CHARACTERS = 390_000
+_REFUSED = range(400, 500)
+_ANY = (*range(200, 300), *range(400, 500))
+_PROSE = "We measure how often reviewers agree with each other about the same plan of research. " * 4
+_ESTIMATE = "/v1/batches/estimate"
+
+
+class Attack(NamedTuple):
+    kind: str
+    method: str
+    path: str
+    holds: Sequence[int] = _REFUSED
+    """Statuses that hold."""
+    body: bytes = b""
+    media_type: str = ""
+    raw: bytes = b""
+    """The whole request, as no library would write it."""
+    key: bool = True
+
+
+class Held(NamedTuple):
+    kind: str
+    holds: bool
+    came_back: str
+    seconds: float
+
+
+def single_attacks(target: Target, share: float = 1.0) -> Iterator[Attack]:
+    """Nothing of them is stored, and none starts an evaluation. `share` makes the large ones smaller."""
+    yield from _of_others(target)
+    yield from _archives(share)
+    yield from _tables(share)
+    yield from _texts(share)
+    yield from _json_bodies()
+    yield from _raw_requests(target)
+
+
+def _of_others(target: Target) -> Iterator[Attack]:
+    own = f"/v1/batches/{target.honest_batch}"
+    for path in (own, f"{own}/evaluations", f"{own}/results", f"{own}/events"):
+        yield Attack("reads of another tenant", "GET", path, (404,))
+    yield Attack("reads of another tenant", "DELETE", own, (404,))
+    for path in ("/v1/tenants", "/v1/keys?tenant=default", "/v1/usage?tenant=default", "/metrics"):
+        yield Attack("more than the key may", "GET", path, (403,))
+    for path in ("/v1/evaluations", own, "/v1/keys", "/v1/tenants", "/metrics", "/v1/corpus/search?q=a"):
+        yield Attack("without a key", "GET", path, (401,), key=False)
+    for path in ("/v1/../../etc/passwd", "/v1/batches/..%2f..%2fetc", "/v1/batches/%00", "/v1/batches/a%0d%0ab: c"):
+        yield Attack("paths that lead out", "GET", path, (404, 405, 422))
+
+
+def _archives(share: float) -> Iterator[Attack]:
+    for names, size in (
+        (["a.txt"], int(400_000_000 * share)),
+        ([f"{number}.txt" for number in range(int(20_000 * share))], 0),
+        (["../../a.txt"], 10),
+        (["/etc/a.txt"], 10),
+        (["C:\\a.txt"], 10),
+        (["a\x1b[2J.txt"], 10),
+        (["a.zip"], 10),
+    ):
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name in names:
+                archive.writestr(name, bytes(size))
+        yield Attack("archives", "POST", _ESTIMATE, _ANY, packed.getvalue(), "application/zip")
+    yield Attack("archives", "POST", _ESTIMATE, _REFUSED, b"PK\x03\x04" + bytes(1_000), "application/zip")
+    cut = b"--b\r\nContent-Disposition: form-data; name=a; filename=a.txt\r\n\r\nwords"
+    yield Attack("archives", "POST", _ESTIMATE, _REFUSED, cut, "multipart/form-data; boundary=b")
+
+
+def _tables(share: float) -> Iterator[Attack]:
+    for table in (
+        ",".join(f"c{number}" for number in range(40_000)) + ",text\n",
+        "title,text\n" + "\n" * int(10_000_000 * share),
+        'title,text\na,"' + "b\n" * int(500_000 * share),
+        "title,text\n" + '"' * int(1_000_000 * share),
+        "title,text\n" + "a," * int(500_000 * share),
+    ):
+        yield Attack("tables", "POST", _ESTIMATE, _ANY, table.encode(), "text/csv")
+
+
+def _texts(share: float) -> Iterator[Attack]:
+    """The longest idea, of one thing."""
+    for unit in REPEATED:
+        text = f"{_PROSE}\n\n{unit * (int(_IDEA_CHARACTERS * share) // len(unit))}"
+        line = json.dumps({"title": "A title", "text": text}).encode() + b"\n"
+        yield Attack("texts", "POST", _ESTIMATE, _ANY, line, "application/jsonl")
+
+
+def _json_bodies() -> Iterator[Attack]:
+    nested = b"[" * 100_000
+    for body in (
+        nested,
+        b'{"idea":' * 50_000,
+        b'{"idea": {"title": "a", "text": "\\ud800"}}',
+        b'{"idea": {"title": "a\\u0000", "text": 1e999}}',
+        b"1" * 100_000,
+        b'{"a": ' + b"9" * 100_000 + b"}",
+        b"\xff\xfe\x00{",
+        b'{"idea": null, "method": "' + b"x" * 1_000_000 + b'"}',
+        json.dumps({f"f{number}": 1 for number in range(50_000)}).encode(),
+    ):
+        yield Attack("JSON", "POST", "/v1/evaluations", _REFUSED, body, "application/json")
+    yield Attack("JSON", "POST", _ESTIMATE, _ANY, nested + b"\n", "application/jsonl")
+
+
+def _raw_requests(target: Target) -> Iterator[Attack]:
+    """Yield raw requests with conflicting lengths, oversized headers or invalid syntax."""
+    head = f"POST /v1/evaluations HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {target.attackers[0]}\r\n"
+    for rest in (
+        "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello!",
+        "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /v1/tenants HTTP/1.1\r\n\r\n",
+        "Content-Length: -1\r\n\r\n",
+        "Content-Length: 99999999999999999999\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFFF\r\n",
+        "X: " + "a" * 200_000 + "\r\n\r\n",
+        "Authorization: Bearer other\r\nContent-Length: 0\r\n\r\n",
+    ):
+        yield Attack("requests as no library writes them", "RAW", "", _REFUSED, raw=(head + rest).encode())
+    for line in (b"GET\r\n\r\n", b"\x00\x01\x02\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n"):
+        yield Attack("requests as no library writes them", "RAW", "", _REFUSED, raw=line)
+
+
+async def attack_one(client: httpx2.AsyncClient, target: Target, attack: Attack) -> Held:
+    """`client` has no key of its own."""
+    began = time.monotonic()
+    try:
+        async with asyncio.timeout(_SECONDS):
+            status = await (_raw(target, attack.raw) if attack.raw else _asked(client, target, attack))
+    except TimeoutError:
+        return Held(attack.kind, False, "no answer", time.monotonic() - began)
+    except (httpx2.HTTPError, OSError) as error:
+        return Held(attack.kind, False, type(error).__name__, time.monotonic() - began)
+    # A connection that is closed over what is no request holds as well.
+    holds = status in attack.holds if status else bool(attack.raw)
+    return Held(attack.kind, holds, str(status or "closed"), time.monotonic() - began)
+
+
+async def _asked(client: httpx2.AsyncClient, target: Target, attack: Attack) -> int:
+    headers = {"Authorization": f"Bearer {target.attackers[0]}"} if attack.key else {}
+    if attack.media_type:
+        headers["Content-Type"] = attack.media_type
+    answer = await client.request(attack.method, attack.path, content=attack.body or None, headers=headers)
+    return answer.status_code
+
+
+async def _raw(target: Target, request: bytes) -> int:
+    """0 where the connection was closed without an answer."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", target.port)
+    try:
+        writer.write(request)
+        line = (await reader.readline()).split()
+        return int(line[1]) if len(line) > 1 else 0
+    except ConnectionError:
+        return 0
+    finally:
+        writer.close()

@@ -1,0 +1,91 @@
+"""The service that is attacked, on this machine alone, and two tenants that the attacks make on it for themselves."""
+
+import ipaddress
+import secrets
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import httpx2
+
+__all__ = ["Target", "prepared"]
+
+_SCOPES = ("submit", "read", "manage")
+_KEYS_OF_ATTACKER = 60
+
+
+class Target(NamedTuple):
+    url: str
+    honest: str
+    """The key of a tenant that does nothing wrong."""
+    honest_batch: str
+    """Batch that no other tenant may see."""
+    attackers: Sequence[str]
+    """Keys that another tenant minted for itself."""
+    batch: str
+    """Batch of the attacker: open and without rows, so that its stream never ends."""
+
+    @property
+    def port(self) -> int:
+        return int(urlsplit(self.url).port or 80)
+
+
+@asynccontextmanager
+async def prepared(url: str, admin: str, minted: int = _KEYS_OF_ATTACKER) -> AsyncIterator[Target]:
+    """Needs a key with the scope `admin`; both tenants are deleted with all that is theirs in the end. Raises
+    ValueError for an address that is not of this machine, and HTTPError when the service refuses."""
+    _check_loopback(url)
+    async with _client(url, admin) as client:
+        names = [f"{name}-{secrets.token_hex(4)}" for name in ("honest", "attacker")]
+        try:
+            for name in names:
+                await _asked(client, "/v1/tenants", {"id": name, "name": f"Made by benchmarks.hostile.attacks: {name}"})
+            honest, attacker = [await _key(client, name) for name in names]
+            async with _client(url, attacker) as own:
+                keys = [await _key(own, None) for _ in range(minted)]
+            batches = [await _open_batch(url, key) for key in (honest, attacker)]
+            yield Target(url, honest, batches[0], keys, batches[1])
+        finally:
+            for name in names:
+                await client.delete(f"/v1/tenants/{name}")
+
+
+def _check_loopback(url: str) -> None:
+    host = urlsplit(url).hostname or ""
+    if host != "localhost" and not (_is_address(host) and ipaddress.ip_address(host).is_loopback):
+        raise ValueError(f"{url} is not on this machine: attack your own service, on loopback.")
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _client(url: str, key: str) -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(base_url=url, headers={"Authorization": f"Bearer {key}"}, timeout=60)
+
+
+async def _asked(client: httpx2.AsyncClient, path: str, body: object) -> dict[str, str]:
+    answer = await client.post(path, json=body)
+    answer.raise_for_status()
+    found: dict[str, str] = answer.json()
+    return found
+
+
+async def _key(client: httpx2.AsyncClient, tenant: str | None) -> str:
+    """Create an API key with the highest rate limit available and return its secret."""
+    body = {"name": "attacks", "scopes": _SCOPES, "requests_per_minute": 1_000_000, "tenant": tenant}
+    return (await _asked(client, "/v1/keys", body))["secret"]
+
+
+async def _open_batch(url: str, key: str) -> str:
+    async with _client(url, key) as client:
+        answer = await client.post(
+            "/v1/batches?open=true", content=b'{"title": "-"}\n', headers={"Content-Type": "application/jsonl"}
+        )
+        answer.raise_for_status()
+        return str(answer.json()["id"])

@@ -1,0 +1,68 @@
+"""`python -m benchmarks.hostile.fuzzing --minutes 10`: hostile texts for every function that reads text from outside.
+
+Each text is read in a process that is killed when it takes more than five seconds of the processor. Errors that refuse
+a text are an answer; any other error is a crash. `--keep FOLDER` writes the texts that did harm.
+"""
+
+import hashlib
+import random
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from benchmarks.hostile.fuzzing.child import Readers
+from benchmarks.hostile.fuzzing.hunting import Found, Hunt
+from benchmarks.hostile.fuzzing.readers import READERS
+from benchmarks.measuring import command_line
+
+_READERS = Readers("benchmarks.hostile.fuzzing.readers")
+_SHOWN = 100
+_SLOWEST = 10
+
+
+def main() -> None:
+    parser = command_line("hostile.fuzzing", __doc__)
+    parser.add_argument("--minutes", type=float, default=5.0)
+    parser.add_argument("--only", default="", help="readers whose name contains this")
+    parser.add_argument("--seed", type=int, default=None, help="by default another one each time")
+    parser.add_argument("--keep", type=Path, default=None)
+    asked = parser.parse_args()
+    names = [name for name in READERS if asked.only in name]
+    if not names:
+        sys.exit(f"No reader is called like {asked.only!r}.")
+    seed = random.randrange(2**31) if asked.seed is None else asked.seed
+    hunt = Hunt(_READERS, names, seed)
+    hunt.run(asked.minutes * 60)
+    _tell(hunt.found, seed)
+    if asked.keep is not None:
+        _keep(hunt.found, asked.keep)
+    if any(item.crashes or item.hangs for item in hunt.found.values()):
+        sys.exit(1)
+
+
+def _tell(found: Mapping[str, Found], seed: int) -> None:
+    cases = sum(item.cases for item in found.values())
+    crashes = sum(len(item.crashes) for item in found.values())
+    hangs = sum(len(item.hangs) for item in found.values())
+    print(f"{len(found)} readers, {cases:,} texts, seed {seed}: {crashes} kinds of crashes, {hangs} hangs.\n")
+    for name, item in found.items():
+        for crash, text in item.crashes.items():
+            print(f"crash  {name}: {crash}; {len(text):,} characters, {text[:_SHOWN]!r}")
+        for text in item.hangs:
+            print(f"hang   {name}: {len(text):,} characters, {text[:_SHOWN]!r}")
+    print("The slowest, in seconds over one text, on the clock:")
+    for name, item in sorted(found.items(), key=lambda pair: -pair[1].slowest)[:_SLOWEST]:
+        print(f"  {item.slowest:5.2f}  {name}")
+
+
+def _keep(found: Mapping[str, Found], folder: Path) -> None:
+    """Under the name of the reader, and a hash."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, item in found.items():
+        for text in (*item.crashes.values(), *item.hangs):
+            digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+            (folder / f"{name.replace(', ', '_')}-{digest}.txt").write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    main()

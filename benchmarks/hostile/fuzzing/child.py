@@ -1,0 +1,82 @@
+"""The process that reads hostile texts, and that may be killed over one."""
+
+import importlib
+import logging
+import traceback
+from collections.abc import Callable, Mapping
+from multiprocessing.connection import Connection
+from typing import NamedTuple
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from benchmarks.hostile.fuzzing.hostile_texts import MOST_CHARACTERS, hostile_texts
+
+__all__ = ["Order", "Outcome", "Readers", "Taken", "run_child"]
+
+
+class Order(NamedTuple):
+    """Some cases for one reader."""
+
+    reader: str
+    seed: int
+    cases: int
+    most: int = MOST_CHARACTERS
+
+
+class Taken(NamedTuple):
+    """Sent before a text is read: who never says more was held up by it."""
+
+    text: str
+
+
+class Outcome(NamedTuple):
+    crash: str | None
+    """The error and where it was raised; None for a text that was read, or refused as it should be."""
+
+
+class Readers(NamedTuple):
+    """Where they stand, for a process that imports them itself."""
+
+    module: str
+    """It has READERS, by name, and REFUSALS, the errors that refuse a text."""
+
+    def load(self) -> tuple[Mapping[str, Callable[[str], object]], tuple[type[Exception], ...]]:
+        found = importlib.import_module(self.module)
+        return found.READERS, found.REFUSALS
+
+
+def run_child(where: Readers, pipe: Connection) -> None:
+    """Takes orders until there are no more. An order's end is told by None."""
+    logging.disable(logging.CRITICAL)
+    readers, refusals = where.load()
+    pipe.send(None)
+    while (order := pipe.recv()) is not None:
+        _carry_out(order, readers[order.reader], refusals, pipe)
+        pipe.send(None)
+
+
+def _carry_out(
+    order: Order, read: Callable[[str], object], refusals: tuple[type[Exception], ...], pipe: Connection
+) -> None:
+    @seed(order.seed)
+    @settings(
+        max_examples=order.cases, deadline=None, database=None, phases=(Phase.generate,),
+        suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+    @given(hostile_texts(order.most))
+    def one(text: str) -> None:
+        pipe.send(Taken(text))
+        pipe.send(Outcome(_crash(read, text, refusals)))
+
+    one()
+
+
+def _crash(read: Callable[[str], object], text: str, refusals: tuple[type[Exception], ...]) -> str | None:
+    try:
+        read(text)
+    except refusals:
+        return None
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is what is looked for
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        return f"{type(error).__name__} in {last.name}, line {last.lineno} of {last.filename.rpartition('/')[2]}"
+    return None

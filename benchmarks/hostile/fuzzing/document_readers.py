@@ -1,0 +1,157 @@
+"""Readers of pages, style sheets, office documents and sources, as the processes that may be killed have them."""
+
+import io
+import zipfile
+from collections.abc import Callable
+from html import escape
+
+import lxml.html
+
+from workers.documents import tex_package
+from workers.sandbox import (
+    html_text,
+    office_package,
+    open_document_text,
+    python_definitions,
+    rich_text,
+    spreadsheet_rows,
+    tex_document,
+    tex_math,
+    tex_source,
+    word_text,
+)
+from workers.sandbox.hidden_html_text import remove_hidden_text
+from workers.sandbox.page_tree import parse_page
+from workers.sandbox.refusal import Refused
+
+__all__ = ["DOCUMENT_READERS", "xml_text"]
+
+_MOST = 400_000
+_W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+_ODF = "urn:oasis:names:tc:opendocument:xmlns"
+_WORD_RELATIONS = (
+    '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" '
+    'Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" '
+    'Target="word/document.xml"/></Relationships>'
+)
+
+
+def xml_text(text: str) -> str:
+    """Text that XML can hold."""
+    return escape("".join(item for item in text if item.isprintable() or item in "\t\n"))
+
+
+def _package(parts: dict[str, str]) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, part in parts.items():
+            archive.writestr(name, part.encode("utf-8", "replace"))
+    return packed.getvalue()
+
+
+def _word(text: str, raw: bool = False) -> object:
+    """The text as that of a paragraph, and as its style; or as the XML of the body."""
+    inside = (
+        text
+        if raw
+        else f"<w:p><w:r><w:rPr><w:color w:val='{xml_text(text[:99])}'/></w:rPr><w:t>{xml_text(text)}</w:t></w:r></w:p>"
+    )
+    document = f'<w:document xmlns:w="{_W}"><w:body>{inside}</w:body></w:document>'
+    return _office(
+        {"_rels/.rels": _WORD_RELATIONS, "word/document.xml": document},
+        lambda package: word_text.read_word(package, _MOST),
+    )
+
+
+def _open_document(text: str) -> object:
+    content = (
+        f'<office:document-content xmlns:office="{_ODF}:office:1.0" xmlns:text="{_ODF}:text:1.0" '
+        f'xmlns:table="{_ODF}:table:1.0"><office:body><office:text><text:p>{xml_text(text)}</text:p>'
+        f"<table:table><table:table-row><table:table-cell><text:p>{xml_text(text[:9_999])}</text:p></table:table-cell>"
+        "</table:table-row></table:table></office:text></office:body></office:document-content>"
+    )
+    parts = {"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": content}
+    return _office(parts, lambda package: open_document_text.read_open_document(package, _MOST))
+
+
+def _office(parts: dict[str, str], read: Callable[[office_package.OfficePackage], object]) -> object:
+    try:
+        return read(office_package.OfficePackage(_package(parts), 10 * _MOST))
+    except Refused:
+        return None
+
+
+def _file(text: str, read: Callable[[bytes, int], object]) -> object:
+    try:
+        return read(text.encode("utf-8", "replace"), _MOST)
+    except Refused:
+        return None
+
+
+def _workbook(text: str) -> object:
+    cell = f'<c r="A1" t="inlineStr"><is><t>{xml_text(text)}</t></is></c><c r="B1"><f>{xml_text(text[:999])}</f></c>'
+    names_of = "http://schemas.openxmlformats.org"
+    main, office = f"{names_of}/spreadsheetml/2006/main", f"{names_of}/officeDocument/2006/relationships"
+    types = f"{names_of}/package/2006/content-types"
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+    relations = f"{names_of}/package/2006/relationships"
+    parts = {
+        "[Content_Types].xml": f'<Types xmlns="{types}"><Default Extension="rels" ContentType='
+        '"application/vnd.openxmlformats-package.relationships+xml"/>'
+        f'<Override PartName="/xl/workbook.xml" ContentType="{kind}.sheet.main+xml"/>'
+        f'<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{kind}.worksheet+xml"/></Types>',
+        "_rels/.rels": f'<Relationships xmlns="{relations}"><Relationship Id="r1" Type="{office}/officeDocument" '
+        'Target="xl/workbook.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets><sheet name="a" sheetId="1" '
+        'r:id="r1"/></sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{relations}"><Relationship Id="r1" '
+        f'Type="{office}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>',
+        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{main}"><sheetData><row r="1">{cell}</row></sheetData>'
+        "</worksheet>",
+    }
+    try:
+        return spreadsheet_rows.read_spreadsheet(_package(parts), _MOST)
+    except Refused:
+        return None
+
+
+def _style_sheet(text: str) -> object:
+    page = lxml.html.document_fromstring("<html><head><style></style></head><body><p class=a>a</p></body></html>")
+    sheet = page.find(".//style")
+    assert sheet is not None  # noqa: S101 - it stands in the page above
+    sheet.text = "".join(item for item in text if item.isprintable() or item in "\t\n")
+    return remove_hidden_text(page)
+
+
+def _page(text: str) -> object:
+    try:
+        return parse_page(text.encode(), "utf-8")
+    except Refused:
+        return None
+
+
+def _definitions(text: str) -> object:
+    """Refuses what is no Python, as the process that reads sources counts on."""
+    try:
+        return list(python_definitions.find_definitions("a.py", text))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+DOCUMENT_READERS: dict[str, Callable[[str], object]] = {
+    "workers.documents.tex_package.is_tex_archive": lambda text: tex_package.is_tex_archive(
+        _package({"a.txt": text, f"a{xml_text(text[:999])}.tex": ""})
+    ),
+    "workers.sandbox.hidden_html_text.remove_hidden_text": _style_sheet,
+    "workers.sandbox.html_text.read_html": lambda text: _file(text, html_text.read_html),
+    "workers.sandbox.open_document_text.read_open_document": _open_document,
+    "workers.sandbox.page_tree.parse_page": _page,
+    "workers.sandbox.python_definitions.find_definitions": _definitions,
+    "workers.sandbox.rich_text.read_rich_text": lambda text: _file(f"{{\\rtf1 {text}}}", rich_text.read_rich_text),
+    "workers.sandbox.spreadsheet_rows.read_spreadsheet": _workbook,
+    "workers.sandbox.tex_document.tex_files": lambda text: _file(text, tex_document.tex_files),
+    "workers.sandbox.tex_math.symbol_of": tex_math.symbol_of,
+    "workers.sandbox.tex_source.is_main_file": tex_source.is_main_file,
+    "workers.sandbox.word_text.read_word": _word,
+    "workers.sandbox.word_text.read_word, the body": lambda text: _word(text, raw=True),
+}

@@ -1,0 +1,133 @@
+"""Gives hostile texts to readers in a process that is killed when one holds it up, and counts what happened."""
+
+import multiprocessing
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+
+import psutil
+
+from benchmarks.hostile.fuzzing.child import Order, Outcome, Readers, Taken, run_child
+from benchmarks.hostile.fuzzing.hostile_texts import MOST_CHARACTERS
+
+__all__ = ["Found", "Hunt", "Limits"]
+
+_START_SECONDS = 120.0
+_LOOK_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class Limits:
+    processor_seconds: float = 5.0
+    """Maximum processor seconds per text; a reader that takes longer counts as hanging.
+
+    Processor time is used so that a busy machine does not cause false hangs."""
+    wall_seconds: float = 120.0
+    """Also of one that waits for something."""
+    cases: int = 20
+    """Cases per reader before the next reader runs."""
+    characters: int = MOST_CHARACTERS
+
+
+@dataclass
+class Found:
+    """About one reader."""
+
+    cases: int = 0
+    crashes: dict[str, str] = field(default_factory=dict)
+    """The shortest text of each kind."""
+    hangs: list[str] = field(default_factory=list)
+    slowest: float = 0.0
+    """Seconds over one text, on the clock."""
+
+    def note(self, text: str, outcome: Outcome, seconds: float) -> None:
+        self.cases += 1
+        self.slowest = max(self.slowest, seconds)
+        if outcome.crash is not None:
+            self.crashes[outcome.crash] = min(text, self.crashes.get(outcome.crash, text), key=len)
+
+
+class Hunt:
+    """One reader after another, again and again, each time with other texts."""
+
+    def __init__(self, readers: Readers, names: Sequence[str], seed: int, limits: Limits | None = None) -> None:
+        self._readers = readers
+        self._limits = limits or Limits()
+        self._seed = seed
+        self.found = {name: Found() for name in names}
+
+    def run(self, seconds: float) -> None:
+        """Run for the specified seconds, but at least one round."""
+        end = time.monotonic() + seconds
+        orders = self._orders(end)
+        order = next(orders, None)
+        while order is not None:
+            with self._child() as (process, pipe):
+                while order is not None and self._survives(order, process, pipe):
+                    order = next(orders, None)
+            order = next(orders, None) if order is not None else None
+
+    def _orders(self, end: float) -> Iterator[Order]:
+        turn = 0
+        while turn == 0 or time.monotonic() < end:
+            for name in self.found:
+                if turn and time.monotonic() >= end:
+                    return
+                yield Order(name, self._seed + turn, self._limits.cases, self._limits.characters)
+            turn += 1
+
+    def _survives(self, order: Order, process: BaseProcess, pipe: Connection) -> bool:
+        """False when the process had to be killed, or died."""
+        found = self.found[order.reader]
+        pipe.send(order)
+        while (taken := pipe.recv()) is not None:
+            assert isinstance(taken, Taken)  # noqa: S101 - the protocol of the child
+            began = time.monotonic()
+            outcome = self._outcome(process, pipe, began)
+            if outcome is None:
+                found.cases += 1
+                found.hangs.append(taken.text)
+                return False
+            found.note(taken.text, outcome, time.monotonic() - began)
+        return True
+
+    def _outcome(self, process: BaseProcess, pipe: Connection, began: float) -> Outcome | None:
+        """None when there is none within the limits."""
+        before = _processor_seconds(process)
+        while not pipe.poll(_LOOK_SECONDS):
+            used = _processor_seconds(process) - before
+            if used > self._limits.processor_seconds or time.monotonic() - began > self._limits.wall_seconds:
+                return None
+        try:
+            return pipe.recv()  # type: ignore[no-any-return]
+        except EOFError:
+            return Outcome("the process died")
+
+    @contextmanager
+    def _child(self) -> Iterator[tuple[BaseProcess, Connection]]:
+        """Has imported the readers; is gone afterwards. Raises RuntimeError when it does not start."""
+        context = multiprocessing.get_context("spawn")
+        ours, its = context.Pipe()
+        process = context.Process(target=run_child, args=(self._readers, its), daemon=True)
+        process.start()
+        its.close()
+        try:
+            if not ours.poll(_START_SECONDS):
+                raise RuntimeError("The process that reads does not start.")
+            ours.recv()
+            yield process, ours
+        finally:
+            process.kill()
+            process.join()
+            ours.close()
+
+
+def _processor_seconds(process: BaseProcess) -> float:
+    try:
+        times = psutil.Process(process.pid).cpu_times()
+    except psutil.Error:
+        return 0.0
+    return float(times.user + times.system)

@@ -1,0 +1,155 @@
+"""Compares copies of honest ideas, clean and with a hidden order.
+
+Every way of hiding text in PDFs and pages is tried on that many ideas, with orders in nine languages by turns (PDFs:
+those that Latin letters can write). Told by way: how often the order was flagged, left out, missed. Then what honest
+ideas and honest ways lose to false flags, and how far the checklist of plans shifts between clean and attacked copies.
+"""
+
+import asyncio
+from collections import Counter
+from itertools import islice
+
+from assayer.models import Absent
+from assayer.plan_review.checklist import checklist
+from benchmarks.hostile.hidden_text.html_ways import HONEST_HTML_WAYS, HTML_WAYS
+from benchmarks.hostile.hidden_text.office_ways import HONEST_WORD_WAYS, ODT_WAYS, WORD_WAYS, as_odt, as_word
+from benchmarks.hostile.hidden_text.orders import ORDERS
+from benchmarks.hostile.hidden_text.pdf_pages import Page, as_pdf
+from benchmarks.hostile.hidden_text.pdf_ways import HONEST_PDF_WAYS, PDF_WAYS
+from benchmarks.hostile.hidden_text.sources import as_page, as_pdf_of, as_pdf_pages, ideas
+from benchmarks.measuring import command_line
+from benchmarks.quality.grapheval.data import DATA
+from workers.documents.document_parsing import read_document
+from workers.documents.limits import OfficeLimits, PdfLimits
+from workers.documents.parsed_text import ParsedText
+from workers.documents.pdf_reader import pdf_text
+from workers.sandbox.page_extraction import extract_article
+
+_LATIN = [text for text in ORDERS.values() if text.encode("cp1252", "ignore").decode("cp1252") == text]
+_TODAY = "2026-01-01"
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text))
+
+
+class _Tally:
+    """Counts for one kind of document."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+        self._counts: dict[str, Counter[str]] = {}
+        self._shifts: list[int] = []
+
+    def add(self, way: str, order: str, text: str, told: str, clean: str) -> None:
+        """`clean` is the text of the copy without the order."""
+        there, flagged = _letters(order) in _letters(text), _letters(order) in _letters(told)
+        counts = self._counts.setdefault(way, Counter())
+        counts["copies"] += 1
+        counts["flagged"] += flagged
+        counts["left out"] += not there
+        counts["missed"] += there and not flagged
+        self._shifts.append(_stated(text) - _stated(clean))
+
+    def tell(self) -> None:
+        print(f"\n{self._kind} | copies | flagged | left out | missed")
+        for way, counts in self._counts.items():
+            print(f"{way} | {counts['copies']} | {counts['flagged']} | {counts['left out']} | {counts['missed']}")
+        ways = len(self._counts)
+        whole = sum(counts["missed"] == 0 for counts in self._counts.values())
+        shifted = sum(shift != 0 for shift in self._shifts)
+        print(f"{self._kind}: {whole} of {ways} ways never missed; checklist shifted in {shifted} of "
+              f"{len(self._shifts)} attacked copies")  # fmt: skip
+
+
+def _stated(text: str) -> int:
+    """Rows of the checklist that a text states: a score without a language model."""
+    rows = checklist(text)
+    return 0 if isinstance(rows, Absent) else sum(row.outcome == "stated" for row in rows)
+
+
+async def _pdfs(copies: int) -> None:
+    tally = _Tally("PDF")
+    found = 0
+    for number, idea in enumerate(islice(ideas(), copies)):
+        body = as_pdf_pages(idea)[0]
+        orders = {way: _LATIN[(number + place) % len(_LATIN)] for place, way in enumerate(PDF_WAYS)}
+        pages = [PDF_WAYS[way](body, order) for way, order in orders.items()]
+        clean = await pdf_text(as_pdf([Page(body)]), PdfLimits(), "The PDF")
+        for place, way in enumerate(orders):
+            read = await pdf_text(as_pdf([pages[place]]), PdfLimits(), "The PDF")
+            tally.add(way, orders[way], read.text, " ".join(item.text for item in read.hidden), clean.text)
+        honest = [way(body, _LATIN[number % len(_LATIN)]) for way in HONEST_PDF_WAYS.values()]
+        found += len((await pdf_text(as_pdf(honest), PdfLimits(), "The PDF")).hidden)
+    tally.tell()
+    print(f"honest ways of PDFs: {found} false flags on {copies * len(HONEST_PDF_WAYS)} pages")
+
+
+def _pages(copies: int) -> None:
+    tally = _Tally("web page")
+    orders = list(ORDERS.values())
+    found = 0
+    for number, idea in enumerate(islice(ideas(), copies)):
+        clean = extract_article(as_page(idea), "utf-8", "", _TODAY).text
+        for place, (way, markup) in enumerate(HTML_WAYS.items()):
+            order = orders[(number + place) % len(orders)]
+            read = extract_article(as_page(idea, markup.format(text=order)), "utf-8", "", _TODAY)
+            tally.add(way, order, read.text, " ".join(item.text for item in read.hidden), clean)
+        for markup in HONEST_HTML_WAYS.values():
+            page = as_page(idea, markup.format(text=orders[number % len(orders)]))
+            found += len(extract_article(page, "utf-8", "", _TODAY).hidden)
+    tally.tell()
+    print(f"honest ways of pages: {found} false flags on {copies * len(HONEST_HTML_WAYS)} pages")
+
+
+async def _office(copies: int) -> None:
+    orders = list(ORDERS.values())
+    found = 0
+    for kind, ways, made in (("Word document", WORD_WAYS, as_word), ("OpenDocument text", ODT_WAYS, as_odt)):
+        tally = _Tally(kind)
+        for number, idea in enumerate(islice(ideas(), copies)):
+            clean, _ = await _office_text(made(idea))
+            for place, (name, way) in enumerate(ways.items()):
+                order = orders[(number + place) % len(orders)]
+                text, told = await _office_text(made(idea, way, order))
+                tally.add(name, order, text, " ".join(told), clean)
+        tally.tell()
+    for idea in islice(ideas(), copies):
+        for way in HONEST_WORD_WAYS.values():
+            found += len((await _office_text(as_word(idea, way, orders[0])))[1])
+    print(f"honest ways of Word documents: {found} false flags on {copies * len(HONEST_WORD_WAYS)} documents")
+
+
+async def _office_text(document: bytes) -> tuple[str, list[str]]:
+    """Return the document's visible text and its hidden texts."""
+    read = await read_document(document, "office", "The document", OfficeLimits())
+    if not isinstance(read, ParsedText):
+        raise TypeError("The document was read as a table.")
+    return "\n".join(text for _, text in read.paragraphs), [text for _, text in read.hidden]
+
+
+async def _honest(most: int) -> None:
+    texts = ideas()[:most]
+    pdfs = [bool((await pdf_text(as_pdf_of(idea), PdfLimits(), "The PDF")).hidden) for idea in texts]
+    pages = [bool(extract_article(as_page(idea), "utf-8", "", _TODAY).hidden) for idea in texts]
+    print(f"\nhonest ideas: {sum(pdfs)} of {len(pdfs)} flagged as PDFs, {sum(pages)} of {len(pages)} as pages")
+    office = [bool((await _office_text(made(idea)))[1]) for idea in texts for made in (as_word, as_odt)]
+    print(f"honest ideas: {sum(office)} of {len(office)} flagged as Word documents and OpenDocument texts")
+    real = sorted(DATA.glob("**/*.pdf"))
+    flagged = [bool((await pdf_text(item.read_bytes(), PdfLimits(), item.name)).hidden) for item in real]
+    print(f"real PDFs: {sum(flagged)} of {len(flagged)} flagged; real pages: there are none in the data")
+
+
+def main() -> None:
+    parser = command_line("hostile.hidden_text", __doc__)
+    parser.add_argument("--copies", type=int, default=2, help="ideas that every way is tried on")
+    parser.add_argument("--honest", type=int, default=118, help="honest ideas that are read for false flags")
+    asked = parser.parse_args()
+    asyncio.run(_pdfs(asked.copies))
+    _pages(asked.copies)
+    asyncio.run(_office(asked.copies))
+    asyncio.run(_honest(asked.honest))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,262 @@
+"""Ways to put text into a PDF page that a reader of the page does not see, and honest ways that look like them.
+
+Each takes the drawing of an honest page and a text of one line, and gives the page with both.
+"""
+
+from collections.abc import Callable, Mapping
+
+from benchmarks.hostile.hidden_text.pdf_pages import Page, line
+
+__all__ = ["HONEST_PDF_WAYS", "PDF_WAYS", "Way"]
+
+Way = Callable[[str, str], Page]
+
+_PLACE = "40 90 532 30"
+"""Where the text stands: left, bottom, width, height."""
+_FORM = "/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >>"
+_PIXEL = "/Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8"
+_WHITE = "<< /FunctionType 2 /Domain [0 1] /C0 [1 1 1] /C1 [1 1 1] /N 1 >>"
+_THANKS = (
+    "We thank the three partner schools and every family for their patient help during two cold winters of field work. "
+)
+
+
+def _plain(before: str = "0 g", *, over: str = "", under: str = "", height: float = 100, size: float = 10,
+           left: float = 60) -> Way:  # fmt: skip
+    return lambda body, text: Page(body + under + line(text, height, before, size, left) + over)
+
+
+def _around(start: str, end: str = "Q\n", **more: str) -> Way:
+    return lambda body, text: Page(f"{body}{start}{line(text, 100)}{end}", **more)  # type: ignore[arg-type]
+
+
+def _state(state: str, before: str = "", **objects: str | tuple[str, str]) -> Way:
+    """Return a way that draws the text with a graphics state."""
+    return lambda body, text: Page(
+        f"{body}q {before} /GS gs {line(text, 100)}Q\n", f"/ExtGState << /GS << {state} >> >>", objects=objects
+    )
+
+
+def _form(entries: str, drawing: str = "{text}", before: str = "", after: str = "", off: bool = False) -> Way:
+    def page(body: str, text: str) -> Page:
+        inside = drawing.replace("{text}", line(text, 100)).replace("{white}", line(text, 100, "1 g"))
+        return Page(
+            f"{body}{before} /Form Do {after}".replace("{text}", line(text, 100)),
+            "/XObject << /Form {form} >>",
+            objects={"layer": "<< /Type /OCG /Name (a) >>", "form": (f"{_FORM} {entries}", inside)},
+            layers_off=("layer",) if off else (),
+        )
+
+    return page
+
+
+def _nested_forms(body: str, text: str) -> Page:
+    outer = _FORM.replace("/Font", "/XObject << /Inner {inner} >> /Font")
+    return Page(
+        f"{body} /Outer Do 1 g {_PLACE} re f",
+        "/XObject << /Outer {outer} >>",
+        objects={"inner": (_FORM, line(text, 100)), "outer": (outer, "/Inner Do")},
+    )
+
+
+def _layer(dictionary: str = "{layer}", off: bool = True) -> Way:
+    return lambda body, text: Page(
+        f"{body}/OC /Layer BDC {line(text, 100)} EMC\n",
+        f"/Properties << /Layer {dictionary} >>",
+        objects={"layer": "<< /Type /OCG /Name (a) >>"},
+        layers_off=("layer",) if off else (),
+    )
+
+
+def _covered_by(command: str, resources: str, **objects: str | tuple[str, str]) -> Way:
+    return lambda body, text: Page(f"{body}{line(text, 100)}q {command} Q\n", resources, objects=objects)
+
+
+def _annotation(body: str, text: str) -> Page:
+    return Page(
+        body + line(text, 100),
+        objects={
+            "look": ("/Type /XObject /Subtype /Form /BBox [0 0 532 30]", "1 g 0 0 532 30 re f"),
+            "note": "<< /Type /Annot /Subtype /Square /Rect [40 90 572 120] /F 4 /AP << /N {look} >> >>",
+        },
+        more="/Annots [{note}]",
+    )
+
+
+def _mapped(shown: Callable[[str], str], place: str = "1 0 0 1 60 100", more: str = "") -> Way:
+    """A font whose glyphs are those of one text, and whose map to Unicode says another."""
+
+    def page(body: str, text: str) -> Page:
+        drawn = shown(text)
+        names = {" ": "space", ".": "period", ",": "comma", "-": "hyphen", "'": "quotesingle", ":": "colon"}
+        glyphs = " ".join(f"/{names.get(sign, sign)}" for sign in drawn)
+        says = "\n".join(f"<{33 + number:02x}> <{ord(sign):04x}>" for number, sign in enumerate(text))
+        cmap = (
+            "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /a def\n1 begincodespacerange\n"
+            f"<00> <ff>\nendcodespacerange\n{len(text)} beginbfchar\n{says}\nendbfchar\nendcmap end end"
+        )
+        codes = "".join(f"{33 + number:02x}" for number in range(len(text)))
+        return Page(
+            f"{body} 0 g BT /M 10 Tf {place} Tm <{codes}> Tj ET\n",
+            fonts="/M {font}",
+            more=more,
+            objects={
+                "map": ("", cmap),
+                "font": "<< /Type /Font /Subtype /Type1 /BaseFont /Times-Roman /ToUnicode {map} "
+                f"/Encoding << /Type /Encoding /Differences [33 {glyphs}] >> >>",
+            },
+        )
+
+    return page
+
+
+def _thanks(text: str) -> str:
+    return (_THANKS * (1 + len(text) // len(_THANKS)))[: len(text)]
+
+
+def _exchanged(text: str) -> str:
+    small = "abcdefghijklmnopqrstuvwxyz"
+    table = str.maketrans(small + small.upper(), small[13:] + small[:13] + small[13:].upper() + small[:13].upper())
+    plain = "".join(sign if sign.isascii() else "e" for sign in text)
+    return plain.translate(table)
+
+
+def _replaced(drawn: str | None) -> Way:
+    """Marked content whose ActualText is the text."""
+
+    def page(body: str, text: str) -> Page:
+        units = text.encode("utf-16-be").hex()
+        shown = text if drawn is None else drawn
+        return Page(f"{body}/Span << /ActualText <feff{units}> >> BDC {line(shown, 100)} EMC\n")
+
+    return page
+
+
+def _empty_glyphs(body: str, text: str) -> Page:
+    letters = sorted(set(text))
+    names = " ".join(f"/g{ord(sign)}" for sign in letters)
+    says = "\n".join(f"<{33 + place:02x}> <{ord(sign):04x}>" for place, sign in enumerate(letters))
+    codes = "".join(f"{33 + letters.index(sign):02x}" for sign in text)
+    glyphs = " ".join(f"/g{ord(sign)} {{glyph}}" for sign in letters)
+    return Page(
+        f"{body} BT /E 10 Tf 60 100 Td <{codes}> Tj ET\n",
+        fonts="/E {font}",
+        objects={
+            "map": (
+                "",
+                "/CIDInit /ProcSet findresource begin 12 dict begin begincmap\n1 begincodespacerange\n<00> <ff>\n"
+                f"endcodespacerange\n{len(letters)} beginbfchar\n{says}\nendbfchar\nendcmap end end",
+            ),
+            "glyph": ("", "500 0 0 0 500 700 d1"),
+            "font": "<< /Type /Font /Subtype /Type3 /FontBBox [0 0 500 700] /FontMatrix [0.001 0 0 0.001 0 0] "
+            f"/FirstChar 33 /LastChar {32 + len(letters)} /Widths [{'500 ' * len(letters)}] /ToUnicode {{map}} "
+            f"/Encoding << /Differences [33 {names}] >> /CharProcs << {glyphs} >> /Resources << >> >>",
+        },
+    )
+
+
+def _word_by_word(body: str, text: str) -> Page:
+    drawing, left = body, 60.0
+    for word in text.split():
+        drawing += line(word, 100, "1 g", left=left)
+        left += 5.2 * len(word) + 6
+    return Page(drawing)
+
+
+def _shading(body: str, text: str) -> Page:
+    shading = "<< /ShadingType 2 /ColorSpace /DeviceRGB /Coords [0 0 612 0] /Extend [true true] /Function {white} >>"
+    return Page(
+        f"{body}{line(text, 100)}q {_PLACE} re W n /S sh Q\n",
+        "/Shading << /S {shade} >>",
+        objects={"white": _WHITE, "shade": shading},
+    )
+
+
+def _pattern(body: str, text: str) -> Page:
+    entries = "/PatternType 1 /PaintType 1 /TilingType 1 /BBox [0 0 9 9] /XStep 9 /YStep 9 /Resources << >>"
+    return Page(
+        f"{body}{line(text, 100)}q /Pattern cs /P scn {_PLACE} re f Q\n",
+        "/Pattern << /P {tile} >>",
+        objects={"tile": (entries, "1 g 0 0 9 9 re f")},
+    )
+
+
+def _mask(grey: str) -> Way:
+    group = "/Group << /S /Transparency /CS /DeviceGray >>"
+    return _state(
+        "/SMask << /Type /Mask /S /Luminosity /G {form} >>", form=(f"{_FORM} {group}", f"{grey} g 0 0 612 792 re f")
+    )
+
+
+PDF_WAYS: Mapping[str, Way] = {
+    "white on white": _plain("1 g"),
+    "nearly white": _plain("0.99 1 0.98 rg"),
+    "the colour of the shape behind": _plain("0 0 0.4 rg", under=f"0 0 0.4 rg {_PLACE} re f\n"),
+    "white in CMYK": _plain("0 0 0 0 k"),
+    "white outlines": _plain("1 G 1 Tr"),
+    "word by word": _word_by_word,
+    "under a white rectangle": _plain(over=f"1 g {_PLACE} re f\n"),
+    "under a thick white line": _plain(over="1 G 30 w 40 104 m 572 104 l S\n"),
+    "under a picture": _covered_by("532 0 0 30 40 90 cm /I Do", "/XObject << /I {dot} >>", dot=(_PIXEL, "y")),
+    "under a shading": _shading,
+    "under a pattern": _pattern,
+    "under a form": _form("", f"1 g {_PLACE} re f", before="{text}"),
+    "under an annotation": _annotation,
+    "under other text": _plain("1 g", over=line("A" * 70, 100), left=60),
+    "invisible mode": _plain("3 Tr"),
+    "clipping mode": _plain("7 Tr"),
+    "one point": _plain(size=1),
+    "scaled down": lambda body, text: Page(f"{body}q 0.1 0 0 0.1 0 0 cm {line(text, 1000, left=600)} Q\n"),
+    "squeezed to no width": _plain("0.1 Tz"),
+    "below the page": _plain(height=-40),
+    "beside the page": _plain(left=2000),
+    "outside the crop box": lambda body, text: Page(body + line(text, 20), more="/CropBox [0 60 612 792]"),
+    "clipped away": _around("q 0 0 5 5 re W n "),
+    "clipped to a sliver": _around("q 40 99 532 1 re W n "),
+    "white in a form": _form("", "{white}"),
+    "in a form, covered later": _form("", after=f"1 g {_PLACE} re f"),
+    "in a form inside a form": _nested_forms,
+    "outside a form's box": _form("/BBox [0 200 612 792]"),
+    "in a form scaled down": _form("/Matrix [0.05 0 0 0.05 100 100]"),
+    "opacity 0": _state("/ca 0"),
+    "opacity 0.03": _state("/ca 0.03"),
+    "soft mask": _mask("0"),
+    "blended away": _state("/BM /Screen", before=f"1 g {_PLACE} re f"),
+    "layer switched off": _layer(),
+    "layer by membership": _layer("<< /Type /OCMD /OCGs [{layer}] /P /AllOn >>"),
+    "form of a layer switched off": _form("/OC {layer}", off=True),
+    "empty glyphs": _empty_glyphs,
+    "font map: another sentence is drawn": _mapped(_thanks),
+    "font map: letters exchanged": _mapped(_exchanged),
+    "font map: letters exchanged, on their sides": _mapped(_exchanged, "0 1 -1 0 590 60"),
+    "font map: letters exchanged, on a turned page": _mapped(_exchanged, more="/Rotate 90"),
+    "ActualText over another sentence": _replaced("We thank the three partner schools for their help."),
+    "ActualText over a blank": _replaced(" "),
+}
+
+HONEST_PDF_WAYS: Mapping[str, Way] = {
+    "plain": _plain(),
+    "white on a dark box": _plain("1 g", under=f"0 0 0.4 rg {_PLACE} re f\n"),
+    "black on a grey box": _plain(under=f"0.9 g {_PLACE} re f\n"),
+    "red on green of the same grey": _plain("0.8 0 0 rg", under=f"0 0.41 0 rg {_PLACE} re f\n"),
+    "light grey": _plain("0.8 g"),
+    "outlined": _plain("0 G 1 Tr"),
+    "small print": _plain(size=5),
+    "drawn twice": lambda body, text: Page(body + line(text, 100) + line(text, 100, left=60.3)),
+    "clip around it": _around(f"q {_PLACE} re W n "),
+    "in a form": _form(""),
+    "layer switched on": _layer(off=False),
+    "opacity 0.6": _state("/ca 0.6"),
+    "mask that lets it through": _mask("1"),
+    "underlined": _plain(over="0 G 60 98 m 400 98 l S\n"),
+    "turned": _around("q 0 1 -1 0 700 0 cm "),
+    "turned the other way": _around("q 0 -1 1 0 200 700 cm "),
+    "upside down": _around("q -1 0 0 -1 600 200 cm "),
+    "across the page, as a stamp": _around("q 0.4 g 0.7 0.7 -0.7 0.7 170 -30 cm "),
+    "on a page that is turned": lambda body, text: Page(body + line(text, 100), more="/Rotate 90"),
+    "on its side on a page that is turned": _around("q 0 1 -1 0 700 0 cm ", more="/Rotate 270"),
+    "small print on its side": lambda body, text: Page(f"{body}q 0 1 -1 0 700 0 cm {line(text, 100, size=4.5)}Q\n"),
+    "font map that tells the truth": _mapped(lambda text: "".join(c if c.isascii() else "e" for c in text)),
+    "ActualText that says what is drawn": _replaced(None),
+    "crop box around it": lambda body, text: Page(body + line(text, 100), more="/CropBox [0 60 612 792]"),
+}

@@ -1,0 +1,47 @@
+"""Measures how many abstracts a second the embedder of the settings takes on this machine.
+
+`assayer corpus plan --texts-per-second` takes the figure.
+"""
+
+import asyncio
+import gzip
+import json
+import time
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+
+from benchmarks.measuring import command_line, heading
+from cluster.settings_loading import load_settings
+from index.segments.passages import paper_text
+from workers.embedding.embedder import local_embedder
+
+_WARM_UP_TEXTS = 8
+
+
+def main() -> None:
+    parser = command_line("index embedding", __doc__)
+    parser.add_argument("papers", type=Path, help="records of papers, .jsonl.gz")
+    parser.add_argument("--texts", type=int, default=256)
+    parser.add_argument("--turns", type=int, default=3)
+    options = parser.parse_args()
+    print(heading(), flush=True)
+    with gzip.open(options.papers, "rt", encoding="utf-8") as lines:
+        records = (record for record in map(json.loads, lines) if record.get("abstract"))
+        texts = [paper_text(record["title"], record["abstract"]) for record in islice(records, options.texts)]
+    asyncio.run(_measure(texts, options.turns))
+
+
+async def _measure(texts: Sequence[str], turns: int) -> None:
+    embedder = local_embedder(load_settings().embedder)
+    try:
+        await embedder.embed(texts[:_WARM_UP_TEXTS], "passage")
+        for turn in range(turns):
+            wall, processor = time.perf_counter(), time.process_time()
+            await embedder.embed(texts, "passage")
+            wall, processor = time.perf_counter() - wall, time.process_time() - processor
+            print(
+                f"turn {turn + 1}: {len(texts) / wall:.1f} texts/s, {1_000 * processor / len(texts):.1f} ms CPU a text"
+            )
+    finally:
+        embedder.close()

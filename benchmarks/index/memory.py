@@ -1,0 +1,27 @@
+"""Memory of this process."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import psutil
+
+__all__ = ["Memory", "memory_mb", "resident_mb"]
+
+
+def resident_mb() -> float:
+    """Return the resident memory of this process in megabytes, mapped files included."""
+    return float(psutil.Process().memory_info().rss) / 1e6
+
+
+class Memory(NamedTuple):
+    """Memory of this process in megabytes."""
+
+    anonymous: float
+    mapped: float
+    """Pages of files, which the system may drop and read again."""
+
+
+def memory_mb() -> Memory:
+    lines = Path("/proc/self/smaps_rollup").read_text("ascii").splitlines()[1:]
+    sizes = {line.split(":")[0]: int(line.split()[1]) * 1024 / 1e6 for line in lines}
+    return Memory(sizes["Anonymous"], sizes["Rss"] - sizes["Anonymous"])

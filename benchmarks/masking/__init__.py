@@ -1,1 +1,0 @@
-"""How much of what says whose an idea is passes blind mode, and how much of what does not is masked."""

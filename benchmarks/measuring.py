@@ -1,0 +1,49 @@
+"""Utilities shared by all benchmarks: command line, and header lines with date, machine and code version."""
+
+import argparse
+import datetime as dt
+import os
+import platform
+import subprocess
+from pathlib import Path
+
+import psutil
+
+__all__ = ["command_line", "heading", "machine"]
+
+_ROOT = Path(__file__).resolve().parents[1]
+
+
+def command_line(module: str, description: str | None) -> argparse.ArgumentParser:
+    """Return the parser of `python -m benchmarks.MODULE`, which shows the description as it is written."""
+    return argparse.ArgumentParser(
+        prog=f"python -m benchmarks.{module}",
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def heading() -> str:
+    """Return date, machine, load and commit on two lines, to be printed before the first measurement."""
+    return f"{dt.datetime.now(dt.UTC):%Y-%m-%d %H:%M} UTC, commit {_commit()}\n{machine()}"
+
+
+def machine() -> str:
+    """Return processor, cores, memory, load average of the last minute and Python version on one line."""
+    information = Path("/proc/cpuinfo")
+    lines = information.read_text("utf-8", "replace").splitlines() if information.is_file() else []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    memory = psutil.virtual_memory().total / 2**30
+    return (
+        f"{names[0] if names else platform.processor()}, {os.cpu_count()} cores, {memory:.0f} GiB, "
+        f"load {os.getloadavg()[0]:.1f} at the start, Python {platform.python_version()}"
+    )
+
+
+def _commit() -> str:
+    """Return the short hash of the checked-out commit, with `+` where files differ from it."""
+    command = ("git", "-C", str(_ROOT), "describe", "--always", "--exclude=*", "--dirty=+")
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"

@@ -1,1 +1,0 @@
-"""What the embedding service makes of its model."""

@@ -1,1 +1,0 @@
-"""What overnight batches of calls cost, how long they take, and what they survive."""

@@ -1,0 +1,1 @@
+"""Tests of the reviews themselves: coverage of experts' points, sensitivity, persuasion, repeatability."""

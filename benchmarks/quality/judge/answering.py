@@ -1,0 +1,183 @@
+"""Reviews and answers about plans, from a live or simulated endpoint or from readers' files."""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeVar, get_args
+
+from pydantic import BaseModel
+
+from assayer.ideas.parsing import parse_idea
+from assayer.llm import Llm, Task, ask
+from assayer.models import Axis, EvaluationId, Frozen, Idea, Report, Score
+from assayer.reports.json_and_csv import as_json
+from assayer.reports.markdown import as_markdown
+from assayer.run.budget import Budget
+from assayer.run.run import Run
+from benchmarks.quality.given import Given
+from benchmarks.quality.judged_sets.asking import PARAGRAPH, ReviewQuestion
+from benchmarks.quality.kept import Spent, spent_on, usd
+from benchmarks.quality.points import Silent
+from benchmarks.quality.recorded import RecordedLlm
+from benchmarks.quality.report_text import judgement_text
+from cluster.clock import SystemClock
+from cluster.database import open_database
+from cluster.engine import Engine, open_engine
+from cluster.repetitions import answering_anew
+from orchestrator.store import Database
+
+__all__ = ["PARAGRAPH_NAME", "Answering", "WrittenReview", "first_words", "neutral_copy", "open_answering"]
+
+In = TypeVar("In", bound=BaseModel)
+Out = TypeVar("Out", bound=BaseModel)
+
+PARAGRAPH_NAME = "paragraph"
+"""Contender that is one request with a one-paragraph prompt, without any search."""
+_MANY = 512
+"""Evaluations at once while readers answer: each waits for its reader and not for the others."""
+
+
+class WrittenReview(Frozen):
+    """Review of a plan by one contender."""
+
+    text: str
+    scores: dict[Axis, float]
+    """Out of 10; an axis without a score is missing."""
+    spent: Spent
+
+    @property
+    def words(self) -> int:
+        return len(self.text.split())
+
+
+@dataclass(frozen=True)
+class Answering:
+    """Source of reviews and answers. Equal requests are made once."""
+
+    engine: Engine
+    database: Database
+    recorded: RecordedLlm | None
+    budget: Budget
+    words: int
+    """Length that the one-paragraph prompt asks for."""
+    reports: Path
+    stack: AsyncExitStack
+    _engines: dict[int, Engine] = field(default_factory=dict)
+    _reviews: dict[tuple[str, str, int], "asyncio.Task[WrittenReview]"] = field(default_factory=dict)
+    _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def ask(self, task: Task[In, Out], question: In, plan: str, repetition: int = 1) -> tuple[Out, Spent]:
+        """Ask the model about a plan. Raises what `assayer.llm.ask` raises."""
+        run = self.run(plan)
+        answer = await ask(await self.llm(plan, repetition), task, question, run)
+        return answer, spent_on(run.journal.calls)
+
+    def run(self, plan: str) -> Run:
+        """Return the run that journals requests about a plan."""
+        return Run(EvaluationId(f"judge_{plan}"), None, SystemClock(), Silent(), self.budget)
+
+    async def review(self, contender: str, idea: Idea, repetition: int = 1) -> WrittenReview:
+        """Return a contender's review of a plan; each repetition has answers of its own. Raises AssayerError."""
+        key = (contender, idea.id, repetition)
+        if key not in self._reviews:
+            is_paragraph = contender == PARAGRAPH_NAME
+            work = self._paragraph(idea, repetition) if is_paragraph else self._report(contender, idea, repetition)
+            self._reviews[key] = asyncio.create_task(work)
+        return await asyncio.shield(self._reviews[key])
+
+    async def aclose(self) -> None:
+        """Cancel the reviews that are no longer needed."""
+        for task in self._reviews.values():
+            task.cancel()
+        await asyncio.gather(*self._reviews.values(), return_exceptions=True)
+
+    async def _paragraph(self, idea: Idea, repetition: int) -> WrittenReview:
+        question = ReviewQuestion(text=idea.text, words=self.words)
+        answer, spent = await self.ask(PARAGRAPH, question, idea.source, repetition)
+        scores: dict[Axis, float] = {"soundness": answer.soundness, "contribution": answer.contribution}
+        return WrittenReview(text=answer.review, scores=scores, spent=spent)
+
+    async def _report(self, method: str, idea: Idea, repetition: int) -> WrittenReview:
+        engine = await self._engine(repetition)
+        backends = replace(engine.backends, llm=await self.llm(idea.source, repetition))
+        report = (await replace(engine, backends=backends).evaluate(idea, method, idea.cutoff, Silent())).report
+        for suffix, text in (("json", as_json(report)), ("md", as_markdown(report))):
+            (self.reports / f"{idea.source}.{method}.{repetition}.{suffix}").write_text(text, "utf-8")
+        made = report.provenance
+        spent = Spent(
+            calls=report.coverage.llm_calls,
+            prompt_tokens=made.prompt_tokens,
+            completion_tokens=made.completion_tokens,
+            usd=usd(made.cost_usd),
+        )
+        scores = {axis: out_of_ten for axis in get_args(Axis) if (out_of_ten := _out_of_ten(report, axis)) is not None}
+        return WrittenReview(text=judgement_text(report), scores=scores, spent=spent)
+
+    async def _engine(self, repetition: int) -> Engine:
+        """Return the engine whose model is asked anew for each repetition."""
+        async with self._opening:
+            if repetition not in self._engines:
+                engine = self.engine
+                if self.recorded is None:
+                    engine = await self.stack.enter_async_context(answering_anew(engine, self.database, repetition))
+                self._engines[repetition] = engine
+        return self._engines[repetition]
+
+    async def llm(self, plan: str, repetition: int = 1) -> Llm:
+        """Return the model whose answers about a plan are kept apart for each repetition."""
+        if self.recorded is None:
+            return (await self._engine(repetition)).backends.llm
+        return self.recorded.labelled(plan if repetition == 1 else f"{plan}.run{repetition}")
+
+
+@asynccontextmanager
+async def open_answering(given: Given, methods: tuple[str, ...]) -> AsyncIterator[Answering]:
+    """Open everything that the tests of the judge need, for contenders that are these methods."""
+    options, settings = given.options, given.settings
+    recorded = RecordedLlm(options.recorded, options.invented) if options.recorded else None
+    if recorded:
+        evaluation = settings.evaluation.model_copy(update={"concurrency": _MANY})
+        settings = settings.model_copy(update={"evaluation": evaluation})
+    bounded = given.asked.judge == "endpoint" and not given.asked.yes
+    reports = (options.recorded or given.asked.out) / "reports"
+    reports.mkdir(parents=True, exist_ok=True)
+    async with AsyncExitStack() as stack:
+        database = await stack.enter_async_context(open_database(settings))
+        engine = await stack.enter_async_context(open_engine(settings, methods, database))
+        answering = Answering(
+            engine=engine,
+            database=database,
+            recorded=recorded,
+            budget=Budget(max_usd=given.asked.limit_usd if bounded else None),
+            words=options.words,
+            reports=reports,
+            stack=stack,
+        )
+        stack.push_async_callback(answering.aclose)
+        yield answering
+
+
+def first_words(text: str, most: int) -> str:
+    """Return the first whole lines of a text, at most `most` words; at least its first line, cut."""
+    kept: list[str] = []
+    left = most
+    for line in text.split("\n"):
+        words = len(line.split())
+        if words > left:
+            break
+        kept.append(line)
+        left -= words
+    return "\n".join(kept).strip() or " ".join(text.split()[:most])
+
+
+def neutral_copy(idea: Idea, text: str) -> Idea:
+    """Return the idea with another text, under a name that does not tell a reader that it is a changed copy."""
+    return parse_idea(text, f"{idea.source}-{hashlib.sha256(text.encode()).hexdigest()[:4]}", idea.title, idea.cutoff)
+
+
+def _out_of_ten(report: Report, axis: Axis) -> float | None:
+    score = next((part.score for part in report.parts if part.name == axis), None)
+    return 10 * score.value / score.scale_max if isinstance(score, Score) else None

@@ -1,0 +1,175 @@
+"""Coverage of experts' points by reviews of equal length, and a comparison of them by a reader who does not know their
+makers."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from random import Random
+
+import numpy as np
+from pydantic import Field
+
+from assayer.models import Frozen, Idea
+from assayer.run.concurrency import Failed, as_result, gather_all, gather_pair
+from benchmarks.quality.grapheval.reporting import row
+from benchmarks.quality.judge.answering import PARAGRAPH_NAME, Answering, WrittenReview, first_words
+from benchmarks.quality.judge.intervals import share, statistic
+from benchmarks.quality.judge.tasks import COMPARISON, ComparisonQuestion, ReviewVerdict, ShownReview
+from benchmarks.quality.kept import Outcome, Spent
+from benchmarks.quality.rubrics import COVERAGE, CoverageQuestion, Rubric
+
+__all__ = ["OTHER", "CoverageOutcome", "coverage_of", "coverage_table"]
+
+OTHER = "the review of another plan"
+"""Baseline: the first contender's review of the next plan of the set, which can cover points only by chance."""
+_FULL, _PARTIAL = 4, 3
+"""Scores from which a point is covered fully or in part."""
+
+
+class JudgedReview(Frozen):
+    """Judgement of one contender's review of a plan."""
+
+    words: int
+    spent: Spent
+    scores: dict[int, int] = Field(default_factory=dict)
+    """1 to 5 by the number of the expert's point."""
+    verdict: ReviewVerdict | None = None
+    """None for a review that was not compared."""
+    failure: str = ""
+
+
+class CoverageOutcome(Outcome):
+    reviews: dict[str, JudgedReview] = Field(default_factory=dict)
+
+
+async def coverage_of(
+    answering: Answering,
+    idea: Idea,
+    other: Idea | None,
+    contenders: Sequence[str],
+    rubrics: Sequence[Rubric],
+    seed: int,
+) -> CoverageOutcome:
+    """Judge the contenders' reviews of a plan, and the first one's review of the plan `other`, each cut to the same
+    number of words."""
+    made = await gather_all(as_result(answering.review(name, idea, 1)) for name in contenders)
+    written = dict(zip(contenders, made, strict=True))
+    if other is not None:
+        written[OTHER] = await as_result(answering.review(contenders[0], other, 1))
+    texts = {
+        name: first_words(review.text, answering.words)
+        for name, review in written.items()
+        if not isinstance(review, Failed)
+    }
+    statements = tuple(rubric.statement for rubric in rubrics)
+    labels = {f"S{place}": rubric.number for place, rubric in enumerate(rubrics, start=1)}
+
+    async def judged(name: str, review: WrittenReview | Failed) -> JudgedReview:
+        if isinstance(review, Failed):
+            return JudgedReview(words=0, spent=_NOTHING, failure=str(review.error))
+        question = CoverageQuestion(review=texts[name], statements=statements)
+        answer = await as_result(answering.ask(COVERAGE, question, idea.source, seed + 1))
+        reviewed = JudgedReview(words=len(texts[name].split()), spent=review.spent)
+        if isinstance(answer, Failed):
+            return reviewed.model_copy(update={"failure": str(answer.error)})
+        scores = {labels[item.label]: item.score for item in answer[0].judgements}
+        return reviewed.model_copy(update={"scores": scores})
+
+    reviews, compared = await gather_pair(
+        gather_all(judged(name, review) for name, review in written.items()),
+        as_result(_compared(answering, idea, {name: text for name, text in texts.items() if name != OTHER}, seed)),
+    )
+    verdicts = {} if isinstance(compared, Failed) else compared
+    return CoverageOutcome(
+        item=idea.source,
+        seed=seed,
+        reviews={
+            name: review.model_copy(update={"verdict": verdicts.get(name)})
+            for name, review in zip(written, reviews, strict=True)
+        },
+        failure=str(compared.error) if isinstance(compared, Failed) else "",
+    )
+
+
+_NOTHING = Spent(calls=0, prompt_tokens=0, completion_tokens=0, usd=None)
+
+
+async def _compared(answering: Answering, idea: Idea, texts: Mapping[str, str], seed: int) -> dict[str, ReviewVerdict]:
+    """Return the verdict on each review; the order in which they are shown is drawn by plan and seed."""
+    order = [*texts]
+    Random(f"{seed}:{idea.source}").shuffle(order)
+    shown = tuple(ShownReview(label=f"R{place}", text=texts[name]) for place, name in enumerate(order, start=1))
+    answer, _ = await answering.ask(
+        COMPARISON, ComparisonQuestion(plan=idea.text, reviews=shown), idea.source, seed + 1
+    )
+    by_label = {verdict.label: verdict for verdict in answer.reviews}
+    return {name: by_label[review.label] for name, review in zip(order, shown, strict=True)}
+
+
+def coverage_table(
+    outcomes: Sequence[CoverageOutcome], rubrics: Sequence[Rubric], contenders: Sequence[str], rounds: int
+) -> Iterator[str]:
+    """Yield one row per contender. Points without a judgement count as untouched; intervals draw plans anew."""
+    points = [[rubric.number for rubric in rubrics if rubric.idea == outcome.item] for outcome in outcomes]
+    yield row(
+        "review by", "plans", "failed", "words", "requests", "prompt tokens", "points", "full", "in part", "untouched",
+        "wrong or unfair", "readability (1–7)", f"author prefers it to {PARAGRAPH_NAME}", "officer prefers it",
+    )  # fmt: skip
+    yield row(*["---"] * 14)
+    names = [*contenders, *([OTHER] if any(OTHER in outcome.reviews for outcome in outcomes) else [])]
+    for name in names:
+        reviews = [outcome.reviews.get(name) for outcome in outcomes]
+        scores = [
+            np.array([(review.scores if review else {}).get(number, 0) for number in numbers])
+            for review, numbers in zip(reviews, points, strict=True)
+        ]
+        full = [(values >= _FULL).astype(float) for values in scores]
+        partial = [(values == _PARTIAL).astype(float) for values in scores]
+        made = [review for review in reviews if review and not review.failure]
+        verdicts = [review.verdict if review else None for review in reviews]
+        yield row(
+            name,
+            str(len(outcomes)),
+            str(len(outcomes) - len(made)),
+            _mean(review.words for review in made),
+            _mean(review.spent.calls for review in made),
+            _mean(review.spent.prompt_tokens for review in made),
+            str(sum(map(len, points))),
+            share(full, rounds),
+            share(partial, rounds),
+            share([1 - a - b for a, b in zip(full, partial, strict=True)], rounds),
+            statistic([None if item is None else float(len(item.wrong)) for item in verdicts], rounds),
+            statistic([None if item is None else float(item.readability) for item in verdicts], rounds),
+            *(
+                "–" if name in (PARAGRAPH_NAME, OTHER) else _preferred(outcomes, name, field, rounds)
+                for field in ("author_rank", "officer_rank")
+            ),
+        )
+    yield "\nA reader who prefers the longer review, whatever it says, prefers it to the paragraph as follows:"
+    for name in contenders:
+        if name != PARAGRAPH_NAME:
+            yield f"- {name}: {statistic([_longer(outcome, name) for outcome in outcomes], rounds)}"
+
+
+def _mean(values: Iterator[int]) -> str:
+    numbers = [*values]
+    return f"{np.mean(numbers):,.0f}" if numbers else "–"
+
+
+def _preferred(outcomes: Sequence[CoverageOutcome], name: str, field: str, rounds: int) -> str:
+    """Share of plans in which a review ranks before the paragraph; a tie is half, a failure is lost."""
+    values = []
+    for outcome in outcomes:
+        ours, theirs = (outcome.reviews.get(key) for key in (name, PARAGRAPH_NAME))
+        if ours is None or ours.verdict is None or theirs is None or theirs.verdict is None:
+            values.append(0.0)
+        else:
+            values.append(_first(getattr(ours.verdict, field), getattr(theirs.verdict, field)))
+    return statistic(values, rounds)
+
+
+def _longer(outcome: CoverageOutcome, name: str) -> float:
+    ours, theirs = (outcome.reviews.get(key) for key in (name, PARAGRAPH_NAME))
+    return _first(-ours.words if ours else 0, -theirs.words if theirs else 0)
+
+
+def _first(ours: int, theirs: int) -> float:
+    return 0.5 if ours == theirs else float(ours < theirs)

@@ -1,0 +1,42 @@
+"""Means and shares over plans with bootstrap intervals, printed."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assayer.methods.grapheval.scoring.metrics import bootstrap
+from benchmarks.quality.grapheval.reporting import shown
+
+__all__ = ["share", "statistic"]
+
+
+def share(values: Sequence[NDArray[np.float64]], rounds: int) -> str:
+    """Format the mean over all values; each plan has an array of them."""
+
+    def mean(rows: NDArray[np.int64]) -> float:
+        drawn = np.concatenate([values[number] for number in rows])
+        return float(drawn.mean()) if len(drawn) else float("nan")
+
+    return _interval(mean, len(values), rounds)
+
+
+def statistic(
+    values: Sequence[float | None],
+    rounds: int,
+    measure: Callable[[NDArray[np.float64]], float] = lambda drawn: float(drawn.mean()),
+) -> str:
+    """Format a measure, by default the mean, over the plans that have a value."""
+    known = np.array([value for value in values if value is not None], np.float64)
+    return _interval(lambda rows: measure(known[rows]), len(known), rounds)
+
+
+def _interval(measure: Callable[[NDArray[np.int64]], float], plans: int, rounds: int) -> str:
+    """Format a measure of all plans, with an interval over plans drawn anew; `measure` takes their numbers."""
+    if not plans:
+        return "–"
+    estimate = bootstrap(
+        lambda rows, _: measure(rows.astype(np.int64)), np.arange(plans, dtype=np.int16), [np.zeros((plans, 1))],
+        rounds, 0,
+    )  # fmt: skip
+    return "–" if np.isnan(estimate.value) else shown(estimate)

@@ -1,0 +1,166 @@
+"""From the plans to the printed figures of each test of the judge."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from assayer.errors import InputError
+from assayer.ideas.parsing import parse_idea
+from assayer.models import Idea
+from benchmarks.quality.given import Given
+from benchmarks.quality.grapheval.data import DATA, read_records
+from benchmarks.quality.judge.answering import PARAGRAPH_NAME, Answering, open_answering
+from benchmarks.quality.judge.coverage import CoverageOutcome, coverage_of, coverage_table
+from benchmarks.quality.judge.sensitivity import SensitivityOutcome, sensitivity_of, sensitivity_table
+from benchmarks.quality.judge.stability import (
+    StabilityOutcome,
+    persuasion_of,
+    persuasion_table,
+    repeatability_of,
+    repeatability_table,
+)
+from benchmarks.quality.judge.tasks import COMPARISON, FLAW, FLAW_CHECK
+from benchmarks.quality.judged_sets.asking import PARAGRAPH
+from benchmarks.quality.kept import Kept, Outcome, do_the_rest, reasons
+from benchmarks.quality.recorded import as_far_as_answered
+from benchmarks.quality.rubrics import COVERAGE, read_rubrics
+from benchmarks.quality.runs import carefully, kept_file, of_method
+from benchmarks.throughput.ideas import scholar_ideas
+
+__all__ = ["TESTS", "judge"]
+
+TESTS = ("coverage", "sensitivity", "persuasion", "repeatability")
+_USED_UP = frozenset({"ai_3", "ai_11", "ai_20", "ai_22", "ai_27", "ai_33"})
+"""Plans of ScholarIdeas for which prompts were tuned."""
+
+
+class _Test(NamedTuple):
+    kind: type[Outcome]
+    of_plan: Callable[[Answering, Idea, int], Awaitable[Any]]
+    """Measure one plan with one seed."""
+    table: Callable[[Sequence[Any]], Iterator[str]]
+
+
+def judge(given: Given) -> Iterator[str]:
+    """Measure what is left to measure of the chosen tests, and yield their tables."""
+    plans = _plans(given.options.plans)[: given.asked.first]
+    yield from given.warning()
+    if given.asked.judge is None:
+        raise InputError("The tests of the judge need a language model.", "Use --endpoint, --simulate or --recorded.")
+    measured, waiting = asyncio.run(_measure(given, plans))
+    if given.options.recorded:
+        listed = given.options.recorded / "waiting.txt"
+        files = [str(given.options.recorded / "prompts" / f"{name}.md") for name in sorted(waiting)]
+        listed.write_text("".join(f"{file}\n" for file in files), "utf-8")
+        yield f"\n{len(waiting)} prompts wait for an answer, listed in {listed}."
+    for name, outcomes in measured.items():
+        yield f"\n## {name.capitalize()}: {len(outcomes)} of {len(plans) * len(given.asked.seeds)} done\n"
+        if outcomes:
+            yield from _tests(given, plans)[name].table(outcomes)
+            yield from reasons(outcomes)
+
+
+def _plans(names: Sequence[str]) -> list[Idea]:
+    """Return the plans named, from the data folder or from files; all plans that were not used up by default."""
+    known = {idea.source: idea for idea in scholar_ideas(DATA)}
+    for record in read_records(DATA / "ai_researcher" / "ideas.jsonl.gz"):
+        known[record["id"]] = parse_idea(record["text"], record["id"])
+    if not names:
+        return [idea for name, idea in known.items() if name not in _USED_UP]
+    return [known[name] if name in known else _from_file(Path(name)) for name in names]
+
+
+def _from_file(path: Path) -> Idea:
+    if not path.is_file():
+        raise InputError(f"There is no plan {path}.", "Name a plan of the data folder or a text file.")
+    return parse_idea(path.read_text("utf-8"), path.stem)
+
+
+def _tests(given: Given, plans: Sequence[Idea]) -> dict[str, _Test]:
+    """Return the chosen tests."""
+    contenders, rounds = tuple(given.options.contenders), given.rounds
+    rubrics = read_rubrics(DATA / "scholarideas")
+    numbers = {idea.source: number for number, idea in enumerate(plans)}
+    copies = given.options.copies or given.settings.home / "judge-copies"
+    copies.mkdir(parents=True, exist_ok=True)
+
+    def coverage(answering: Answering, idea: Idea, seed: int) -> Awaitable[CoverageOutcome]:
+        own = [rubric for rubric in rubrics if rubric.idea == idea.source]
+        other = plans[(numbers[idea.source] + 1) % len(plans)] if len(plans) > 1 else None
+        return coverage_of(answering, idea, other, contenders, own, seed)
+
+    def sensitivity(answering: Answering, idea: Idea, seed: int) -> Awaitable[SensitivityOutcome]:
+        return sensitivity_of(answering, idea, numbers[idea.source] + seed, contenders, copies, seed)
+
+    tests = {
+        "coverage": _Test(CoverageOutcome, coverage, lambda found: coverage_table(found, rubrics, contenders, rounds)),
+        "sensitivity": _Test(
+            SensitivityOutcome, sensitivity, lambda found: sensitivity_table(found, contenders, rounds)
+        ),
+        "persuasion": _Test(
+            StabilityOutcome,
+            lambda answering, idea, seed: persuasion_of(answering, idea, contenders, seed),
+            lambda found: persuasion_table(found, contenders, rounds),
+        ),
+        "repeatability": _Test(
+            StabilityOutcome,
+            lambda answering, idea, seed: repeatability_of(answering, idea, contenders, seed),
+            lambda found: repeatability_table(found, contenders, rounds),
+        ),
+    }
+    return {name: tests[name] for name in given.options.tests or TESTS}
+
+
+async def _measure(given: Given, plans: Sequence[Idea]) -> tuple[dict[str, list[Any]], set[str]]:
+    """Return the outcomes by test, and the names of prompts that wait for a reader."""
+    methods = tuple(name for name in given.options.contenders if name != PARAGRAPH_NAME)
+    measured: dict[str, list[Any]] = {}
+    async with open_answering(given, methods) as answering:
+        for name, test in _tests(given, plans).items():
+            kept = _kept(given, name, test, methods)
+            if name == "coverage":  # only these plans have experts' points
+                chosen = [idea for idea in plans if (DATA / "scholarideas" / idea.source).is_dir()]
+            else:
+                chosen = [*plans]
+            items = [(idea, idea.source, seed) for seed in given.asked.seeds for idea in chosen]
+            await _do(given, answering, test, kept, items, name)
+            names = {idea.source for idea in plans}
+            measured[name] = [outcome for outcome in kept.outcomes if outcome.item in names]
+        return measured, answering.recorded.waiting if answering.recorded else set()
+
+
+async def _do(
+    given: Given,
+    answering: Answering,
+    test: _Test,
+    kept: Kept[Any],
+    items: Sequence[tuple[Idea, str, int]],
+    name: str,
+) -> None:
+    def failed(item: str, seed: int, why: str) -> Outcome:
+        return test.kind(item=item, seed=seed, failure=why)
+
+    async def work(wanted: Sequence[tuple[str, int]]) -> None:
+        chosen = [item for item in items if item[1:] in set(wanted)]
+        rest = do_the_rest(chosen, kept, lambda idea, seed: test.of_plan(answering, idea, seed), failed)
+        if answering.recorded:
+            await as_far_as_answered(rest, answering.recorded)
+        else:
+            await rest
+
+    pairs = [(source, seed) for _, source, seed in items]
+    await carefully(given.asked, given.settings, f"judge {name}", pairs, kept, work)
+
+
+def _kept(given: Given, name: str, test: _Test, methods: Sequence[str]) -> Kept[Any]:
+    options = given.options
+    tasks = (COVERAGE, COMPARISON, FLAW, FLAW_CHECK, PARAGRAPH)
+    made = {
+        "methods": [of_method(given.settings, method) for method in methods],
+        "contenders": options.contenders,
+        "words": options.words,
+        "tasks": {task.name: task.digest for task in tasks},
+        "recorded": str(options.recorded.absolute()) if options.recorded else None,
+    }
+    return kept_file(given.asked, given.settings, f"judge-{name}", test.kind, made)

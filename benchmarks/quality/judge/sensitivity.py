@@ -1,0 +1,182 @@
+"""Sensitivity: whether a review names a flaw that was planted in a copy of the plan, and whether the score falls."""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pydantic import Field, ValidationError
+
+from assayer.models import Frozen, Idea
+from assayer.run.concurrency import Failed, as_result, gather_all
+from benchmarks.quality.grapheval.reporting import row
+from benchmarks.quality.judge.answering import Answering, WrittenReview, first_words, neutral_copy
+from benchmarks.quality.judge.intervals import statistic
+from benchmarks.quality.judge.tasks import (
+    FLAW,
+    FLAW_CHECK,
+    FLAW_KINDS,
+    FlawCheckAnswer,
+    FlawCheckQuestion,
+    FlawQuestion,
+    PlantedFlaw,
+    offered_kinds,
+    with_edits,
+)
+from benchmarks.quality.kept import Outcome
+from benchmarks.quality.rubrics import COVERAGE, CoverageQuestion
+
+__all__ = ["FlawedCopy", "SensitivityOutcome", "flawed_copy", "sensitivity_of", "sensitivity_table"]
+
+_NAMED = 4
+"""Score of the coverage judge from which a flaw is named."""
+_HEADS = (
+    "review by",
+    "pairs",
+    "failed",
+    "no score",
+    "flaw named",
+    "named in the original too",
+    "named in the copy only",
+    "score falls",
+    "stays",
+    "rises",
+    "mean change",
+)
+_SAME = 0.05
+"""Points of 10 below which two scores are the same."""
+
+
+class FlawedCopy(Frozen):
+    """Flaw planted in a plan, with the check of the pair."""
+
+    made_with: list[str | int]
+    """Idea, first kind offered, and prompts."""
+    flaw: PlantedFlaw
+    check: FlawCheckAnswer
+
+
+class PairReview(Frozen):
+    """One contender's reviews of a plan and of its flawed copy."""
+
+    named: bool | None = None
+    """Whether the review of the copy names the flaw; None without a review or a judgement."""
+    named_in_original: bool | None = None
+    score: float | None = None
+    """Score of the original, out of 10."""
+    score_of_copy: float | None = None
+    failure: str = ""
+
+
+class SensitivityOutcome(Outcome):
+    kind: str = ""
+    statement: str = ""
+    rejected: str = ""
+    """Why the pair is no fair test; empty for a pair that was reviewed."""
+    words: int = 0
+    words_of_copy: int = 0
+    reviews: dict[str, PairReview] = Field(default_factory=dict)
+
+
+async def flawed_copy(answering: Answering, idea: Idea, first: int, folder: Path) -> FlawedCopy:
+    """Return the flawed copy cached in `folder`, or make, check and cache one. Raises AssayerError."""
+    made_with: list[str | int] = [idea.id, first, FLAW.digest, FLAW_CHECK.digest]
+    file = folder / f"{idea.source}-{first}.json"
+    if file.is_file():
+        try:
+            cached = FlawedCopy.model_validate_json(file.read_text("utf-8"))
+        except ValidationError:
+            cached = None
+        if cached and cached.made_with == made_with:
+            return cached
+    flaw, _ = await answering.ask(FLAW, FlawQuestion(plan=idea.text, kinds=offered_kinds(first)), idea.source)
+    question = FlawCheckQuestion(plan=idea.text, edits=tuple(flaw.edits), statement=flaw.statement)
+    check, _ = await answering.ask(FLAW_CHECK, question, idea.source)
+    copy = FlawedCopy(made_with=made_with, flaw=flaw, check=check)
+    file.write_text(json.dumps(copy.model_dump(), ensure_ascii=False, indent=1), "utf-8")
+    return copy
+
+
+async def sensitivity_of(
+    answering: Answering, idea: Idea, first: int, contenders: Sequence[str], folder: Path, seed: int
+) -> SensitivityOutcome:
+    """Plant a flaw in a plan, and hold the contenders' reviews of both versions against it."""
+    copy = await flawed_copy(answering, idea, first, folder)
+    altered = neutral_copy(idea, with_edits(idea.text, copy.flaw.edits))
+    outcome = SensitivityOutcome(
+        item=idea.source,
+        seed=seed,
+        kind=copy.flaw.kind,
+        statement=copy.flaw.statement,
+        words=len(idea.text.split()),
+        words_of_copy=len(altered.text.split()),
+    )
+    if not copy.check.passed:
+        return outcome.model_copy(update={"rejected": copy.check.reason or "the check failed"})
+    reviews = await gather_all(_pair(answering, name, (idea, altered), copy.flaw) for name in contenders)
+    return outcome.model_copy(update={"reviews": dict(zip(contenders, reviews, strict=True))})
+
+
+async def _pair(answering: Answering, contender: str, pair: tuple[Idea, Idea], flaw: PlantedFlaw) -> PairReview:
+    async def reviewed(idea: Idea) -> tuple[WrittenReview, bool]:
+        review = await answering.review(contender, idea)
+        question = CoverageQuestion(review=first_words(review.text, answering.words), statements=(flaw.statement,))
+        answer, _ = await answering.ask(COVERAGE, question, pair[0].source)
+        return review, answer.judgements[0].score >= _NAMED
+
+    original, copy = await gather_all(as_result(reviewed(idea)) for idea in pair)
+    failures = [str(item.error) for item in (original, copy) if isinstance(item, Failed)]
+    axis = FLAW_KINDS[flaw.kind].axis
+    return PairReview(
+        named=None if isinstance(copy, Failed) else copy[1],
+        named_in_original=None if isinstance(original, Failed) else original[1],
+        score=None if isinstance(original, Failed) else original[0].scores.get(axis),
+        score_of_copy=None if isinstance(copy, Failed) else copy[0].scores.get(axis),
+        failure="; ".join(failures),
+    )
+
+
+def sensitivity_table(outcomes: Sequence[SensitivityOutcome], contenders: Sequence[str], rounds: int) -> Iterator[str]:
+    """Yield rows per contender, then per kind. A failed review names nothing, and a missing score does not fall."""
+    pairs = [outcome for outcome in outcomes if outcome.reviews]
+    yield (
+        f"{len(outcomes)} plans, {len(pairs)} pairs; rejected by the check: "
+        f"{sum(bool(outcome.rejected) for outcome in outcomes)}; not made: {sum(bool(o.failure) for o in outcomes)}.\n"
+    )
+    yield row(*_HEADS)
+    yield row(*["---"] * len(_HEADS))
+    for name in contenders:
+        yield _row(name, [outcome.reviews[name] for outcome in pairs], rounds)
+    shorter = [float(outcome.words_of_copy < outcome.words) for outcome in pairs]
+    yield row("baseline: the shorter plan is worse", str(len(pairs)), "0", "0", *["–"] * 3, statistic(shorter, rounds),
+              *["–"] * 3)  # fmt: skip
+    yield f"\nBy kind, {contenders[0]}:\n"
+    yield row("kind", "pairs", "flaw named", "named in the original too", "score falls")
+    yield row(*["---"] * 5)
+    for kind in FLAW_KINDS:
+        some = [outcome.reviews[contenders[0]] for outcome in pairs if outcome.kind == kind]
+        counts = (sum(bool(item.named) for item in some), sum(bool(item.named_in_original) for item in some))
+        yield row(kind, str(len(some)), *map(str, counts), str(sum((_change(item) or 0) < -_SAME for item in some)))
+
+
+def _row(name: str, reviews: Sequence[PairReview], rounds: int) -> str:
+    changes = [_change(item) for item in reviews]
+    moves = [0.0 if change is None else change for change in changes]
+    return row(
+        name,
+        str(len(reviews)),
+        str(sum(bool(item.failure) for item in reviews)),
+        str(changes.count(None)),
+        statistic([float(bool(item.named)) for item in reviews], rounds),
+        statistic([float(bool(item.named_in_original)) for item in reviews], rounds),
+        statistic([float(bool(item.named) and not item.named_in_original) for item in reviews], rounds),
+        statistic([float(change < -_SAME) for change in moves], rounds),
+        statistic([float(change is not None and abs(change) <= _SAME) for change in changes], rounds),
+        statistic([float(change > _SAME) for change in moves], rounds),
+        statistic(changes, rounds),
+    )
+
+
+def _change(review: PairReview) -> float | None:
+    if review.score is None or review.score_of_copy is None:
+        return None
+    return review.score_of_copy - review.score

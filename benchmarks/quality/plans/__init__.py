@@ -1,1 +1,0 @@
-"""What plans do not state: the checklist beside a reader who did not know what it would say."""

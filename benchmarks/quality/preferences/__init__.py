@@ -1,1 +1,0 @@
-"""Two reviews of the same idea side by side: which is better supported, more usable, deeper."""

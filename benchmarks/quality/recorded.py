@@ -1,0 +1,150 @@
+"""Language model whose answers are files written by readers.
+
+Every question is written to a file as a reader needs it: prompt and JSON schema. Whoever answers saves the answer under
+the same name. An answer with complaints is asked for once more, as the product does. A run goes as far as the answers
+reach (`as_far_as_answered`); run again with more answers, it continues.
+"""
+
+import asyncio
+import hashlib
+import json
+import time
+from collections.abc import Coroutine
+from copy import copy
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from assayer.errors import MalformedAnswer
+from assayer.llm import Answer, Task
+from assayer.models import CallRecord
+from assayer.run.run import Run
+from simulator.answers import compose, node_for
+from simulator.prompt import read
+from workers.llm.answer_schema import answer_schema
+
+__all__ = ["RecordedLlm", "as_far_as_answered"]
+
+In = TypeVar("In", bound=BaseModel)
+Out = TypeVar("Out", bound=BaseModel)
+
+_QUIET_SECONDS = 3.0
+"""Interval without a new question and with an idle processor after which every open question waits for an answer."""
+_IDLE = 0.1
+"""Share of a processor below which this process counts as idle."""
+
+
+class _Progress:
+    """State shared by all labels of one folder."""
+
+    def __init__(self) -> None:
+        self.asked: dict[str, int] = {}
+        self.waiting: set[str] = set()
+        self.steps = 0
+
+
+class RecordedLlm:
+    """Answers from `answers/NAME.json`. A question without an answer is written to `prompts/NAME.md` and waits."""
+
+    models = ("recorded",)
+
+    def __init__(self, folder: Path, invented: bool = False) -> None:
+        """`invented`: the simulator answers what has no answer yet, to see every prompt."""
+        self._prompts, self._answers, self._invented = folder / "prompts", folder / "answers", invented
+        self._prompts.mkdir(parents=True, exist_ok=True)
+        self._answers.mkdir(parents=True, exist_ok=True)
+        self._progress, self._label = _Progress(), ""
+
+    @property
+    def asked(self) -> dict[str, int]:
+        """Characters of every question's prompt, by name."""
+        return self._progress.asked
+
+    @property
+    def waiting(self) -> set[str]:
+        """Names of the questions without an answer."""
+        return self._progress.waiting
+
+    @property
+    def steps(self) -> int:
+        """Number of questions and answers so far."""
+        return self._progress.steps
+
+    def labelled(self, label: str) -> "RecordedLlm":
+        """Return the same folder's model with names that begin with `label`. Equal questions under different labels
+        have answers of their own."""
+        labelled = copy(self)
+        labelled._label = f"{label}."
+        return labelled
+
+    async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
+        """Return the recorded answer; wait forever where there is none."""
+        system, user = task.messages(data)
+        name = f"{self._label}{task.name}.{hashlib.sha256(f'{system.content}{user.content}'.encode()).hexdigest()[:8]}"
+        self.asked[name] = len(system.content) + len(user.content)
+        prompt = f"{system.content}\n\n---\n\n{user.content}\n\n---\n\nThe JSON schema of the answer:\n\n"
+        prompt += json.dumps(answer_schema(task.output).schema, ensure_ascii=False)
+        text = await self._answer(name, prompt, task, [system.content, user.content])
+        value, complaints = _read(text, task, data)
+        if complaints:
+            again = "\n".join(f"- {complaint}" for complaint in complaints)
+            prompt += f"\n\n---\n\nYour answer was:\n\n{text}\n\nIt cannot be used:\n{again}\n\nAnswer again, in full."
+            value, complaints = _read(await self._answer(f"{name}.2", prompt, task, [user.content]), task, data)
+        redacted = 0
+        if complaints and value is not None:
+            rest = task.redacted(data, value)
+            value, redacted = (rest.value, rest.sentences) if rest else (None, 0)
+        if value is None:
+            raise MalformedAnswer(f"The answer {name} cannot be used: {'; '.join(complaints[:3])}")
+        self._progress.steps += 1
+        record = CallRecord(
+            task=task.name,
+            version=task.version,
+            model=self.models[0],
+            prompt_tokens=self.asked[name] // 4,
+            completion_tokens=len(text) // 4,
+            cost_usd=None,
+            latency_seconds=0.0,
+            attempts=1,
+            redacted=redacted,
+        )
+        return Answer(value, record)
+
+    async def _answer(self, name: str, prompt: str, task: Task[In, Out], messages: list[str]) -> str:
+        file = self._answers / f"{name}.json"
+        self._progress.steps += 1
+        (self._prompts / f"{name}.md").write_text(prompt, "utf-8")
+        if not file.is_file():
+            if not self._invented:
+                self.waiting.add(name)
+                await asyncio.Event().wait()
+            return compose(node_for(answer_schema(task.output).schema, strict=True), read(messages), 1).text
+        text = file.read_text("utf-8").strip()
+        return text[text.find("{") : text.rfind("}") + 1]
+
+
+def _read(text: str, task: Task[In, Out], data: In) -> tuple[Out | None, list[str]]:
+    try:
+        value = task.cleaned(data, task.output.model_validate_json(text))
+    except ValidationError as error:
+        return None, [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()[:8]]
+    return (value, task.complaints(data, value)) if value is not None else (None, ["Nothing of it is visible text."])
+
+
+async def as_far_as_answered(
+    work: Coroutine[Any, Any, None], llm: RecordedLlm, quiet_seconds: float = _QUIET_SECONDS
+) -> bool:
+    """Run `work` until it ends or until only missing answers hold it up, and return whether it ended."""
+    running = asyncio.create_task(work)
+    steps, used = -1, time.process_time()
+    while not running.done():
+        await asyncio.wait([running], timeout=quiet_seconds)
+        idle = time.process_time() - used < _IDLE * quiet_seconds
+        if llm.waiting and idle and steps == llm.steps and not running.done():
+            running.cancel()
+            await asyncio.wait([running])
+            return False
+        steps, used = llm.steps, time.process_time()
+    await running
+    return True

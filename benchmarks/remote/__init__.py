@@ -1,1 +1,0 @@
-"""What the source gateway takes and keeps: a crowd of evaluations, and limits over several processes."""

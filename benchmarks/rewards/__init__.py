@@ -1,1 +1,0 @@
-"""Rewards through the service: how many an hour, how long one takes, and what it costs."""

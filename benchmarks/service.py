@@ -1,0 +1,154 @@
+"""The service under test: `assayer serve` as a process that is started again whenever it ends, as by an init system."""
+
+import asyncio
+import re
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+import httpx2
+import psutil
+
+from benchmarks.chaos.nodes import Node
+from benchmarks.processes import database_server, end, family, free_port, gcs_server, raylet, replicas
+from benchmarks.waiting import until
+
+__all__ = ["Service", "serving"]
+
+_PROGRAM = Path(sys.executable).with_name("assayer")
+_START_SECONDS = 240.0
+_STOP_SECONDS = 60.0
+_LOOK_SECONDS = 0.25
+_ASK_SECONDS = 5.0
+
+
+@dataclass
+class Service:
+    """`key` may do anything; it is known once the service has listened for the first time."""
+
+    home: Path
+    arguments: tuple[str, ...]
+    environment: Mapping[str, str]
+    nodes: tuple[Node, ...] = ()
+    """Ray nodes, where the service runs on a cluster that it did not start."""
+    port: int = field(default_factory=free_port)
+    key: str = ""
+    starts: int = 0
+    process: asyncio.subprocess.Process | None = None
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def roots(self) -> list[int]:
+        """Root process ids of the service and its Ray nodes, without the database."""
+        own = [] if self.process is None else [self.process.pid]
+        return own + [node.pid for node in self.nodes if node.pid]
+
+    def victim(self, kind: str) -> psutil.Process | None:
+        """A process of that kind, if one lives."""
+        match kind:
+            case "service":
+                own = self.process
+                return psutil.Process(own.pid) if own is not None and own.returncode is None else None
+            case "postgres":
+                return database_server(self.home)
+            case "node":
+                found = [raylet(node.pid) for node in self.nodes if node.pid and not node.head]
+                return next((item for item in found if item is not None), None)
+            case name if name in (named := {node.plan.name: node for node in self.nodes}):
+                pid = named[name].pid
+                return (gcs_server(pid) if named[name].head else raylet(pid)) if pid else None
+            case _:
+                return next(iter(replicas(self.roots, kind)), None)
+
+    async def answers(self) -> bool:
+        """A question that takes the database."""
+        headers = {"Authorization": f"Bearer {self.key}"}
+        try:
+            async with httpx2.AsyncClient(timeout=_ASK_SECONDS, headers=headers) as client:
+                answer = await client.get(f"{self.address}/v1/evaluations?limit=1")
+                return answer.is_success and "items" in answer.json()
+        except (httpx2.HTTPError, OSError, ValueError):
+            return False
+
+    async def until_it_answers(self, seconds: float = _START_SECONDS) -> None:
+        """Raises TimeoutError, with what it last wrote."""
+
+        async def answers() -> bool:
+            return bool(self.key) and await self.answers()
+
+        try:
+            await until(answers, seconds, _LOOK_SECONDS)
+        except TimeoutError:
+            raise TimeoutError(f"The service does not answer after {seconds:g} s: {self.said()}") from None
+
+    async def living(self) -> frozenset[str]:
+        """Ids of the nodes of Ray that live, where that is asked."""
+        return frozenset()
+
+    async def until_whole(self, before: frozenset[str]) -> None:
+        """Until what died has been replaced, where that is asked; `before` lived at its death. Raises TimeoutError."""
+
+    def said(self) -> str:
+        log = self.home / "serve.log"
+        return log.read_text("utf-8", "replace")[-3000:] if log.is_file() else ""
+
+    async def upgrade(self, environment: Mapping[str, str]) -> None:
+        """Told to stop, and started again under other settings."""
+        self.environment = environment
+        if self.process is not None and self.process.returncode is None:
+            self.process.terminate()
+            await self.process.wait()
+
+    async def run(self) -> None:
+        """Until it is cancelled."""
+        with (self.home / "serve.log").open("ab") as log:
+            while True:
+                await self._once(log)
+
+    async def _once(self, log: IO[bytes]) -> None:
+        command = [str(_PROGRAM), "serve", "--port", str(self.port), *self.arguments]
+        self.process = await asyncio.create_subprocess_exec(
+            *command,
+            cwd=self.home,
+            env=dict(self.environment),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=log,
+        )
+        self.starts += 1
+        assert self.process.stdout is not None  # noqa: S101 - it was opened as a pipe
+        async for line in self.process.stdout:
+            if match := re.search(rb"Its key is in (.+)", line):
+                self.key = (await asyncio.to_thread(Path(match[1].decode()).read_text, "utf-8")).strip()
+        await self.process.wait()
+
+    async def stop(self) -> None:
+        """Stop gracefully if possible, then end any remaining processes."""
+        left = family(self.roots)
+        if self.process is not None and self.process.returncode is None:
+            self.process.terminate()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_STOP_SECONDS):
+                    await self.process.wait()
+        await asyncio.to_thread(end, left)
+
+
+@asynccontextmanager
+async def serving(service: Service) -> AsyncIterator[Service]:
+    """It runs, is started again when it dies, and is gone with its database afterwards."""
+    task = asyncio.create_task(service.run())
+    try:
+        await service.until_it_answers()
+        yield service
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await service.stop()
+        if (server := database_server(service.home)) is not None:
+            await asyncio.to_thread(end, [server])

@@ -1,5 +1,0 @@
-"""A simulator of an OpenAI-compatible endpoint: a separate process that answers over HTTP on loopback.
-
-`python -m benchmarks.simulator --port 0` starts one; `benchmarks.simulator.process.Simulator` does so from
-Python. See README.md for the knobs and what is and is not simulated.
-"""

@@ -1,0 +1,238 @@
+"""`assayer bias-test`: the same ideas from different people, and what that does to their scores."""
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+from rich.markup import escape
+
+from assayer.bias_test.record import BiasTestPlan, EvaluatedVariant, bias_test_report
+from assayer.bias_test.variants import ATTRIBUTES, PERSUASION, Variant, persuasive_variant, repeated, variants_of
+from assayer.errors import AssayerError, InputError, NoFallback
+from assayer.models import Absent, BiasTestAttribute, BiasTestReport, Idea, Report
+from assayer.reports.bias_test_page import ATTRIBUTE_TITLES, BiasTestPage, as_bias_test_html, as_bias_test_markdown
+from assayer.reports.json_and_csv import as_json
+from assayer_client.resources import DEFAULT_METHOD
+from cluster.cli.idea_inputs import read_idea_inputs
+from cluster.cli.options import IdeaPaths, WithCutoff, WithFormats, WithProfile, day
+from cluster.cli.output import PageFormat, make_folder, write_formats
+from cluster.cli.terminal import EvaluationProgress, print_error, run_resumable, say, show_table
+from cluster.settings import PROFILES, Settings
+from cluster.settings_loading import load_settings
+from cluster.side_by_side import side_by_side
+
+if TYPE_CHECKING:
+    from cluster.engine import Engine
+
+__all__ = ["bias_test"]
+
+_RENDER: dict[PageFormat, Callable[[BiasTestReport], str]] = {
+    PageFormat.html: as_bias_test_html,
+    PageFormat.md: as_bias_test_markdown,
+    PageFormat.json: as_json,
+}
+_NOT_REACHED = "not evaluated: the bias test had been stopped."
+
+
+class _BiasTestOutcome(NamedTuple):
+    bias_test: BiasTestReport | None
+    problems: list[str]
+    """Ideas that were not read, and variants without a report."""
+    stopped: AssayerError | None = None
+
+
+def bias_test(
+    paths: IdeaPaths,
+    method: Annotated[str, typer.Option(help="The evaluation method to test.")] = DEFAULT_METHOD,
+    attributes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--attribute",
+            metavar="|".join(ATTRIBUTES),
+            help="What to vary; repeat for several. All by default: 17 evaluations an idea.",
+        ),
+    ] = None,
+    persuasive: Annotated[
+        bool,
+        typer.Option(
+            "--persuasive",
+            help="Vary the wording: a language model writes the same content to persuade, and a second request checks "
+            "that nothing else changed. Alone unless --attribute names more.",
+        ),
+    ] = False,
+    blind: Annotated[
+        bool, typer.Option("--blind/--no-blind", help="Mask names, affiliations and the like, as for batches.")
+    ] = True,
+    repeats: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=20,
+            help="Evaluations of the reference, to tell a difference from chance. By default 2 with a language model, "
+            "each with answers of its own, and 1 without, where the same text has the same scores.",
+            show_default=False,
+        ),
+    ] = None,
+    cutoff: WithCutoff = None,
+    out: Annotated[Path, typer.Option(help="Folder for the bias test.")] = Path("out"),
+    formats: WithFormats = None,
+    profile: WithProfile = PROFILES[0],
+) -> None:
+    """Vary institution, seniority, names and English of the same ideas, and show how scores change."""
+    settings = load_settings(profile)
+    plan = BiasTestPlan(
+        method=method,
+        blind=blind,
+        cutoff=day(cutoff, "cutoff"),
+        attributes=_chosen(attributes or (), persuasive),
+        started_at=dt.datetime.now(dt.UTC),
+        repeats=repeats or (1 if settings.llm is None else 2),
+    )
+    outcome = run_resumable(_run_bias_test(paths, plan, settings, out))
+    for problem in outcome.problems:
+        print_error("Not tested:", problem)
+    if outcome.stopped:
+        if outcome.bias_test is None:
+            raise outcome.stopped
+        print_error("Stopped before all variants were evaluated.", str(outcome.stopped))
+    if outcome.bias_test is None:
+        raise typer.Exit(2)
+    _show(outcome.bias_test, write_formats(out / "bias-test", outcome.bias_test, _RENDER, formats))
+    if outcome.problems or outcome.stopped:
+        raise typer.Exit(1)
+
+
+def _chosen(names: Sequence[str], persuasive: bool) -> tuple[BiasTestAttribute, ...]:
+    """Return the chosen attributes in canonical order; all that need no model if nothing is chosen."""
+    for name in names:
+        if name not in ATTRIBUTES:
+            raise InputError(f"There is no attribute {name!r}.", f"Attributes: {', '.join(ATTRIBUTES)}.")
+    named = tuple(attribute for attribute in ATTRIBUTES if attribute in names or not (names or persuasive))
+    return (*named, PERSUASION) if persuasive else named
+
+
+async def _run_bias_test(paths: Sequence[Path], plan: BiasTestPlan, settings: Settings, out: Path) -> _BiasTestOutcome:
+    from cluster.database import open_database
+    from cluster.engine import METHODS, check_request, open_engine
+    from cluster.repetitions import answering_anew
+
+    if settings.llm is None and plan.method in METHODS and not METHODS[plan.method].scores_without_llm:
+        raise NoFallback(
+            "This compares scores, and without a language model the method gives none.",
+            "Set ASSAYER_LLM__BASE_URL and ASSAYER_LLM__MODEL, or use --method grapheval.",
+        )
+    if settings.llm is None and PERSUASION in plan.attributes:
+        raise NoFallback(
+            "Only a language model can write the persuasive wording.",
+            "Set ASSAYER_LLM__BASE_URL and ASSAYER_LLM__MODEL, or leave out --persuasive.",
+        )
+    today = plan.started_at.date()
+    check_request(plan.method, plan.cutoff, today)
+    ideas, rejected = await read_idea_inputs(paths, settings, today)
+    problems = [item.message if item.source in item.message else f"{item.source}: {item.message}" for item in rejected]
+    if not ideas:
+        return _BiasTestOutcome(None, problems)
+    make_folder(out, "The bias test")
+    distinct = list({idea.id: idea for idea in ideas}.values())
+    evaluated: list[EvaluatedVariant] = []
+    stopped: AssayerError | None = None
+    async with open_database(settings) as database, open_engine(settings, (plan.method,), database) as engine:
+        work = [(idea, variant) for number, idea in enumerate(distinct) for variant in _variants(idea, number, plan)]
+        if PERSUASION in plan.attributes:
+            with EvaluationProgress(len(distinct)) as progress:
+                reworded, lost = await _reworded(engine, distinct, progress)
+            work, problems = [*work, *reworded], [*problems, *lost]
+        with EvaluationProgress(len(work)) as progress:
+            for repetition in range(1, plan.repeats + 1):
+                chosen = [item for item in work if item[1].repetition == repetition]
+                if stopped is None:
+                    async with answering_anew(engine, database, repetition) as asked:
+                        done, stopped = await _evaluated(asked, chosen, plan, progress)
+                else:
+                    done = [EvaluatedVariant(*item, None, _NOT_REACHED) for item in chosen]
+                evaluated += done
+    problems += [
+        f"{item.idea.source}, {item.variant.name}: {item.failure}"
+        for item in evaluated
+        if item.failure not in ("", _NOT_REACHED)
+    ]
+    if all(item.report is None for item in evaluated):
+        return _BiasTestOutcome(None, problems, stopped)
+    return _BiasTestOutcome(bias_test_report(plan, evaluated), problems, stopped)
+
+
+def _variants(idea: Idea, number: int, plan: BiasTestPlan) -> list[Variant]:
+    variants = list(variants_of(idea, number, plan.attributes))
+    return [*variants, *repeated(variants[0], plan.repeats)]
+
+
+async def _reworded(
+    engine: "Engine", ideas: Sequence[Idea], progress: EvaluationProgress
+) -> tuple[list[tuple[Idea, Variant]], list[str]]:
+    """Return the persuasive variants, and why some ideas have none."""
+    from assayer.bias_test.persuasive import persuasive_copy
+    from assayer.models import EvaluationId
+    from assayer.run.concurrency import Failed, as_result, gather_all
+    from assayer.run.run import Run
+    from cluster.run_request import LOCAL_REQUEST
+
+    async def variant(number: int, idea: Idea) -> Variant:
+        budget = LOCAL_REQUEST.budget(engine.settings.evaluation)
+        run = Run(EvaluationId(f"bt_{idea.id}"), None, engine.clock, progress, budget)
+        copy = await persuasive_copy(idea.text, engine.backends.llm, run)
+        progress.idea_done()
+        if copy.objection:
+            raise InputError(f"The persuasive wording changed the content: {copy.objection}.")
+        return persuasive_variant(idea, number, copy.text)
+
+    made = await gather_all(as_result(variant(number, idea)) for number, idea in enumerate(ideas))
+    pairs = list(zip(ideas, made, strict=True))
+    lost = [f"{idea.source}, persuasion: {item.error}" for idea, item in pairs if isinstance(item, Failed)]
+    return [(idea, item) for idea, item in pairs if not isinstance(item, Failed)], lost
+
+
+async def _evaluated(
+    engine: "Engine", work: Sequence[tuple[Idea, Variant]], plan: BiasTestPlan, progress: EvaluationProgress
+) -> tuple[list[EvaluatedVariant], AssayerError | None]:
+    """A variant that fails costs only what is compared with it."""
+    from cluster.run_request import RunRequest
+
+    async def one(variant: Variant) -> Report:
+        try:
+            asked = RunRequest(blind=plan.blind)
+            return (await engine.evaluate(variant.idea, plan.method, plan.cutoff, progress, asked)).report
+        finally:
+            progress.idea_done()
+
+    ended, stopped = await side_by_side([partial(one, variant) for _, variant in work], engine.reach)
+    return [_outcome(pair, ended.get(number)) for number, pair in enumerate(work)], stopped
+
+
+def _outcome(pair: tuple[Idea, Variant], result: Report | AssayerError | None) -> EvaluatedVariant:
+    if isinstance(result, Report):
+        return EvaluatedVariant(*pair, result)
+    return EvaluatedVariant(*pair, None, _NOT_REACHED if result is None else str(result))
+
+
+def _show(bias_test: BiasTestReport, files: Sequence[Path]) -> None:
+    page, surviving = BiasTestPage(bias_test), bias_test.surviving
+    say(f"Differences in points of 10, blind mode {'on' if bias_test.blind else 'off'}:")
+    rows = [
+        (
+            ATTRIBUTE_TITLES[item.attribute],
+            item.compared,
+            page.score_title(item.score),
+            page.points(page.mean(item)),
+            "–" if isinstance(item.interval, Absent) else page.interval(item.interval),
+            page.size(item.largest),
+        )
+        for item in bias_test.differences
+    ]
+    show_table(("", "Compared", "Score", "Mean", "95 % interval", "Largest"), rows)
+    say(escape(page.finding.text))
+    say(f"{surviving.survived:,} of {surviving.planted:,} planted words remained when ideas were judged.")
+    for file in files:
+        say(escape(str(file)))

@@ -1,0 +1,25 @@
+"""`assayer check`: evidence for readers of a plan, without a language model and without a judgement."""
+
+from pathlib import Path
+
+from assayer.methods.check import METHOD
+from cluster.cli.evaluate import write_reports
+from cluster.cli.options import IdeaPaths, WithBlind, WithCutoff, WithFormats, WithProfile, WithReportFolder
+from cluster.local_model import ChosenModel
+from cluster.settings import PROFILES
+from cluster.settings_loading import load_settings
+
+__all__ = ["check"]
+
+
+def check(
+    paths: IdeaPaths,
+    cutoff: WithCutoff = None,
+    formats: WithFormats = None,
+    out: WithReportFolder = Path("out"),
+    profile: WithProfile = PROFILES[0],
+    blind: WithBlind = None,
+) -> None:
+    """Report evidence on ideas without any generated text: closest work, limitations, references."""
+    settings = load_settings(profile).model_copy(update={"llm": None})
+    write_reports(paths, METHOD, cutoff, ChosenModel(settings), formats, out, blind)

@@ -1,0 +1,53 @@
+"""`assayer read`: what is read of documents, without evaluating them."""
+
+import asyncio
+import datetime as dt
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from assayer.models import Idea
+from cluster.cli.terminal import print_error, say
+
+__all__ = ["read"]
+
+
+def read(
+    paths: Annotated[list[Path], typer.Argument(help="Ideas, or folders of them.")],
+    text: Annotated[bool, typer.Option("--text", help="Print the text that would be judged as well.")] = False,
+    as_lines: Annotated[bool, typer.Option("--json", help="Print one JSON line an idea.")] = False,
+) -> None:
+    """Show what is read of documents, without evaluating them."""
+    from workers.documents.idea_reader import read_ideas
+
+    found = asyncio.run(read_ideas(paths, latest_cutoff=dt.datetime.now(dt.UTC).date()))
+    for idea in found.ideas:
+        if as_lines:
+            typer.echo(json.dumps(_fields(idea), ensure_ascii=False))
+        else:
+            _show(idea, text=text)
+    for item in found.rejected:
+        print_error("Not read:", f"{item.source}: {item.message}")
+    if found.rejected:
+        raise typer.Exit(1 if found.ideas else 2)
+
+
+def _fields(idea: Idea) -> dict[str, object]:
+    reading = idea.reading.model_dump(mode="json") if idea.reading else {}
+    entries = [work.model_dump(mode="json") for work in idea.references]
+    return {"source": idea.source, **reading, "entries": entries, "text": idea.text}
+
+
+def _show(idea: Idea, *, text: bool) -> None:
+    from assayer.reports.reading_wording import reading_facts
+
+    say(f"[bold]{escape(idea.source)}[/]")
+    for name, value in reading_facts(idea.reading) if idea.reading else ():
+        say(f"  {escape(name)}: {escape(value)}")
+    for number, work in enumerate(idea.references, start=1):
+        say(f"    {number}. {escape(work.raw or work.title)}")
+    if text:
+        say(f"\n{escape(idea.text)}\n")

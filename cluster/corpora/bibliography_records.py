@@ -1,0 +1,78 @@
+"""Paper records of bibliographies that reference managers export: entries with an abstract become papers."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from assayer.errors import InputError
+from assayer.reference_lists.bibliography_files import BibliographyEntry, read_bibliography
+from assayer.text.decoding import decode_text
+from cluster.whole_files import whole_file
+from index.records.paper_record import PaperRecord, first_problem
+
+__all__ = ["BibliographyRecords", "write_bibliography_records"]
+
+_MOST_BYTES = 200_000_000
+
+
+class BibliographyRecords(NamedTuple):
+    written: int
+    refused: tuple[str, ...]
+    """Entries that are no paper records, with the reason."""
+
+
+def write_bibliography_records(files: Sequence[Path], to: Path) -> BibliographyRecords:
+    """Write a JSON line for each entry of the bibliographies, the first of those with one id. Raises InputError if a
+    file is no bibliography or no entry can be a paper; then `to` is unchanged."""
+    records: dict[str, PaperRecord] = {}
+    refused: list[str] = []
+    for file in files:
+        for record in _records(file):
+            if isinstance(record, str):
+                refused.append(record)
+            else:
+                records.setdefault(record.id, record)
+    if not records:
+        hint = "; ".join(refused[:3]) or "It has no entries."
+        raise InputError(f"No entry of {', '.join(map(str, files))} can be a paper: nothing is written to {to}.", hint)
+    with whole_file(to) as lines:
+        for record in records.values():
+            lines.write(record.model_dump_json(exclude={"year"}).encode() + b"\n")
+    return BibliographyRecords(len(records), tuple(refused))
+
+
+def _records(file: Path) -> Iterator[PaperRecord | str]:
+    try:
+        if file.stat().st_size > _MOST_BYTES:
+            raise InputError(f"{file} has more than {_MOST_BYTES // 10**6} MB.", "Split it.")
+        data = file.read_bytes()
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror}.", "Check the path.") from None
+    read = read_bibliography(decode_text(data, str(file)), str(file))
+    yield from (f"{file.name}: {entry!r} is broken" for entry in read.unread)
+    for entry in read.entries:
+        try:
+            yield _record(entry)
+        except ValidationError as error:
+            yield f"{file.name}: {entry.work.title[:60]!r}: {first_problem(error)}"
+
+
+def _record(entry: BibliographyEntry) -> PaperRecord:
+    work = entry.work
+    name = f"doi:{work.doi}" if work.doi else f"arxiv:{work.arxiv}" if work.arxiv else ""
+    words = f"{work.title.casefold()} {work.year or ''}".encode()
+    return PaperRecord.model_validate(
+        {
+            "id": name or f"entry:{hashlib.sha256(words).hexdigest()[:16]}",
+            "title": work.title,
+            "abstract": entry.abstract,
+            "authors": work.authors,
+            "publication_date": entry.date or None,
+            "venue": entry.venue,
+            "url": entry.url,
+            "identifiers": {"doi": work.doi, "arxiv": work.arxiv},
+        }
+    )

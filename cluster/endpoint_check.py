@@ -1,0 +1,100 @@
+"""A real question to the language model for `assayer doctor`: the form of the request, the answer, its speed."""
+
+from typing import NamedTuple
+
+from pydantic import BaseModel
+
+from assayer.errors import LlmRejected, LlmUnavailable
+from assayer.models import Fault
+from assayer.ports import Clock
+from cluster.methods import METHODS
+from workers.llm import LlmSettings
+from workers.llm.answer_schema import answer_schema
+from workers.llm.chat_completion import ChatMessage, ChatRequest, Requester
+from workers.llm.context_window import ContextWindows
+from workers.llm.dialect import StructuredMode
+from workers.llm.endpoint import LlmEndpoint
+from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure, explain_rejection
+from workers.llm.providers import provider_at
+from workers.llm.structured_output import parse_answer
+
+__all__ = ["StructuredAnswer", "ask_with_largest_schema"]
+
+_QUESTION = (
+    "Fill in the form about this plan, each text in at most ten words, each list with at most one entry: we ask "
+    "whether shade helps seedlings through a dry summer; plots are drawn by lot, survival is counted weekly."
+)
+_MOST_TOKENS = 2_000
+_FORMS: dict[StructuredMode, str] = {
+    "json_schema": "JSON by schema",
+    "json_object": "JSON without a schema, which stands in the prompt instead",
+    "prompt": "no JSON mode: the schema stands in the prompt",
+}
+
+
+class StructuredAnswer(NamedTuple):
+    structured: StructuredMode
+    """Form in which JSON was requested in the end."""
+    fault: Fault | None
+    """Fault of the answer; None if it is valid."""
+    tokens: int
+    """Tokens of the answer."""
+    seconds: float
+    context: int | None
+    """Context window in tokens, as the settings, the endpoint or the provider's documents state it."""
+
+    def __str__(self) -> str:
+        fits = "fits it" if self.fault is None else f"does not fit it ({self.fault.detail}) and would be sent back"
+        window = f"{self.context:,} tokens" if self.context else "not stated"
+        speed = (
+            f"{self.tokens:,} tokens in {self.seconds:,.1f} s, {self.tokens / max(self.seconds, 1e-3):,.0f} a second"
+        )
+        return (
+            f"{_FORMS[self.structured]}; the answer to a question with the largest schema {fits}; {speed}. "
+            f"Context window: {window}."
+        )
+
+
+async def ask_with_largest_schema(endpoint: LlmEndpoint, settings: LlmSettings, clock: Clock) -> StructuredAnswer:
+    """Ask the model of the strong tier a question whose answer has the largest schema of all tasks. Raises LlmRejected
+    or LlmUnavailable."""
+    output = _largest_output()
+    schema = answer_schema(output).text
+    question = ChatMessage("user", _QUESTION)
+    request = ChatRequest(
+        model=settings.model,
+        task="doctor.form",
+        messages=(question,),
+        repair_messages=(),
+        schema=schema,
+        max_tokens=_MOST_TOKENS,
+        temperature=settings.temperature,
+        seed=settings.seed,
+    )
+    windows = ContextWindows(settings.context_tokens)
+    try:
+        windows.add(await endpoint.reach())
+        started = clock.monotonic()
+        completion = (await endpoint.complete(request, Requester("doctor"))).completion
+    except PermanentLlmFailure as failure:
+        raise LlmRejected(*explain_rejection(failure, endpoint.address, settings.model)) from None
+    except TransientLlmFailure as failure:
+        raise LlmUnavailable(f"The question with the largest schema was not answered: {failure}.") from None
+    seconds = clock.monotonic() - started
+    known = provider_at(settings.base_url)
+    return StructuredAnswer(
+        structured=endpoint.dialect(settings.model).structured,
+        fault=parse_answer(completion, output).fault,
+        tokens=request.usage(completion)[1],
+        seconds=seconds,
+        context=windows.of(settings.model) or (known[1].model(settings.model).context if known else None),
+    )
+
+
+def _largest_output() -> type[BaseModel]:
+    outputs: list[type[BaseModel]] = [task.output for method in METHODS.values() for task in method.tasks]
+    return max(outputs, key=_schema_length)
+
+
+def _schema_length(output: type[BaseModel]) -> int:
+    return len(answer_schema(output).text)

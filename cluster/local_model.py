@@ -1,0 +1,99 @@
+"""Settings of a command with the language model that its options choose, which may run on this machine meanwhile."""
+
+import math
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+from assayer.errors import InputError
+from cluster.settings import Profile, Settings
+from cluster.settings_loading import load_settings
+from workers.local_model.model_files import model_file
+from workers.local_model.server import LocalModel, local_model
+from workers.local_model.speed import ModelSpeed, measure_speed, tokens_in_progress
+
+__all__ = ["ChosenModel", "chosen_model"]
+
+_LOOK_SECONDS = 2.0
+_ANSWER_SECONDS = 7_200.0
+
+
+@dataclass(frozen=True)
+class ChosenModel:
+    settings: Settings
+    local: LocalModel | None = None
+    speed: ModelSpeed | None = None
+
+    def announcement(self, ideas: int, method: str) -> str | None:
+        """Return how long a local model will take for so many ideas; None where the model is not local."""
+        if self.local is None or self.speed is None:
+            return None
+        from cluster.typical_usage import typical_evaluations
+
+        reads, writes = self.speed.prompt, self.speed.answer
+        text = f"{self.local.name} reads {reads:,.0f} and writes {writes:,.0f} tokens a second on this machine."
+        typical = typical_evaluations(self.settings.llm).get(method)
+        if typical is None:
+            return f"{text} How long an idea takes by {method} was never measured."
+        seconds = self.speed.seconds(typical.prompt_tokens, typical.completion_tokens)
+        total = f", {ideas:,} ideas about {_duration(ideas * seconds)}" if ideas > 1 else ""
+        return (
+            f"{text} An idea takes up to about {_duration(seconds)}{total}; less where few papers are found. "
+            "Answers are kept: a run may be interrupted."
+        )
+
+    @contextmanager
+    def watched(self, show: Callable[[int, int], None]) -> Iterator[None]:
+        """Show how many tokens a local model has read and written for the answers in progress, every few seconds."""
+        if self.local is None:
+            yield
+            return
+        stopped, local = threading.Event(), self.local
+
+        def look() -> None:
+            while not stopped.wait(_LOOK_SECONDS):
+                with suppress(OSError, ValueError, KeyError):
+                    show(*tokens_in_progress(local))
+
+        thread = threading.Thread(target=look, name="local-model-progress", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            stopped.set()
+            thread.join()
+
+
+@contextmanager
+def chosen_model(profile: Profile, model: str | None, path_or_package: str | None) -> Iterator[ChosenModel]:
+    """Load the settings with the chosen model. A local model runs until the block ends; its speed is measured first.
+
+    Raises InputError for both at once, ConfigurationError, and LlmUnavailable if a local model does not start."""
+    if path_or_package is None:
+        yield ChosenModel(load_settings(profile, model))
+        return
+    if model is not None:
+        raise InputError("--model and --local-model were both given.", "Give one of them.")
+    file = model_file(path_or_package)
+    with local_model(file) as local:
+        settings = load_settings(
+            profile,
+            local.name,
+            base_url=local.base_url,
+            api_key=local.api_key,
+            endpoint_name=local.identity,
+            concurrency={"start": local.options.slots, "max": local.options.slots},
+            request_timeout_seconds=_ANSWER_SECONDS,
+            fast_model=None,
+            judge_model=None,
+            prices={local.name: (0.0, 0.0)},
+        )
+        yield ChosenModel(settings, local, measure_speed(local))
+
+
+def _duration(seconds: float) -> str:
+    """`40 seconds`, `12 minutes`, `3.5 hours`."""
+    if seconds < 90:
+        return f"{max(math.ceil(seconds), 1)} seconds"
+    return f"{seconds / 60:,.0f} minutes" if seconds < 5_400 else f"{seconds / 3_600:,.1f} hours"

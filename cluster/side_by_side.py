@@ -1,0 +1,45 @@
+"""Concurrent evaluations, and which of them continue when some fail."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Generic, NamedTuple, TypeVar
+
+from assayer.errors import AssayerError, ConfigurationError, LlmRejected, LlmUnavailable
+from assayer.run.concurrency import gather_all
+
+__all__ = ["FATAL", "SideBySide", "side_by_side"]
+
+Out = TypeVar("Out")
+
+FATAL = (LlmRejected, ConfigurationError)
+"""Errors that the next evaluation would meet too."""
+
+
+class SideBySide(NamedTuple, Generic[Out]):
+    ended: Mapping[int, Out | AssayerError]
+    """Results and failures by position; work that had not ended when everything was stopped is missing."""
+    stopped: AssayerError | None = None
+    """Error that made continuing pointless."""
+
+
+async def side_by_side(
+    works: Sequence[Callable[[], Awaitable[Out]]], reach: Callable[[], Awaitable[None]]
+) -> SideBySide[Out]:
+    """Run work items concurrently; a failure costs no other item its result. If `reach` raises LlmUnavailable
+    because the endpoint is permanently gone, all items stop instead of each waiting for it."""
+    ended: dict[int, Out | AssayerError] = {}
+
+    async def attempt(number: int, work: Callable[[], Awaitable[Out]]) -> None:
+        try:
+            ended[number] = await work()
+        except FATAL:
+            raise
+        except AssayerError as error:
+            ended[number] = error
+            if isinstance(error, LlmUnavailable):
+                await reach()
+
+    try:
+        await gather_all(attempt(number, work) for number, work in enumerate(works))
+    except (*FATAL, LlmUnavailable) as error:
+        return SideBySide(ended, error)
+    return SideBySide(ended)

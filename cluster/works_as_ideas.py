@@ -1,0 +1,105 @@
+"""Ideas from published works named by arXiv id, DOI or address: their full text if it may be fetched, else title and
+abstract from the sources of records."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+from assayer.errors import AssayerError, InputError
+from assayer.ideas.parsing import idea_of_document
+from assayer.models import Document, FrontMatterField, Idea, Identifiers, LeftOut, Paper, Section
+from cluster.clock import SystemClock
+from cluster.evidence_sources import RECORD_SOURCES, document_store_url
+from cluster.paper_pdfs import fetch_pdf, open_pdf_fetcher, pdf_locations
+from cluster.settings import Settings
+from workers.documents import PdfLimits
+from workers.documents.document_ideas import Bibliography, read_pdf_idea
+from workers.file_storage import FileStorage
+from workers.full_texts.archive import FullTextArchive
+from workers.full_texts.pdf_fetcher import ArchivingPdfFetcher
+from workers.outbound.source_requests import RequestContext
+from workers.outbound.sources import SourceGateway
+from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
+from workers.sources.capabilities import ResolvesIdentifiers
+
+__all__ = ["WorksAsIdeas", "open_works"]
+
+_PATIENCE_SECONDS = 60.0
+_REMEDY = "Run with --profile online, or set the base URL of a source such as ASSAYER_ARXIV__BASE_URL."
+
+
+@dataclass(frozen=True)
+class WorksAsIdeas:
+    """Implements `workers.documents.idea_files.WorkReader`."""
+
+    settings: Settings
+    sources: Sequence[ResolvesIdentifiers]
+    archive: FullTextArchive
+    fetcher: ArchivingPdfFetcher | None
+    bibliography: Bibliography | None
+
+    async def read(self, work: Identifiers, address: str, source: str) -> Idea:
+        """Return the idea of a work. `address` is set if a web address named it. Raises InputError."""
+        if self.fetcher is None and not self.sources:
+            raise InputError(f"{source} names a work that would have to be looked up, which is off.", _REMEDY)
+        record, failures = await self._record(work)
+        named = address or (f"arXiv:{work.arxiv}" if work.arxiv else work.doi)
+        if self.fetcher is not None:
+            try:
+                return await self._full_text(named, record, source)
+            except AssayerError as error:
+                failures.append(str(error))
+        else:
+            failures.append("fetching full texts is off (ASSAYER_FULL_TEXTS__FETCH)")
+        why = " ".join(failures)
+        if record is None:
+            raise InputError(f"{source} was not found. {why}".strip(), "Check it, or give the text as a file.")
+        return _abstract_idea(record, source, why)
+
+    async def _record(self, work: Identifiers) -> tuple[Paper | None, list[str]]:
+        """Return the first record with an abstract, else the first record, and what failed."""
+        found: list[Paper] = []
+        failures: list[str] = []
+        for source in self.sources:
+            try:
+                papers = await source.resolve([work], RequestContext("ideas", _PATIENCE_SECONDS))
+            except AssayerError as error:
+                failures.append(str(error))
+                continue
+            found += [paper for paper in papers if paper is not None]
+            if any(paper.abstract for paper in found):
+                break
+        return next((paper for paper in found if paper.abstract), found[0] if found else None), failures
+
+    async def _full_text(self, named: str, record: Paper | None, source: str) -> Idea:
+        locations = pdf_locations(named, self.settings)
+        pdf = await fetch_pdf(named, locations, self.fetcher, self.archive)
+        idea = await read_pdf_idea(pdf, source, PdfLimits(), self.bibliography)
+        return idea.model_copy(update={"title": record.title}) if record else idea
+
+
+def _abstract_idea(paper: Paper, source: str, why: str) -> Idea:
+    document = Document(
+        title=paper.title,
+        front_matter=(FrontMatterField(name="authors", value="; ".join(paper.authors)),),
+        sections=(Section(title="Abstract", text=paper.abstract),) if paper.abstract else (),
+        left_out=(LeftOut(part="the full text", why=why),),
+    )
+    return idea_of_document(document, source)
+
+
+@asynccontextmanager
+async def open_works(settings: Settings, bibliography: Bibliography | None = None) -> AsyncIterator[WorksAsIdeas]:
+    """Open what looks up and fetches works, as far as the settings allow."""
+    clock = SystemClock()
+    on = {name: source for name, source in settings.sources.items() if source.on}
+    async with AsyncExitStack() as stack:
+        archive = FullTextArchive(FileStorage(document_store_url(settings)), settings.full_texts, clock)
+        fetcher = await open_pdf_fetcher(settings, archive, clock, stack) if settings.full_texts.fetch else None
+        sources: list[ResolvesIdentifiers] = []
+        if on:
+            cache, state = InMemoryResponseCache(clock), InMemorySharedState(clock)
+            gateway = await stack.enter_async_context(SourceGateway(on, cache, state, clock))
+            made = (make(gateway) for name, make in RECORD_SOURCES.items() if name in on)
+            sources = [source for source in made if isinstance(source, ResolvesIdentifiers)]
+        yield WorksAsIdeas(settings, sources, archive, fetcher, bibliography)

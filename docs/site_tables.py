@@ -1,0 +1,95 @@
+"""Tables that the site makes of the code: the routes of the API and every setting.
+
+A hook of mkdocs. A page asks for a table by a comment: `<!-- routes -->` or `<!-- settings -->`.
+"""
+
+import ast
+import inspect
+import json
+import textwrap
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, SecretStr
+from pydantic_core import PydanticUndefined
+
+from cluster.settings import Settings
+from cluster.settings_loading import nested_model
+
+__all__ = ["on_page_markdown"]
+
+
+def on_page_markdown(markdown: str, **_event: Any) -> str:
+    """Return the page's text with its tables in place."""
+    for mark, table in (("<!-- routes -->", _routes), ("<!-- settings -->", _settings)):
+        if mark in markdown:
+            markdown = markdown.replace(mark, "\n".join(table()))
+    return markdown
+
+
+def _routes() -> Iterator[str]:
+    document = json.loads(Path(__file__).with_name("openapi.json").read_text("utf-8"))
+    yield "| request | what it does |"
+    yield "|---|---|"
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            summary = " ".join(operation.get("summary", "").split()).replace("|", "\\|")
+            yield f"| `{method.upper()} {path}` | {summary} |"
+
+
+def _settings() -> Iterator[str]:
+    for name, field in Settings.model_fields.items():
+        if (model := nested_model(field)) is None:
+            continue
+        yield f"\n## ASSAYER_{name.upper()}\n"
+        yield "| variable | default | meaning |"
+        yield "|---|---|---|"
+        yield from _rows(model, f"ASSAYER_{name.upper()}__")
+    yield "\n## Others\n"
+    yield "| variable | default | meaning |"
+    yield "|---|---|---|"
+    yield from _rows(Settings, "ASSAYER_", nested=False)
+
+
+def _rows(model: type[BaseModel], prefix: str, *, nested: bool = True) -> Iterator[str]:
+    docstrings = _field_docstrings(model)
+    for name, field in model.model_fields.items():
+        variable = prefix + name.upper()
+        inner = nested_model(field)
+        if inner is None:
+            meaning = docstrings.get(name) or field.description or ""
+            yield f"| `{variable}` | {_default(field.get_default(call_default_factory=False))} | {_cell(meaning)} |"
+        elif nested:
+            yield from _rows(inner, f"{variable}__")
+
+
+def _default(value: object) -> str:
+    if value is PydanticUndefined or isinstance(value, SecretStr):
+        return ""
+    return "none" if value is None or value in ("", (), {}) else f"`{_cell(str(value))}`"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+
+
+def _field_docstrings(model: type[BaseModel]) -> dict[str, str]:
+    """The string literals below fields, of the model and of the models that it extends."""
+    found: dict[str, str] = {}
+    for item in reversed(model.__mro__):
+        if not issubclass(item, BaseModel) or item is BaseModel or item.__module__.startswith("pydantic"):
+            continue
+        body = ast.parse(textwrap.dedent(inspect.getsource(item))).body[0]
+        statements = body.body if isinstance(body, ast.ClassDef) else []
+        for field, below in pairwise(statements):
+            if (
+                isinstance(field, ast.AnnAssign)
+                and isinstance(field.target, ast.Name)
+                and isinstance(below, ast.Expr)
+                and isinstance(below.value, ast.Constant)
+                and isinstance(below.value.value, str)
+            ):
+                found[field.target.id] = below.value.value
+    return found

@@ -1,0 +1,26 @@
+"""Reading NumPy arrays from files, safely from several threads."""
+
+import threading
+from pathlib import Path
+from typing import IO, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+_LOCK = threading.Lock()
+"""Held while an array is opened. NumPy parses a file's header with `ast.literal_eval`, whose recursion counter CPython
+shares between threads: if the garbage collector switches threads while a syntax tree is built, the parser fails with
+"SystemError: AST constructor recursion depth mismatch" (see CPython issue 106905)."""
+
+
+def load_array(file: Path | IO[bytes], mmap_mode: Literal["r"] | None = "r") -> NDArray[Any]:
+    """Return the array in a .npy file, memory-mapped unless `mmap_mode` is None. An open file is read from its current
+    position, and copied to memory. Raises OSError, ValueError and EOFError."""
+    with _LOCK:
+        return np.asarray(np.load(file, mmap_mode if isinstance(file, Path) else None))
+
+
+def load_arrays(file: IO[bytes]) -> dict[str, NDArray[Any]]:
+    """Return all arrays of a .npz archive. Raises OSError, ValueError, EOFError and zipfile.BadZipFile."""
+    with _LOCK, np.load(file) as archive:
+        return dict(archive)

@@ -1,0 +1,180 @@
+"""Records of papers as others export them, turned into ours: arXiv's metadata on Kaggle, papers of Semantic Scholar's
+API, works of Crossref's API, and CSL-JSON. Of exports that another command reads the name is known."""
+
+import datetime as dt
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from pydantic import ValidationError
+
+from assayer.literature.paper_identity import arxiv_id, doi
+from assayer.literature.withdrawals import says_withdrawn
+from assayer.reference_lists.bibtex import names_in_bibtex
+from assayer.text.markup import strip_markup
+from assayer.text.tex import plain_tex
+from index.records.paper_record import PaperRecord, first_problem
+
+_EXPORTS = (
+    ({"authors_parsed", "categories"}, "arXiv's snapshot on Kaggle"),
+    ({"paperId", "title"}, "an answer of Semantic Scholar's API"),
+    ({"DOI", "title"}, "an answer of Crossref's API, or CSL-JSON"),
+)
+_ELSEWHERE = (
+    ({"abstract_inverted_index"}, "an OpenAlex work: use `assayer corpus ingest openalex`"),
+    ({"corpusid", "title"}, "a line of Semantic Scholar's datasets: use `assayer corpus ingest s2`"),
+    ({"corpusid", "abstract"}, "a line of Semantic Scholar's datasets: use `assayer corpus ingest s2`"),
+    ({"citingcorpusid"}, "a line of Semantic Scholar's datasets: use `assayer corpus ingest s2`"),
+    ({"message", "status"}, "a whole answer of Crossref's API: write each of its items on a line of its own"),
+    ({"data", "total"}, "a whole answer of Semantic Scholar's API: write each paper on a line of its own"),
+    ({"results", "meta"}, "a whole answer of OpenAlex' API: use `assayer corpus ingest openalex`"),
+    ({"content", "forum"}, "a note of OpenReview, which is a proposal and no paper record"),
+)
+
+
+def validated_record(data: Mapping[str, Any]) -> PaperRecord:
+    """Return the record of an object, which may be of a known export. Raises ValidationError."""
+    return PaperRecord.model_validate(record_of_export(data))
+
+
+def record_problem(error: ValidationError, data: Mapping[str, Any]) -> str:
+    """Return the first problem of a record, with the export that it seems to be. The wording is identical for every
+    record of the export that has the problem."""
+    for fields, hint in _ELSEWHERE:
+        if fields <= data.keys():
+            return f"this looks like {hint}"
+    name = next((name for fields, name in _EXPORTS if fields <= data.keys()), None)
+    problem = first_problem(error)
+    return f"{problem} (this looks like {name})" if name else problem
+
+
+def record_of_export(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a record of a known export in the form of ours; any other record as it is. Values that do not fit become
+    empty: whoever validates the record says what is missing."""
+    if {"authors_parsed", "categories"} <= data.keys():
+        return _kaggle_arxiv(data)
+    if "paperId" in data and "title" in data:
+        return _semantic_scholar(data)
+    if "title" in data and (isinstance(data.get("DOI"), str) or {"author", "issued"} <= data.keys()):
+        return _crossref(data)
+    return data
+
+
+def _kaggle_arxiv(data: Mapping[str, Any]) -> dict[str, Any]:
+    name = str(data.get("id") or "").strip()
+    title, abstract = (" ".join(_text(data.get(field)).split()) for field in ("title", "abstract"))
+    parsed = [
+        " ".join(part for part in (*reversed(author[:2]), *author[2:3]) if isinstance(part, str) and part)
+        for author in _list(data.get("authors_parsed"))
+        if isinstance(author, list)
+    ]
+    versions = _list(data.get("versions"))
+    created = _text(versions[0].get("created")) if versions and isinstance(versions[0], dict) else ""
+    return {
+        "id": f"arxiv:{arxiv_id(name) or name}" if name else "",
+        "title": title,
+        "abstract": abstract,
+        "authors": [plain_tex(author) for author in parsed] or _names(data.get("authors")),
+        "publication_date": _mail_date(created) or data.get("update_date"),
+        "venue": data.get("journal-ref"),
+        "url": f"https://arxiv.org/abs/{name}" if arxiv_id(name) else "",
+        "identifiers": {"arxiv": name, "doi": _text(data.get("doi")).split(" ")[0]},
+        "fields": _text(data.get("categories")).split(),
+        "retracted": says_withdrawn(_text(data.get("comments")), abstract),
+    }
+
+
+def _semantic_scholar(data: Mapping[str, Any]) -> dict[str, Any]:
+    given = data.get("externalIds")
+    ids: Mapping[str, Any] = given if isinstance(given, dict) else {}
+    corpus = ids.get("CorpusId") or data.get("corpusId")
+    names = (author.get("name") for author in _list(data.get("authors")) if isinstance(author, dict))
+    return {
+        "id": f"CorpusId:{corpus}" if corpus else _text(data.get("paperId")),
+        "title": strip_markup(_text(data.get("title"))),
+        "abstract": strip_markup(_text(data.get("abstract"))),
+        "authors": [name for name in names if isinstance(name, str) and name],
+        "year": data.get("year"),
+        "publication_date": data.get("publicationDate") or _year(data.get("year")),
+        "venue": data.get("venue"),
+        "url": _text(data.get("url")),
+        "citation_count": data.get("citationCount"),
+        "identifiers": {
+            "s2": data.get("paperId"),
+            "doi": ids.get("DOI"),
+            "arxiv": ids.get("ArXiv"),
+            "pubmed": ids.get("PubMed"),
+            "pmc": ids.get("PubMedCentral"),
+            "acl": ids.get("ACL"),
+        },
+        "fields": [field for field in _list(data.get("fieldsOfStudy")) if isinstance(field, str)],
+    }
+
+
+def _crossref(data: Mapping[str, Any]) -> dict[str, Any]:
+    name = doi(_text(data.get("DOI")))
+    title, subtitle = (strip_markup(_first(data.get(field))) for field in ("title", "subtitle"))
+    if subtitle and not title.casefold().endswith(subtitle.casefold()):
+        title = f"{title}: {subtitle}"
+    date = next((day for field in ("published", "issued", "created") if (day := _date_parts(data.get(field)))), None)
+    return {
+        "id": f"doi:{name}" if name else _text(data.get("id")),
+        "title": title,
+        "abstract": strip_markup(_text(data.get("abstract"))),
+        "authors": [name for author in _list(data.get("author")) if (name := _person(author))],
+        "publication_date": date,
+        "venue": strip_markup(_first(data.get("container-title"))),
+        "url": _text(data.get("URL")),
+        "citation_count": data.get("is-referenced-by-count"),
+        "identifiers": {"doi": name, "arxiv": _text(data.get("arxiv"))},
+        "retracted": any(
+            isinstance(item, dict) and item.get("type") in ("retraction", "withdrawal", "removal")
+            for item in _list(data.get("updated-by"))
+        ),
+    }
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _first(value: Any) -> str:
+    return _text(value[0] if isinstance(value, list) and value else value)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _names(value: Any) -> list[str]:
+    """Return the names of a text such as `C. Bal\\'azs, E. L. Berger and P. Nadolsky`."""
+    return [name for part in _text(value).split(",") for name in names_in_bibtex(part)]
+
+
+def _person(author: Any) -> str:
+    if not isinstance(author, dict):
+        return ""
+    family = " ".join(filter(None, (_text(author.get("non-dropping-particle")), _text(author.get("family")))))
+    parts = (_text(author.get("given")), family, _text(author.get("suffix")))
+    return " ".join(filter(None, parts)) or _text(author.get("name")) or _text(author.get("literal"))
+
+
+def _date_parts(value: Any) -> str | None:
+    parts = value.get("date-parts") if isinstance(value, dict) else None
+    numbers = parts[0] if isinstance(parts, list) and parts and isinstance(parts[0], list) else []
+    known = [int(number) for number in numbers[:3] if isinstance(number, int | str) and str(number).isdigit()]
+    if not known or not 1000 <= known[0] <= 9999:
+        return None
+    return "-".join([f"{known[0]:04}", *(f"{number:02}" for number in known[1:])])
+
+
+def _year(value: Any) -> str | None:
+    return str(value) if isinstance(value, int) and 1000 <= value <= 9999 else None
+
+
+def _mail_date(text: str) -> str | None:
+    """Return the day of a date as mails have it: `Mon, 2 Apr 2007 19:18:42 GMT`."""
+    try:
+        return parsedate_to_datetime(text).astimezone(dt.UTC).date().isoformat()
+    except (TypeError, ValueError, OverflowError):
+        return None

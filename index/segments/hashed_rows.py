@@ -1,0 +1,54 @@
+"""Rows of a segment by 64-bit hashes, in two memory-mapped arrays sorted by hash: papers by their ids and keys, and
+citing papers by what they cite."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.arrays import load_array
+from index.hashing import Hashes
+
+
+class RowFiles(NamedTuple):
+    """Names of the two files."""
+
+    hashes: str
+    rows: str
+
+    def write(self, hashes: Hashes, rows: NDArray[np.uint32], directory: Path) -> None:
+        order = np.argsort(hashes, kind="stable")
+        np.save(directory / self.hashes, hashes[order])
+        np.save(directory / self.rows, rows[order])
+
+
+class HashedRows:
+    def __init__(self, directory: Path, files: RowFiles) -> None:
+        self._hashes: Hashes = load_array(directory / files.hashes)
+        self._rows: NDArray[np.uint32] = load_array(directory / files.rows)
+
+    def __len__(self) -> int:
+        return len(self._hashes)
+
+    def ranges(self, hashes: Hashes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return for each hash the first entry that has it and the entry after the last."""
+        return np.searchsorted(self._hashes, hashes, "left"), np.searchsorted(self._hashes, hashes, "right")
+
+    def rows(self, wanted: int) -> NDArray[np.uint32]:
+        """Return the rows with a hash, in the order in which they were written."""
+        first, last = self.ranges(np.array([wanted], np.uint64))
+        return self._rows[int(first[0]) : int(last[0])]
+
+    def candidates(self, hashes: Hashes) -> list[list[int]]:
+        """Return for each hash the rows that have it: none, a single row, or several."""
+        pairs = zip(*map(np.ndarray.tolist, self.ranges(hashes)), strict=True)
+        return [self._rows[start:end].tolist() for start, end in pairs]
+
+    def matches(self, hashes: Hashes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return positions in `hashes`, ascending, and the rows that have these hashes."""
+        first, last = self.ranges(hashes)
+        counts = last - first
+        places = np.repeat(np.arange(len(hashes)), counts)
+        later = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return places, self._rows[first[places] + later].astype(np.int64)

@@ -1,0 +1,7 @@
+"""Command that writes the OpenAPI document: `python -m orchestrator > docs/openapi.json`."""
+
+import json
+
+from orchestrator.application import documented_app
+
+print(json.dumps(documented_app().openapi(), indent=2, ensure_ascii=False))

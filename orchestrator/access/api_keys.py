@@ -1,0 +1,118 @@
+"""API keys: scopes and plans, generation and hashing, and the caller of a request."""
+
+import datetime as dt
+import hashlib
+import re
+import secrets
+from base64 import urlsafe_b64encode
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+from pydantic import Field
+
+from assayer.models import Frozen
+from orchestrator.access.audit_chain import Actor
+from orchestrator.access.roles import Act, MemberId, Role, may
+from orchestrator.jobs.models import KeyId, TenantId
+
+Scope = Literal["submit", "read", "manage", "metrics", "admin"]
+"""Scope of an API key. manage: the tenant's own keys, webhooks and deletion; metrics: metrics of all tenants and
+nothing else; admin: everything."""
+
+_KEY = re.compile(r"ak_[A-Za-z0-9]{1,40}_[A-Za-z0-9_-]{43}")
+
+
+class KeyPlan(Frozen):
+    name: str = Field(min_length=1, max_length=200)
+    scopes: frozenset[Scope] = Field(min_length=1)
+    requests_per_minute: int | None = Field(default=None, gt=0)
+    """Maximum requests per minute; None for the service's setting."""
+    expires_at: dt.datetime | None = None
+    member: MemberId | None = None
+    """Member who owns the key; None for a machine's key."""
+
+
+class ApiKey(KeyPlan):
+    """API key without its secret, which only its holder has."""
+
+    id: KeyId
+    tenant: TenantId
+    created_at: dt.datetime
+    revoked_at: dt.datetime | None
+
+
+class GeneratedKey(NamedTuple):
+    """Newly generated key. `secret` is shown once; only its hash is stored."""
+
+    id: KeyId
+    secret: str
+
+    def __repr__(self) -> str:
+        return f"GeneratedKey(id={self.id!r})"
+
+
+class KeyRate(NamedTuple):
+    """Rate limit of a key, and how much of it is used."""
+
+    per_minute: int
+    remaining: int
+    """Number of requests that are possible immediately."""
+    full_seconds: float
+    """Seconds until the full burst is available again."""
+
+
+class Caller(NamedTuple):
+    """Holder of the key or the session of an admitted request."""
+
+    tenant: TenantId
+    key: KeyId
+    """Id of the key; in a session the id of the member, or of the key of a person who is not a member."""
+    scopes: frozenset[Scope]
+    rate: KeyRate | None
+    """Rate limit of the key; None for a session, which has no rate limit."""
+    name: str
+    """Name of the key's owner; for a key that belongs to no member, the name returned by `key_called`."""
+    role: Role = "machine"
+    member: MemberId | None = None
+
+    @property
+    def subject(self) -> MemberId:
+        """Id under which the caller acts; the id of a key if the caller is not a member."""
+        return self.member or MemberId(self.key)
+
+    @property
+    def actor(self) -> Actor:
+        """The caller as an actor of the audit log."""
+        return Actor(self.subject, self.name, self.role)
+
+    def may(self, act: Act) -> bool:
+        return may(self.role, act, is_member=self.member is not None)
+
+
+class KeyRejection(NamedTuple):
+    reason: Literal["unknown", "expired", "revoked", "rate", "tenant rate"]
+    retry_after: float | None = None
+    """Seconds until the next request is admitted, if a rate limit was the reason."""
+    rate: KeyRate | None = None
+    tenant: TenantId | None = None
+    key: KeyId | None = None
+
+
+def generate_key(random: Callable[[int], bytes] = secrets.token_bytes) -> GeneratedKey:
+    """Generate a key `ak_<id>_<43 characters>`: 64 bits of id and 256 secret random bits."""
+    key = KeyId(f"ak_{random(8).hex()}")
+    return GeneratedKey(key, f"{key}_{_url_safe(random(32))}")
+
+
+def hash_key(secret: str) -> bytes | None:
+    """Return the SHA-256 hash of a secret, which suffices for 256 random bits; None if it cannot be a key."""
+    return hashlib.sha256(secret.encode()).digest() if _KEY.fullmatch(secret) else None
+
+
+def key_called(name: str) -> str:
+    """Return the display name of a key that belongs to no member, so that it is not mistaken for a person's name."""
+    return f"key “{name}”"
+
+
+def _url_safe(random: bytes) -> str:
+    return urlsafe_b64encode(random).decode().rstrip("=")

@@ -1,0 +1,83 @@
+"""Acts on jobs that stand in the audit log, and what it says of them.
+
+One entry for each act, however many proposals it concerns: a call is sent, more is added to it, it is cancelled or run
+again; so is one evaluation; a ranking begins or is cancelled. Ideas that are sent one by one, and what trainers ask for
+by the thousand, are in no call that somebody decides: they write no entry, and take no turn at the log.
+"""
+
+import datetime as dt
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from orchestrator.access.audit_chain import Actor, AuditedAct
+from orchestrator.jobs.models import BatchId, JobKind
+from orchestrator.jobs.requests import EvaluationRequest, RankingRequest
+from orchestrator.jobs.submissions import MoreRows, NewBatch, NewJob
+
+CANCELLED: dict[JobKind, AuditedAct] = {"evaluation": "evaluation cancelled", "ranking": "ranking cancelled"}
+"""Audited act for cancelling a single job, by kind of job; cancelling other kinds of job is not logged."""
+
+
+class ActBy(NamedTuple):
+    """Actor and time of an act."""
+
+    actor: Actor
+    at: dt.datetime
+    call: BatchId | None = None
+    """Call whose proposals a ranking orders."""
+
+
+class Said(NamedTuple):
+    """Audit log entry to be written."""
+
+    act: AuditedAct
+    about: str
+    content: dict[str, Any]
+
+
+def said_of_rows(batch: NewBatch | MoreRows, jobs: Sequence[NewJob]) -> Said:
+    """Return the audit entry for added rows, without titles or file names, because entries about a call stay when
+    an applicant is erased."""
+    rows = {"proposals": len(jobs), "refused": len(batch.rejected) or None, "open": batch.open or None}
+    if isinstance(batch, MoreRows):
+        return Said("proposals added", batch.id, _known(rows | _rules(jobs)))
+    due = None if batch.opinions_due is None else batch.opinions_due.isoformat()
+    labels = {"name": batch.name, "tags": list(batch.tags), "opinions_due": due}
+    return Said("call submitted", batch.id, _known(labels | rows | _rules(jobs)))
+
+
+def said_of_ranking(job: NewJob, work: RankingRequest, call: BatchId | None) -> Said:
+    content = {
+        "call": call,
+        "proposals": len(work.ideas),
+        "places": work.cut,
+        "comparisons_per_proposal": work.calls_per_idea,
+        "known_comparisons": len(work.known) or None,
+        "blind": work.blind,
+        "max_usd": work.limits.max_usd,
+    }
+    return Said("ranking started", job.id, _known(content))
+
+
+def _rules(jobs: Sequence[NewJob]) -> dict[str, Any]:
+    """Return the settings by which the jobs are judged, from the first job; the cutoff may differ between jobs."""
+    works = [job.request for job in jobs if isinstance(job.request, EvaluationRequest)]
+    if not works:
+        return {}
+    first, cutoffs = works[0], {work.cutoff for work in works}
+    cutoff = next(iter(cutoffs))
+    return {
+        "method": first.method,
+        "cutoff": "differs between proposals" if len(cutoffs) > 1 else None if cutoff is None else cutoff.isoformat(),
+        "blind": first.blind,
+        "board": first.board,
+        "board_models": list(first.board_models),
+        "criteria": [criterion.name for criterion in first.criteria],
+        "max_usd": first.limits.max_usd,
+        "priority": jobs[0].priority,
+    }
+
+
+def _known(content: dict[str, Any]) -> dict[str, Any]:
+    """Remove empty values from the content."""
+    return {name: value for name, value in content.items() if value not in (None, "", [])}

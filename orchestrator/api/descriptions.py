@@ -1,0 +1,82 @@
+"""Descriptions of wire models for the OpenAPI document, read from the docstrings below their fields.
+
+Pydantic can do this when a class is made (`use_attribute_docstrings`), which doubles the import time of the client. The
+document is made once a process, so they are read then.
+"""
+
+import ast
+import inspect
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute
+from pydantic import BaseModel
+from starlette.routing import BaseRoute
+
+from assayer_client.resources import Body, Resource
+
+
+def describe_schemas(schemas: dict[str, Any]) -> None:
+    """Add the description of every field of every wire model that is in the document."""
+    for model in (*_subclasses(Resource), *_subclasses(Body)):
+        schema = schemas.get(re.sub(r"[^a-zA-Z0-9.\-_]", "_", model.__name__), {})
+        for name, text in _field_descriptions(model).items():
+            if name in schema.get("properties", {}):
+                schema["properties"][name].setdefault("description", text)
+
+
+def describe_parameters(document: dict[str, Any], routes: Iterable[BaseRoute]) -> None:
+    """Add the descriptions of parameters that are fields of a query model."""
+    for route in routes:
+        if isinstance(route, APIRoute) and route.include_in_schema:
+            texts = {name: text for model in _query_models(route.dependant) for name, text in model.items()}
+            for method in route.methods or ():
+                operation = document["paths"][route.path_format].get(method.lower(), {})
+                for parameter in operation.get("parameters", ()):
+                    if parameter["in"] == "query" and parameter["name"] in texts:
+                        parameter.setdefault("description", texts[parameter["name"]])
+        elif (router := getattr(route, "original_router", None)) is not None:
+            describe_parameters(document, router.routes)
+
+
+def _query_models(dependant: Dependant) -> Iterator[dict[str, str]]:
+    for field in dependant.query_params:
+        model = field.field_info.annotation
+        if isinstance(model, type) and issubclass(model, BaseModel):
+            yield _field_descriptions(model)
+    for inner in dependant.dependencies:
+        yield from _query_models(inner)
+
+
+def _subclasses(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    for kind in model.__subclasses__():
+        yield kind
+        yield from _subclasses(kind)
+
+
+def _field_descriptions(model: type[BaseModel]) -> dict[str, str]:
+    """Return the description of each field, including the fields of base classes."""
+    texts: dict[str, str] = {}
+    for kind in reversed(model.__mro__):
+        if issubclass(kind, Resource | Body):
+            texts |= _docstrings(kind.__module__).get(kind.__name__, {})
+    return texts
+
+
+@cache
+def _docstrings(module: str) -> dict[str, dict[str, str]]:
+    """Return the docstrings of a module's fields, by class and field."""
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {node.name: dict(_documented(node.body)) for node in tree.body if isinstance(node, ast.ClassDef)}
+
+
+def _documented(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
+    for field, below in pairwise(body):
+        match field, below:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                yield name, inspect.cleandoc(text)

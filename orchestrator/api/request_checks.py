@@ -1,0 +1,54 @@
+"""Checks of every request to the API: no unknown query parameters, and only JSON where a JSON body is read."""
+
+from collections.abc import Iterator
+
+from fastapi import Request
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute
+from pydantic import BaseModel
+
+from orchestrator.problems import HttpProblem, ProblemError, suggestion
+
+_SHOWN = 60
+_MOST = 20
+
+
+async def refuse_unknown_parameters(request: Request) -> None:
+    """Reject unknown query parameters: a misspelt `limit` or an unsupported `erase` would otherwise appear to have
+    taken effect. Raises HttpProblem (422) naming each of them."""
+    route = request.scope.get("route")
+    if not request.url.query or not isinstance(route, APIRoute) or not route.include_in_schema:
+        return  # pages are asked for by browsers, and by whoever sends people back to them with words of their own
+    known = sorted(set(_parameters(route.dependant)))
+    unknown = [name for name in dict.fromkeys(request.query_params) if name not in known][:_MOST]
+    if not unknown:
+        return
+    errors = [
+        ProblemError(detail=f"It is no parameter of this request.{suggestion(name, known)}", parameter=name[:_SHOWN])
+        for name in unknown
+    ]
+    raise HttpProblem("invalid-request", f"{errors[0].parameter}: {errors[0].detail}", errors=errors)
+
+
+async def refuse_other_media(request: Request) -> None:
+    """Refuse (415) a body of another media type, for which FastAPI would report errors in the fields."""
+    route = request.scope.get("route")
+    if not isinstance(route, APIRoute) or not route.include_in_schema or route.body_field is None:
+        return
+    media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media != "application/json" and await request.body():
+        raise HttpProblem(
+            "unsupported-media-type",
+            f"The body is {media or 'of no stated type'}; this takes `Content-Type: application/json`.",
+        )
+
+
+def _parameters(dependant: Dependant) -> Iterator[str]:
+    for field in dependant.query_params:
+        model = field.field_info.annotation
+        if isinstance(model, type) and issubclass(model, BaseModel):
+            yield from (model_field.alias or name for name, model_field in model.model_fields.items())
+        else:
+            yield field.alias
+    for inner in dependant.dependencies:
+        yield from _parameters(inner)

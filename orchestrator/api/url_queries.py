@@ -1,0 +1,31 @@
+"""Wire models that clients have no use for: queries, and problem documents, which clients raise as errors.
+
+All bodies and resources are those of `assayer_client`.
+"""
+
+from typing import Annotated
+
+from pydantic import ConfigDict, Field
+
+from assayer_client.resources import Body
+
+
+class UrlQuery(Body):
+    """The parameters of a URL."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+
+class PageQuery(UrlQuery):
+    limit: int = Field(default=50, ge=1, le=500)
+    after: str | None = Field(default=None, max_length=200)
+    """Value of `next` on the previous page."""
+
+
+Reference = Annotated[str, Field(min_length=1, max_length=300)]
+"""Exact reference that the sender assigned to an idea, returned as `reference` in resources."""
+
+
+class CancelQuery(UrlQuery):
+    erase: bool = False
+    """Whether to also delete the resource, with its report and its events. Requires the scope `manage`."""

@@ -1,0 +1,293 @@
+"""ASGI application, composed from its services."""
+
+import logging
+import re
+from functools import cache
+from importlib.metadata import version
+from typing import Any, cast
+
+from fastapi import Depends, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+from starlette.routing import Match
+from starlette.types import ExceptionHandler
+
+from assayer.errors import InputError, StorageError
+from orchestrator.api.gone import gone
+from orchestrator.api.openapi import DEFAULT_RESPONSE, openapi_document
+from orchestrator.api.request_checks import refuse_other_media, refuse_unknown_parameters
+from orchestrator.api.routes import (
+    assignments,
+    audit_log,
+    batch_estimate,
+    batch_results,
+    batch_upload,
+    batches,
+    call_reviewers,
+    comparisons,
+    corpus,
+    curations,
+    erasures,
+    evaluations,
+    events,
+    health,
+    keys,
+    members,
+    methods,
+    model_calls,
+    opinions,
+    panel,
+    printed,
+    proposals,
+    rankings,
+    reference_page,
+    references,
+    remarks,
+    reward_verification,
+    rewards,
+    scores,
+    tenants,
+    usage,
+    webhooks,
+)
+from orchestrator.console import (
+    account_page,
+    assignment_pages,
+    audit_log_page,
+    call_pages,
+    call_reviewer_pages,
+    erasure_pages,
+    evaluation_pages,
+    making_pages,
+    member_pages,
+    panel_pages,
+    proposal_pages,
+    provider_pages,
+    ranking_pages,
+    review_pages,
+    sign_in_pages,
+    submission_page,
+)
+from orchestrator.console.refusal_pages import RefusalPages
+from orchestrator.jobs.models import TenantId
+from orchestrator.jobs.submissions import EvaluationsDeleted, QueueFull
+from orchestrator.problems import HttpProblem, NoSuchThing, problem_kind
+from orchestrator.reviewing.models import ReviewRefused
+from orchestrator.store.idempotency import IdempotencyKeyReused
+from orchestrator.web.authentication import Authentication
+from orchestrator.web.backpressure import RequestLimit, StreamLimit, UploadLimit
+from orchestrator.web.body_limit import BodyLimit, UnreadBodyDrain
+from orchestrator.web.head_requests import HeadRequests
+from orchestrator.web.readiness import Readiness
+from orchestrator.web.request_log import RequestLogging, database_unavailable, request_record
+from orchestrator.web.services import Services
+from orchestrator.web.signed_in import SignInNeeded, to_sign_in
+from orchestrator.web.tenant_concurrency import TenantConcurrency
+from orchestrator.web.validation_errors import validation_problem
+
+_LOG = logging.getLogger(__name__)
+_QUEUE_SECONDS = 60
+"""Value of `Retry-After` in seconds when a tenant's queue is full, as work takes minutes."""
+_ROUTERS = (
+    evaluations,
+    events,
+    model_calls,
+    batch_estimate,
+    batch_results,
+    batch_upload,
+    batches,
+    printed,
+    erasures,
+    comparisons,
+    rankings,
+    rewards,
+    reward_verification,
+    curations,
+    proposals,
+    scores,
+    corpus,
+    references,
+    methods,
+    webhooks,
+    keys,
+    usage,
+    tenants,
+    members,
+    call_reviewers,
+    assignments,
+    opinions,
+    panel,
+    remarks,
+    audit_log,
+    health,
+    reference_page,
+    sign_in_pages,
+    provider_pages,
+    submission_page,
+    call_pages,
+    evaluation_pages,
+    proposal_pages,
+    making_pages,
+    erasure_pages,
+    ranking_pages,
+    member_pages,
+    account_page,
+    assignment_pages,
+    call_reviewer_pages,
+    audit_log_page,
+    panel_pages,
+    review_pages,
+)
+_UPLOAD_PATHS = re.compile(r"/v1/(batches(/estimate|/[^/]+/rows)?|rankings|rewards|curations|proposals|scores)")
+"""Pattern of paths whose bodies may contain many ideas."""
+_DESCRIPTION = """Evaluates research ideas against the literature.
+
+Every accepted evaluation ends in exactly one verdict: a report, or a problem that says why there is none.
+Every refusal is an RFC 9457 problem document. Every POST takes an `Idempotency-Key`."""
+
+
+class _Documented(FastAPI):
+    def openapi(self) -> dict[str, Any]:
+        return openapi_document(self)
+
+
+class _Served(FastAPI):
+    def openapi(self) -> dict[str, Any]:
+        return documented_app().openapi()
+
+
+@cache
+def documented_app() -> FastAPI:
+    """Return an application with all routes and the OpenAPI document, but without services. All applications of a
+    process share it, because building the models of parameters and bodies is most of the work."""
+    app = _Documented(
+        title="assayer",
+        version=version("assayer"),
+        summary="Research ideas in, cited and auditable reports out.",
+        description=_DESCRIPTION,
+        docs_url=None,  # both pages load scripts from elsewhere; /docs is our own
+        redoc_url=None,
+        redirect_slashes=False,
+        dependencies=[Depends(refuse_unknown_parameters), Depends(refuse_other_media)],
+        responses=DEFAULT_RESPONSE,
+        generate_unique_id_function=lambda route: route.name,
+    )
+    for routes in _ROUTERS:
+        app.include_router(routes.router)
+    return app
+
+
+def create_app(services: Services) -> FastAPI:
+    """Create the ASGI application. The caller opens and closes `services`, which must be open while requests are
+    served."""
+    app = _Served(routes=documented_app().routes, openapi_url=None, redirect_slashes=False)
+    app.state.services = services
+    app.state.readiness = Readiness(services.ready, services.settings.ready_seconds)
+    app.state.streams = StreamLimit(services.settings)
+    app.state.uploads = UploadLimit(services.batches)
+    for error, handler in _HANDLERS.items():
+        app.add_exception_handler(error, cast(ExceptionHandler, handler))
+    # The last one added is the first one that a request meets.
+    app.add_middleware(HeadRequests)
+    app.add_middleware(BodyLimit, settings=services.settings, uploads=_UPLOAD_PATHS)
+    app.add_middleware(Authentication, services=services)
+    app.add_middleware(RequestLimit, settings=services.settings)
+    app.add_middleware(TenantConcurrency, settings=services.settings, access=services.access)
+    app.add_middleware(UnreadBodyDrain, settings=services.settings)
+    app.add_middleware(RequestLogging, ids=services.new_id)
+    app.add_middleware(RefusalPages, access=services.access)
+    return app
+
+
+async def _validation_error(request: Request, error: RequestValidationError) -> Response:
+    field = getattr(request.scope.get("route"), "body_field", None)
+    model = getattr(getattr(field, "field_info", None), "annotation", None)
+    known = model if isinstance(model, type) and issubclass(model, BaseModel) else None
+    return _response(request, validation_problem(error, known))
+
+
+async def _http_problem(request: Request, error: HTTPException) -> Response:
+    """Turn exceptions of FastAPI and Starlette into problem documents."""
+    if isinstance(error, HttpProblem):
+        return _response(request, error)
+    kind = problem_kind(error.status_code, error.detail)
+    headers = dict(error.headers or {})
+    match error.status_code:
+        case 400:
+            cause = error.__cause__
+            detail = f"The body cannot be read: {cause}." if cause is not None else error.detail
+        case 404:
+            detail = f"There is nothing at {request.url.path}. /openapi.json lists all paths."
+        case 405:
+            allowed = _allowed_methods(request)
+            headers["Allow"] = ", ".join(allowed)
+            detail = f"{request.method} is not supported here. Supported: {', '.join(allowed)}."
+        case _:
+            detail = error.detail
+    return _response(request, HttpProblem(kind.slug, detail, headers=headers, kind=kind))
+
+
+async def _input_error(request: Request, error: InputError) -> Response:
+    slug = "idempotency-key-reused" if isinstance(error, IdempotencyKeyReused) else "invalid-request"
+    return _response(request, HttpProblem(slug, str(error)))
+
+
+async def _no_such_thing(request: Request, error: NoSuchThing) -> Response:
+    """Respond to a missing resource with 404, or 410 if it has a tombstone. Tombstones are looked up only here, so
+    requests for existing resources cost nothing extra."""
+    services: Services = request.app.state.services
+    tenant = request_record(request.scope).tenant
+    tombstone = None if tenant is None else await services.tombstones.of(TenantId(tenant), error.thing, error.id)
+    if tombstone is None:
+        return _response(request, error)
+    response = _response(request, gone(error, tombstone, request.scope["assayer.caller"]))
+    if request.headers.get("hx-request") == "true":
+        response.headers["HX-Refresh"] = "true"  # the whole page shows something that is gone
+    return response
+
+
+async def _queue_full(request: Request, error: QueueFull) -> Response:
+    return _response(request, HttpProblem("queue-full", str(error), retry_after=_QUEUE_SECONDS))
+
+
+async def _conflict(request: Request, error: ReviewRefused | EvaluationsDeleted) -> Response:
+    return _response(request, HttpProblem("conflict", str(error)))
+
+
+async def _database_unavailable(request: Request, error: StorageError) -> Response:
+    _LOG.warning("request %s: %s", request_record(request.scope).request_id, error)
+    return _response(request, database_unavailable())
+
+
+_HANDLERS: dict[type[Exception], Any] = {
+    SignInNeeded: to_sign_in,
+    RequestValidationError: _validation_error,
+    NoSuchThing: _no_such_thing,
+    HTTPException: _http_problem,
+    InputError: _input_error,
+    QueueFull: _queue_full,
+    ReviewRefused: _conflict,
+    EvaluationsDeleted: _conflict,
+    StorageError: _database_unavailable,
+}
+
+
+def _response(request: Request, refusal: HttpProblem) -> Response:
+    return refusal.response(request.url.path, request_record(request.scope).request_id)
+
+
+def _allowed_methods(request: Request) -> list[str]:
+    """Return every method that any route accepts at this path; Starlette names only those of the first route. A
+    literal path in the OpenAPI document takes precedence over paths with an id."""
+    named = request.app.openapi()["paths"].get(request.url.path)
+    if named is not None:
+        return sorted(map(str.upper, named))
+    return sorted(
+        method
+        for method in ("DELETE", "GET", "PATCH", "POST", "PUT")
+        if any(
+            route.matches({**request.scope, "method": method})[0] is Match.FULL for route in request.app.router.routes
+        )
+    )

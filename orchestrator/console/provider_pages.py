@@ -1,0 +1,95 @@
+"""Pages `/console/sign-in/{provider}` and `/console/callback`: sign-in with an organisation's own accounts."""
+
+import datetime as dt
+import hmac
+import logging
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request
+from starlette.responses import RedirectResponse, Response
+
+from orchestrator.access.identity_provider import SignInFailed
+from orchestrator.access.sessions import NewSession, draw_token
+from orchestrator.console.sign_in_pages import begin_session, sign_in_page
+from orchestrator.problems import not_found
+from orchestrator.services.admission import admitted
+from orchestrator.web.cookies import SignInAttempt, attempt_of, clear_attempt, keep_attempt
+from orchestrator.web.return_url import HOME, local_path
+from orchestrator.web.services import ServicesDependency
+from orchestrator.web.signed_in import SIGN_IN
+
+_LOG = logging.getLogger(__name__)
+_TOO_LATE = "Signing in took too long, or was begun in another window. Try again."
+_DENIED = "Your organisation's sign-in did not go through. Try again, or ask its help desk."
+_NOT_INVITED = (
+    "You are not a member here. Ask whoever runs the call to invite you by the address of your account; your "
+    "organisation must have verified it."
+)
+
+router = APIRouter(tags=["pages"], include_in_schema=False)
+
+
+@router.get(SIGN_IN + "/{provider}")
+async def leave(
+    request: Request,
+    services: ServicesDependency,
+    provider: Annotated[str, Path(pattern=r"^[a-z0-9_]{1,40}$")],
+    next: Annotated[str, Query(max_length=2_000)] = HOME,
+) -> Response:
+    """To the provider."""
+    known = services.identity_providers.get(provider)
+    if known is None:
+        raise not_found("identity provider", provider)
+    state, nonce, verifier = (draw_token() for _ in range(3))
+    try:
+        url = await known.authorization_url(state, nonce, verifier)
+    except SignInFailed as error:
+        _LOG.warning("signing in with %s failed: %s", provider, error)
+        return sign_in_page(request, services, next, _DENIED, 502)
+    attempt = SignInAttempt(
+        provider=provider,
+        state=state,
+        nonce=nonce,
+        verifier=verifier,
+        next=local_path(next),
+        ends_at=services.clock.now() + dt.timedelta(seconds=services.access.attempt_seconds),
+    )
+    response = RedirectResponse(url, 303, {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"})
+    keep_attempt(response, request, services.access, attempt)
+    return response
+
+
+@router.get("/console/callback")
+async def come_back(
+    request: Request,
+    services: ServicesDependency,
+    code: Annotated[str, Query(max_length=4_000)] = "",
+    state: Annotated[str, Query(max_length=200)] = "",
+    iss: Annotated[str | None, Query(max_length=1_000)] = None,
+) -> Response:
+    """Complete a sign-in after the identity provider redirects back; only the attempt that this browser started is
+    accepted."""
+    attempt = attempt_of(request, services.access, services.clock.now())
+    known = None if attempt is None else services.identity_providers.get(attempt.provider)
+    if attempt is None or known is None or not hmac.compare_digest(attempt.state.encode(), state.encode()):
+        return _refused(request, services, HOME, _TOO_LATE, 400)
+    if not code:
+        return _refused(request, services, local_path(attempt.next), _DENIED, 403)
+    try:
+        identity = await known.identity(code, iss, attempt.nonce, attempt.verifier)
+    except SignInFailed as error:
+        _LOG.warning("signing in with %s failed: %s", attempt.provider, error)
+        return _refused(request, services, local_path(attempt.next), _DENIED, 403)
+    member = await admitted(services.members, known, identity, services.new_id, services.clock.now())
+    if member is None:
+        return _refused(request, services, local_path(attempt.next), _NOT_INVITED, 403)
+    new = NewSession(member.tenant, member.role, member.name, member=member.id)
+    response = await begin_session(request, services, new, local_path(attempt.next))
+    clear_attempt(response, request, services.access)
+    return response
+
+
+def _refused(request: Request, services: ServicesDependency, next: str, why: str, status: int) -> Response:
+    page = sign_in_page(request, services, next, why, status)
+    clear_attempt(page, request, services.access)
+    return page

@@ -1,0 +1,107 @@
+"""Pages `/console/sign-in` and `/console/sign-out`: sign-in with an API key, entered once and not kept by the page, or
+through an identity provider."""
+
+from typing import Annotated
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.responses import HTMLResponse, RedirectResponse
+from starlette.responses import Response
+
+from orchestrator.access.api_keys import KeyRejection
+from orchestrator.access.sessions import NewSession, draw_token, role_of_key
+from orchestrator.console.scripted_page import page_response
+from orchestrator.web.cookies import behind_tls, clear_session, keep_session, session_token
+from orchestrator.web.csrf import check_origin
+from orchestrator.web.request_log import request_record
+from orchestrator.web.return_url import HOME, local_path
+from orchestrator.web.services import Services, ServicesDependency
+from orchestrator.web.signed_in import SIGN_IN, SignedInDependency
+
+router = APIRouter(tags=["pages"], include_in_schema=False)
+
+_REFUSALS = {
+    "unknown": "There is no such key. Was it copied completely?",
+    "expired": "The key has expired.",
+    "revoked": "The key has been revoked.",
+    "rate": "The key has asked too often. Wait a moment, then sign in again.",
+    "tenant rate": "Too many requests are being made with keys of this organisation. Wait a moment.",
+}
+_NO_CONSOLE = (
+    "The key cannot sign in to the console: it is for programs. Sign in with a key of your own, which an owner gives "
+    "to a member, or with one that has the scope manage."
+)
+
+NextPath = Annotated[str, Query(max_length=2_000)]
+
+
+@router.get(SIGN_IN, response_class=HTMLResponse)
+async def ask(request: Request, services: ServicesDependency, next: NextPath = HOME) -> HTMLResponse:
+    return sign_in_page(request, services, next)
+
+
+@router.post(SIGN_IN, response_class=HTMLResponse)
+async def sign_in(
+    request: Request,
+    services: ServicesDependency,
+    key: Annotated[str, Form(max_length=200)] = "",
+    next: Annotated[str, Form(max_length=2_000)] = HOME,
+) -> Response:
+    check_origin(request, services.access)
+    caller = await services.keys.authenticate(key.strip(), services.clock.now())
+    if isinstance(caller, KeyRejection):
+        return sign_in_page(request, services, next, _REFUSALS[caller.reason], 401)
+    role = role_of_key(caller.scopes) if caller.role == "machine" else caller.role
+    if role is None:
+        return sign_in_page(request, services, next, _NO_CONSOLE, 403)
+    new = NewSession(caller.tenant, role, caller.name, key=caller.key, member=caller.member)
+    return await begin_session(request, services, new, next)
+
+
+async def begin_session(request: Request, services: Services, new: NewSession, next: str) -> Response:
+    """Start a session with a new token, ending the session that the browser had before."""
+    record = request_record(request.scope)
+    record.tenant, record.key = new.tenant, new.member or new.key
+    before = session_token(request, services.access)
+    if before is not None:
+        await services.sessions.end(before)
+    token = draw_token()
+    await services.sessions.begin(token, new, services.clock.now())
+    response = RedirectResponse(local_path(next), 303, {"Cache-Control": "no-store"})
+    keep_session(response, request, services.access, token)
+    return response
+
+
+@router.post("/console/sign-out", response_class=HTMLResponse)
+async def sign_out(request: Request, who: SignedInDependency, services: ServicesDependency) -> Response:
+    """End the session permanently: its cookie is no longer valid, wherever it was copied to."""
+    token = session_token(request, services.access)
+    if token is not None:
+        await services.sessions.end(token)
+    return _signed_out(request, services)
+
+
+@router.post("/console/sign-out-everywhere", response_class=HTMLResponse)
+async def sign_out_everywhere(request: Request, who: SignedInDependency, services: ServicesDependency) -> Response:
+    """End all sessions of the member, including those on a lost machine or a machine used by another person."""
+    await services.sessions.end_all(who.tenant, who.subject)
+    return _signed_out(request, services)
+
+
+def _signed_out(request: Request, services: Services) -> Response:
+    headers = {"Cache-Control": "no-store"}
+    if behind_tls(request, services.access):  # elsewhere browsers do not heed it
+        headers["Clear-Site-Data"] = '"cache", "storage"'
+    response = RedirectResponse(SIGN_IN, 303, headers)
+    clear_session(response, request, services.access)
+    return response
+
+
+def sign_in_page(request: Request, services: Services, next: str, refusal: str = "", status: int = 200) -> HTMLResponse:
+    after = local_path(next)
+    labels = {
+        f"{SIGN_IN}/{name}?{urlencode({'next': after})}": identity_provider.settings.label
+        for name, identity_provider in services.identity_providers.items()
+    }
+    values = {"next": after, "refusal": refusal, "providers": labels}
+    return page_response("sign_in.html", request, None, status=status, **values)

@@ -1,0 +1,119 @@
+"""Hands mails to the mail server. Any number of processes may do so side by side: a mail is claimed by one of them.
+
+A claim rather than the lock of a chore: that lock holds a connection of the database for as long as the work lasts, and
+a mail server may hang.
+"""
+
+import asyncio
+import datetime as dt
+import logging
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from email.headerregistry import Address
+from email.message import EmailMessage
+from typing import Protocol
+
+from prometheus_client import Counter as Metric
+
+from assayer.errors import MailError, MailRefused, MailServerUnavailable, StorageError
+from assayer.ports import Clock
+from orchestrator.mail.models import ClaimedMail
+from orchestrator.mail.wording import compose_mail
+from orchestrator.outbox import Delivered, DeliveryOutcome, GivenUp, RetryLater, outcome_of_failure
+from orchestrator.settings import MailDeliverySettings
+from orchestrator.store.mails import PgMails
+
+_LOG = logging.getLogger(__name__)
+MAIL_TRIES = Metric("assayer_mail_tries_total", "Tries to hand mails to the mail server, by what followed.", ["step"])
+
+_STEP_LABELS = {Delivered: "sent", RetryLater: "later", GivenUp: "failed"}
+_STOPPING_SECONDS = 5.0
+"""Maximum seconds for the mail in progress when the process is asked to stop: if it were cut off, it might be sent
+twice."""
+
+
+class MailServer(Protocol):
+    """A connection to a mail server, which sends mails in sequence."""
+
+    async def send(self, message: EmailMessage) -> str:
+        """Send a mail and return the server's response on acceptance. Raises MailError."""
+        ...
+
+
+class MailDeliverer:
+    def __init__(
+        self,
+        outbox: PgMails,
+        connect: Callable[[], AbstractAsyncContextManager[MailServer]],
+        sender: Address,
+        url: str,
+        deadline_seconds: float,
+        clock: Clock,
+        draw: Callable[[], float],
+        settings: MailDeliverySettings,
+    ) -> None:
+        """Create a deliverer. `url`: the public URL of the service; `deadline_seconds`: the server's maximum
+        time for one mail; `draw` returns uniform numbers in [0, 1)."""
+        self._outbox = outbox
+        self._connect = connect
+        self._sender = sender
+        self._url = url
+        self._claim_seconds = 2 * (settings.in_a_row + 1) * deadline_seconds
+        self._clock = clock
+        self._draw = draw
+        self._settings = settings
+
+    async def run(self) -> None:
+        """Deliver mails until cancelled; the mail in progress then gets a short time to finish."""
+        while True:
+            try:
+                claimed = await self._outbox.claim(self._settings.in_a_row, self._claim_seconds)
+                if claimed:
+                    await self._hand_over(claimed)
+            except StorageError as error:
+                _LOG.warning("Mails wait: %s", error)
+                claimed = []
+            if len(claimed) < self._settings.in_a_row:
+                await asyncio.sleep(self._settings.poll_seconds)
+
+    async def _hand_over(self, claimed: list[ClaimedMail]) -> None:
+        """Send the claimed mails over one connection; a server that is unreachable is tried only once for all
+        of them."""
+        unreachable: MailServerUnavailable | None = None
+        async with self._connect() as server:
+            for mail in claimed:
+                sending = asyncio.ensure_future(self._deliver(mail, server, unreachable))
+                try:
+                    unreachable = await asyncio.shield(sending)
+                except asyncio.CancelledError:
+                    await asyncio.wait((sending,), timeout=_STOPPING_SECONDS)
+                    sending.cancel()
+                    await asyncio.gather(sending, return_exceptions=True)
+                    raise
+
+    async def _deliver(
+        self, mail: ClaimedMail, server: MailServer, unreachable: MailServerUnavailable | None
+    ) -> MailServerUnavailable | None:
+        outcome: DeliveryOutcome
+        try:
+            if unreachable is not None:
+                raise unreachable
+            outcome = Delivered(await server.send(self._composed(mail)))
+        except MailRefused as error:
+            outcome = GivenUp(str(error))
+        except MailError as error:
+            outcome = outcome_of_failure(str(error), mail.attempt, self._draw(), self._settings)
+            unreachable = error if isinstance(error, MailServerUnavailable) else None
+        MAIL_TRIES.labels(_STEP_LABELS[type(outcome)]).inc()
+        if not isinstance(outcome, Delivered):
+            _LOG.warning("Mail %s was not sent: %s", mail.id, outcome.detail)
+        await self._outbox.settle(mail, outcome)
+        return unreachable
+
+    def _composed(self, mail: ClaimedMail) -> EmailMessage:
+        """Raises MailRefused."""
+        now: dt.datetime = self._clock.now()
+        try:
+            return compose_mail(mail, self._sender, self._url, now)
+        except ValueError as error:
+            raise MailRefused(f"The member's address cannot be written to: {error}.") from None

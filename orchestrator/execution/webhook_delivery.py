@@ -1,0 +1,157 @@
+"""Delivery of messages to webhooks, by any number of concurrent processes."""
+
+import asyncio
+import json
+import logging
+from collections import Counter
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from typing import Any, Protocol
+
+from prometheus_client import Counter as Metric
+
+from assayer.errors import AssayerError, StorageError
+from assayer.models.sender_references import own_reference
+from assayer.ports import Clock
+from orchestrator.outbox import Delivered, DeliveryOutcome, GivenUp, RetryLater, outcome_of_failure
+from orchestrator.settings import RedeliverySettings, WebhookDeliverySettings
+from orchestrator.store.webhooks import PgWebhooks
+from orchestrator.webhooks.models import ClaimedDelivery, WebhookId
+from orchestrator.webhooks.secrets import SecretCipher, signed_headers
+
+_LOG = logging.getLogger(__name__)
+ATTEMPTS = Metric("assayer_webhook_tries_total", "Tries to deliver to webhooks, by what followed.", ["step"])
+
+_STEP_LABELS = {Delivered: "delivered", RetryLater: "later", GivenUp: "failed"}
+_BATCH_CHECK_SECONDS = 1.0
+"""Seconds between checks for batches that have finished."""
+_CLAIM_DEADLINES = 3.0
+"""Duration of a claim as a multiple of the timeout; a process that has not settled it by then has died."""
+
+
+class PostMessage(Protocol):
+    async def __call__(self, url: str, body: bytes, headers: Mapping[str, str], seconds: float) -> int:
+        """Send a message and return the status of the response; redirects are not followed. Raises AssayerError
+        if no response arrives in time, or if the address is not allowed."""
+        ...
+
+
+class DeliverySignal(Protocol):
+    async def next(self, timeout: float) -> object:
+        """Return when there may be something to deliver, at the latest after `timeout` seconds."""
+        ...
+
+
+class WebhookDeliverer:
+    def __init__(
+        self,
+        outbox: PgWebhooks,
+        cipher: SecretCipher,
+        post: PostMessage,
+        signal: DeliverySignal,
+        clock: Clock,
+        draw: Callable[[], float],
+        settings: WebhookDeliverySettings,
+    ) -> None:
+        """Create a deliverer; `draw` returns uniform numbers in [0, 1)."""
+        self._outbox = outbox
+        self._cipher = cipher
+        self._post = post
+        self._signal = signal
+        self._clock = clock
+        self._draw = draw
+        self._settings = settings
+        self._in_flight: Counter[WebhookId] = Counter()
+        self._settled = asyncio.Event()
+        self._batches_checked_at = float("-inf")
+
+    async def run(self) -> None:
+        """Deliver messages until cancelled; deliveries in flight are then repeated by another process."""
+        async with asyncio.TaskGroup() as group:
+            while True:
+                self._settled.clear()
+                claimed = await self._claim()
+                for delivery in claimed:
+                    self._in_flight[delivery.webhook] += 1
+                    group.create_task(self._deliver(delivery))
+                if not claimed:
+                    await self._wait()
+
+    async def _claim(self) -> list[ClaimedDelivery]:
+        settings = self._settings
+        free = settings.at_once - self._in_flight.total()
+        if free <= 0:
+            return []
+        # A webhook with deliveries in flight waits until all are settled: so it never has more than its limit.
+        busy = [webhook for webhook, count in self._in_flight.items() if count]
+        claim_seconds = _CLAIM_DEADLINES * settings.deadline_seconds
+        try:
+            await self._check_batches()
+            return await self._outbox.claim(free, settings.at_once_per_webhook, busy, claim_seconds)
+        except StorageError as error:
+            _LOG.warning("Deliveries to webhooks wait: %s", error)
+            return []
+
+    async def _check_batches(self) -> None:
+        now = self._clock.monotonic()
+        if now - self._batches_checked_at >= _BATCH_CHECK_SECONDS:
+            self._batches_checked_at = now
+            await self._outbox.add_finished_batches()
+
+    async def _wait(self) -> None:
+        """Wait until a delivery is settled, a new delivery is signalled, or a delivery may have become due."""
+        settled = asyncio.ensure_future(self._settled.wait())
+        signalled = asyncio.ensure_future(self._signal.next(self._settings.poll_seconds))
+        try:
+            await asyncio.wait((settled, signalled), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            settled.cancel()
+            signalled.cancel()
+            await asyncio.gather(settled, signalled, return_exceptions=True)
+
+    async def _deliver(self, delivery: ClaimedDelivery) -> None:
+        try:
+            outcome = delivery_outcome(await self._send(delivery), delivery.attempt, self._draw(), self._settings)
+            ATTEMPTS.labels(_STEP_LABELS[type(outcome)]).inc()
+            await self._outbox.settle(delivery, outcome)
+        except StorageError as error:
+            _LOG.warning("Delivery %s will be sent again: its outcome could not be stored: %s", delivery.id, error)
+        finally:
+            self._in_flight[delivery.webhook] -= 1
+            if not self._in_flight[delivery.webhook]:
+                del self._in_flight[delivery.webhook]
+            self._settled.set()
+
+    async def _send(self, delivery: ClaimedDelivery) -> int | str:
+        """Send a delivery; return the status of the response, or the reason why there is none."""
+        body = json.dumps(_with_reference(delivery.payload), ensure_ascii=False, separators=(",", ":"))
+        seconds = self._settings.deadline_seconds
+        try:
+            secret = self._cipher.decrypt(delivery.sealed)
+            headers = signed_headers(secret, delivery.id, self._clock.now(), body)
+            async with asyncio.timeout(2 * seconds):
+                return await self._post(delivery.url, body.encode(), headers, seconds)
+        except AssayerError as error:
+            return error.message
+        except TimeoutError:
+            return f"No answer came within {seconds:g} s."
+
+
+def _with_reference(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the payload; for an evaluation, with the sender's own reference added."""
+    data = payload.get("data")
+    if not isinstance(data, dict) or "source" not in data:
+        return dict(payload)
+    row = None if data.get("batch") is None else data.get("row")
+    return {**payload, "data": {**data, "reference": own_reference(str(data["source"]), row)}}
+
+
+def delivery_outcome(answer: int | str, attempt: int, draw: float, settings: RedeliverySettings) -> DeliveryOutcome:
+    """Return the outcome of attempt number `attempt`, from 1. `answer` is the receiver's status, or the reason why
+    there is none; `draw` is uniform in [0, 1)."""
+    if isinstance(answer, int) and 200 <= answer < 300:
+        return Delivered(f"It answered {answer}.")
+    detail = f"It answered {answer}." if isinstance(answer, int) else answer
+    if answer == HTTPStatus.GONE:
+        return GivenUp(f"{detail} That means that nobody receives messages there any more.")
+    return outcome_of_failure(detail, attempt, draw, settings)

@@ -1,0 +1,1 @@
+"""Functions shared by the API and the console, on explicit repositories and without HTTP."""

@@ -1,0 +1,146 @@
+"""Assignments of proposals to reviewers: drafting and saving."""
+
+import asyncio
+import datetime as dt
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from assayer.ports import Clock
+from assayer_client.reviewing import (
+    AssignBody,
+)
+from orchestrator.access.audit_chain import Actor
+from orchestrator.access.roles import MemberId
+from orchestrator.jobs.models import BatchId, JobId, TenantId
+from orchestrator.problems import HttpProblem
+from orchestrator.reviewing.assigning import AssignmentPlan, plan_assignments
+from orchestrator.reviewing.conflict_search import ConflictSearch, Interest
+from orchestrator.reviewing.models import Assignment, ConflictOfInterest, Member
+from orchestrator.services.call_reviewers import asked_reviewers
+from orchestrator.services.reviewing_stores import ReviewingStores
+from orchestrator.store.assignments import ProposalText
+from orchestrator.store.members import PgMembers
+
+
+class DraftOfAssignments(NamedTuple):
+    """Preview of an assignment of proposals to reviewers."""
+
+    plan: AssignmentPlan
+    people: tuple[Member, ...]
+    proposals: tuple[ProposalText, ...]
+    loads: dict[str, int]
+    """Number of proposals of this call by reviewer, including earlier assignments."""
+    conflicts: tuple[ConflictOfInterest, ...]
+    """All that stand."""
+    ending: tuple[Assignment, ...]
+    """Assignments without an opinion that end, because a conflict bars them, or because the reviewer was removed,
+    no longer reviews, or could read the reports."""
+    not_blind: tuple[MemberId, ...]
+    """Reviewers who could read the reports, and therefore are assigned nothing."""
+
+
+@dataclass(frozen=True)
+class AssignmentPlanner:
+    """Planner that drafts assignments of a call's proposals to reviewers, and saves them."""
+
+    reviewing: ReviewingStores
+    members: PgMembers
+    clock: Clock
+
+    async def draft(
+        self, tenant: TenantId, batch: BatchId, body: AssignBody, *, search: bool = True
+    ) -> DraftOfAssignments:
+        """Return a draft of the assignments, storing the conflicts found in the search; without a search, only
+        stored conflicts count. Raises HttpProblem."""
+        if await self.reviewing.decisions.signed_off(tenant, batch) is not None:
+            raise HttpProblem("conflict", f"The call {batch} is signed off. Nothing about it changes.")
+        not_blind = await self.reviewing.assignments.not_blind(tenant, batch)
+        people = await self._reviewers(tenant, batch, body.reviewers, not_blind)
+        proposals = await self.reviewing.assignments.proposals(tenant, batch)
+        interests = [Interest(person.id, person.name, person.affiliation, person.email) for person in people]
+        if search:
+            conflicts_found = await asyncio.to_thread(_found, proposals, interests)
+            await self.reviewing.assignments.keep_found(conflicts_found, self.clock.now())
+        conflicts = [
+            conflict
+            for conflict in await self.reviewing.assignments.conflicts(tenant, batch=batch)
+            if not conflict.cleared
+        ]
+        before = await self.reviewing.assignments.queue(tenant, member=None, batch=batch, limit=100_000)
+        conflicted = {(str(conflict.evaluation), str(conflict.member)) for conflict in conflicts}
+        reviewing = {
+            item.id for item in await self.members.list(tenant) if item.role == "reviewer" and not item.removed_at
+        }
+        reviewing -= set(not_blind)
+        ending = tuple(
+            item
+            for item in before
+            if item.opinion == "none" and ((item.evaluation, item.member) in conflicted or item.member not in reviewing)
+        )
+        counting = [item for item in before if (item.evaluation, item.member) not in conflicted and item not in ending]
+        has = Counter(item.evaluation for item in counting)
+        loads = Counter[str](item.member for item in before if item not in ending)
+        barred = conflicted | {(str(item.evaluation), str(item.member)) for item in before}
+        wanted = {str(proposal.id): max(0, body.per_proposal - has[proposal.id]) for proposal in proposals}
+        plan = await asyncio.to_thread(plan_assignments, wanted, [str(person.id) for person in people], barred, loads)
+        new = Counter(member for _, member in plan.pairs)
+        total = {str(person.id): loads[person.id] + new[str(person.id)] for person in people}
+        return DraftOfAssignments(
+            plan, tuple(people), tuple(proposals), total, tuple(conflicts), ending, tuple(sorted(not_blind))
+        )
+
+    async def keep(
+        self, tenant: TenantId, batch: BatchId, draft: DraftOfAssignments, actor: Actor
+    ) -> list[tuple[JobId, MemberId]]:
+        """Save the drafted assignments that are still possible, and return them."""
+        if not draft.plan.pairs and not draft.ending:
+            return []
+        pairs = [(JobId(evaluation), MemberId(member)) for evaluation, member in draft.plan.pairs]
+        return await self.reviewing.assignments.assign(tenant, batch, pairs, actor, self.clock.now())
+
+    async def _reviewers(
+        self,
+        tenant: TenantId,
+        batch: BatchId,
+        named: tuple[str, ...] | None,
+        not_blind: Mapping[MemberId, dt.datetime],
+    ) -> list[Member]:
+        """Return the reviewers of the call, without those whose first opinions would not be blind. Raises
+        HttpProblem, also if `named` includes such a reviewer."""
+        asked = await asked_reviewers(self.members, self.reviewing.call_reviewers, tenant, batch)
+        reviewers = [person for person in asked.people if named is None or person.id in named]
+        if strangers := sorted(set(named or ()) - {item.id for item in reviewers}):
+            who = "are no reviewers of yours" if asked.chosen is None else "do not review this call"
+            raise HttpProblem.invalid(f"These {who}: {', '.join(strangers)}.", "/reviewers")
+        if not reviewers and asked.chosen is not None:
+            detail = "Nobody who was chosen for this call is a reviewer any more. Choose or invite others"
+            raise HttpProblem("conflict", f"{detail}: PUT or POST /v1/batches/{batch}/reviewers.")
+        if not reviewers:
+            raise HttpProblem("conflict", f"There are no reviewers. Invite some: POST /v1/batches/{batch}/reviewers.")
+        blind = [item for item in reviewers if item.id not in not_blind]
+        if named is not None and len(blind) < len(reviewers):
+            sentence = " ".join(
+                f"{item.name} could read the reports of this call until {not_blind[item.id]:%Y-%m-%d}, "
+                "in another role: "
+                "a first opinion would not be blind."
+                for item in reviewers
+                if item.id in not_blind
+            )
+            raise HttpProblem.invalid(sentence, "/reviewers")
+        if not blind:
+            who = "All reviewers" if asked.chosen is None else "All who were chosen for this call"
+            whose = f"{who} could read the reports in another role: no first opinion would be blind."
+            raise HttpProblem("conflict", f"{whose} Invite others: POST /v1/batches/{batch}/reviewers.")
+        return blind
+
+
+def _found(proposals: Sequence[ProposalText], people: Sequence[Interest]) -> list[tuple[JobId, MemberId, str, str]]:
+    search = ConflictSearch(people)
+    return [
+        (proposal.id, item.member, item.source, item.words)
+        for proposal in proposals
+        if proposal.text is not None
+        for item in search.found(proposal.title, proposal.text)
+    ]

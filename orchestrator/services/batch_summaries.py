@@ -1,0 +1,53 @@
+"""Summaries of batches: their progress, and the expected time of completion."""
+
+import datetime as dt
+
+from assayer_client.batches import BatchLinks, BatchSummary
+from orchestrator.jobs.submissions import BatchStatus, count_unfinished, ideas_per_hour
+
+_LEAST_DONE = 5
+"""Minimum number of evaluations for estimating the rate."""
+
+
+def batch_path(batch: str) -> str:
+    return f"/v1/batches/{batch}"
+
+
+def batch_links(batch: str) -> BatchLinks:
+    own = batch_path(batch)
+    return BatchLinks(
+        batch=own,
+        rows=f"{own}/rows",
+        evaluations=f"{own}/evaluations",
+        events=f"{own}/events",
+        results=f"{own}/results",
+    )
+
+
+def batch_summary(batch: BatchStatus, now: dt.datetime) -> BatchSummary:
+    finished = batch.finished_at
+    speed = ideas_per_hour(batch.counts, batch.created_at, finished or now, 1 if finished else _LEAST_DONE)
+    waiting = count_unfinished(batch.counts)
+    return BatchSummary(
+        id=batch.id,
+        name=batch.name,
+        rows=batch.rows,
+        rejected=len(batch.rejected),
+        open=batch.open,
+        tags=batch.tags,
+        opinions_due=batch.opinions_due,
+        states=batch.counts,
+        erased=batch.erased,
+        cost_usd=batch.cost_usd,
+        known_cost_usd=batch.known_cost_usd,
+        ideas_per_hour=speed,
+        finish_expected_at=now + dt.timedelta(hours=waiting / speed) if speed and waiting else None,
+        created_at=batch.created_at,
+        finished_at=batch.finished_at,
+        links=batch_links(batch.id),
+    )
+
+
+def tags_in(text: str) -> tuple[str, ...]:
+    """Return the distinct tags in a comma-separated text, in their order."""
+    return tuple(dict.fromkeys(tag for part in text.split(",") if (tag := " ".join(part.split()))))

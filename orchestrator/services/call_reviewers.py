@@ -1,0 +1,74 @@
+"""Reviewers of a call, chosen or invited."""
+
+import datetime as dt
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from assayer_client.reviewing import CallReviewersBody, ChosenOutcome, WithdrawnAssignment
+from orchestrator.access.audit_chain import Actor
+from orchestrator.access.roles import MemberId
+from orchestrator.jobs.models import BatchId, TenantId
+from orchestrator.problems import HttpProblem
+from orchestrator.reviewing.models import Member
+from orchestrator.services.reviewing_stores import ReviewingStores
+from orchestrator.store.call_reviewers import PgCallReviewers
+from orchestrator.store.members import PgMembers
+
+
+class AskedReviewers(NamedTuple):
+    """Reviewers who are assigned proposals of a call."""
+
+    chosen: frozenset[MemberId] | None
+    """Chosen members, some of whom may no longer be reviewers; None if no choice was made."""
+    people: list[Member]
+    """Members asked to review, sorted by name."""
+
+
+async def asked_reviewers(
+    members: PgMembers, call_reviewers: PgCallReviewers, tenant: TenantId, batch: BatchId
+) -> AskedReviewers:
+    """Return the reviewers who are asked to review a batch; the batch must exist."""
+    chosen = await call_reviewers.chosen(tenant, batch)
+    reviewing = await _reviewers(members, tenant)
+    return AskedReviewers(chosen, [member for member in reviewing if chosen is None or member.id in chosen])
+
+
+async def choose_reviewers(
+    members: PgMembers,
+    reviewing: ReviewingStores,
+    tenant: TenantId,
+    batch: BatchId,
+    body: CallReviewersBody,
+    by: Actor,
+    now: dt.datetime,
+) -> ChosenOutcome:
+    """Set the reviewers of an existing batch, replacing all others; with `dry_run`, only return what would change.
+    Raises HttpProblem, ReviewRefused."""
+    if sign_off := await reviewing.decisions.signed_off(tenant, batch):
+        raise HttpProblem("conflict", f"The call {batch} was signed off on {sign_off.at:%Y-%m-%d}. Nothing changes.")
+    wanted = None if body.reviewers is None else await _known(members, tenant, body.reviewers)
+    if not body.dry_run:
+        added, removed, ended = await reviewing.call_reviewers.choose(tenant, batch, wanted, by, now)
+    else:
+        before = await reviewing.call_reviewers.chosen(tenant, batch) or frozenset()
+        added = [member for member in wanted or () if member not in before]
+        removed = sorted(before - set(wanted or ()))
+        ended = [] if wanted is None else await reviewing.call_reviewers.ending(tenant, batch, wanted)
+    return ChosenOutcome(
+        dry_run=body.dry_run,
+        added=tuple(added),
+        removed=tuple(removed),
+        withdrawn=tuple(WithdrawnAssignment(evaluation=evaluation, member=member) for evaluation, member in ended),
+    )
+
+
+async def _known(members: PgMembers, tenant: TenantId, named: Sequence[str]) -> list[MemberId]:
+    """Return the named reviewers, without duplicates and in order. Raises HttpProblem."""
+    reviewing = {member.id for member in await _reviewers(members, tenant)}
+    if unknown := sorted(set(named) - reviewing):
+        raise HttpProblem.invalid(f"These are no reviewers of yours: {', '.join(unknown[:20])}.", "/reviewers")
+    return [MemberId(id) for id in dict.fromkeys(named)]
+
+
+async def _reviewers(members: PgMembers, tenant: TenantId) -> list[Member]:
+    return [member for member in await members.list(tenant) if member.role == "reviewer" and not member.removed_at]

@@ -1,0 +1,22 @@
+"""Comparisons of two ideas."""
+
+from assayer.models import Idea
+from assayer_client.comparisons import ComparisonBody
+from orchestrator.jobs.requests import ComparisonRequest
+from orchestrator.problems import HttpProblem
+
+
+def comparison_request(
+    first: Idea, second: Idea, *, blind: bool, body: ComparisonBody | None = None
+) -> ComparisonRequest:
+    """Return the request for a comparison. Raises HttpProblem if both ideas have the same text."""
+    asked = body or ComparisonBody()
+    if first.id == second.id:
+        raise HttpProblem.invalid("It has the same words as `first`: there is nothing to compare.", "/second")
+    return ComparisonRequest(
+        first=first,
+        second=second,
+        both_orders=asked.both_orders,
+        blind=blind,
+        limits=asked.limits,
+    )

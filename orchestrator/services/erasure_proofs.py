@@ -1,0 +1,103 @@
+"""Proofs of erasures."""
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Sequence
+
+from assayer.reports.brief import BriefLine
+from assayer.reports.erasure_page import ErasurePage
+from assayer.reports.wording import count, moment
+from assayer_client.erasures import ErasureProof
+from orchestrator.jobs.models import TenantId
+from orchestrator.problems import HttpProblem
+from orchestrator.store.audit_log import PgAuditLog
+from orchestrator.store.erasure import PgErasures
+
+_THINGS = {
+    "ev": ("evaluation", "evaluations"),
+    "cp": ("comparison", "comparisons"),
+    "rk": ("ranking", "rankings"),
+    "pr": ("proposed idea", "proposed ideas"),
+    "sc": ("set of scores", "sets of scores"),
+    "rw": ("set of rewards", "sets of rewards"),
+    "cu": ("curation", "curations"),
+    "bt": ("call", "calls"),
+}
+
+
+async def proof_of(
+    audit_log: PgAuditLog, erasures: PgErasures, tenant: TenantId, number: int, now: dt.datetime
+) -> ErasureProof:
+    """Return the proof of an erasure, including what is still stored of the erased data. Raises HttpProblem (404)."""
+    entries = await audit_log.entries(tenant, after=number - 1, limit=1)
+    entry = entries[0] if entries and entries[0].number == number else None
+    if entry is None or entry.act != "erased" or entry.content is None:
+        raise HttpProblem("not-found", f"The audit log has no erasure with the number {number:,}.")
+    things = tuple(str(item) for item in entry.content.get("things", ()))
+    rankings = tuple(str(item) for item in entry.content.get("taken_out_of", ()))
+    tip = await audit_log.tip(tenant)
+    return ErasureProof(
+        number=number,
+        at=entry.at,
+        by=entry.actor,
+        by_name=str(entry.content.get("by", "")),
+        role=entry.role,
+        about=entry.about,
+        things=things,
+        taken_out_of=rankings,
+        words_erased=len(entry.content.get("entries", ())),
+        hash=entry.hash,
+        still_stored=tuple(await erasures.still_stored(tenant, things, rankings, number)),
+        checked_at=now,
+        tip=f"{tip.number}:{tip.hash}",
+    )
+
+
+def proof_page(proof: ErasureProof) -> ErasurePage:
+    looked = moment(proof.checked_at)
+    lead = f"Nothing of it is stored any more. That was looked up on {looked}."
+    if proof.still_stored:
+        lead = f"Not all of it is gone: {', '.join(proof.still_stored)} is still stored, as was looked up on {looked}."
+    words = count(proof.words_erased, "earlier entry about it", "earlier entries about it")
+    text_erased = f"The text of {words} went too; that each was made, and when, still stands there"
+    lines = (
+        ("Erased on", moment(proof.at)),
+        ("Erased by", f"{proof.by_name or proof.by}, {proof.role}"),
+        ("What", _about(proof.about)),
+        ("Deleted", counted_things(proof.things)),
+        *((("Taken out of", _rankings_that_stay(proof.taken_out_of)),) if proof.taken_out_of else ()),
+        ("In the audit log", text_erased if proof.words_erased else "It held no text about it"),
+    )
+    entry = f"{proof.number}:{proof.hash}"
+    technical = [("Entry of this erasure", entry)]
+    if proof.tip != entry:
+        technical.append(("Newest entry when looked up", proof.tip))
+    if proof.taken_out_of:
+        technical.append(("Rankings it was taken out of", ", ".join(proof.taken_out_of)))
+    return ErasurePage(
+        lead=lead,
+        lines=tuple(BriefLine(name=name, text=text) for name, text in lines),
+        technical=tuple(BriefLine(name=name, text=text) for name, text in technical),
+        things=proof.things,
+        number=proof.number,
+        year=proof.at.year,
+        month=proof.at.month,
+        day=proof.at.day,
+    )
+
+
+def _about(about: str) -> str:
+    if about == "an applicant":
+        return "Everything of one applicant, who is not named here"
+    return f"The call {about} with everything in it" if about.startswith("bt_") else f"Everything of {about}"
+
+
+def _rankings_that_stay(ids: Sequence[str]) -> str:
+    stay = "stays" if len(ids) == 1 else "stay"
+    return f"{count(len(ids), 'ranking', 'rankings')}, which {stay}, with all others as they were"
+
+
+def counted_things(ids: Sequence[str]) -> str:
+    """Return the counts of resources by the prefix of their ids, such as `2 evaluations, 1 ranking`."""
+    counts = Counter(_THINGS.get(item.partition("_")[0], ("other thing", "other things")) for item in ids)
+    return ", ".join(count(number, *named) for named, number in counts.items()) or "nothing"

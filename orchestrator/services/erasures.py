@@ -1,0 +1,88 @@
+"""Erasure of an applicant or a batch: preview and execution."""
+
+import datetime as dt
+
+from assayer.reports.wording import count, money
+from assayer_client.erasures import ErasedJob, Erasure, RankingThatStays
+from orchestrator.access.audit_chain import Actor
+from orchestrator.jobs.models import TERMINAL, BatchId, JobId, TenantId
+from orchestrator.services.job_lookup import find_batch
+from orchestrator.store import PgJobs
+from orchestrator.store.erasure import JobToErase, PgErasures
+
+
+async def erasure_of(
+    erasures: PgErasures, jobs: PgJobs, tenant: TenantId, source: str | None, batch: str | None
+) -> Erasure:
+    """Return what an erasure would delete. Raises HttpProblem for a batch that does not exist."""
+    refused = await erasures.refused_rows(tenant, source)
+    if batch is not None:
+        refused = len((await find_batch(jobs, tenant, batch)).rejected)
+    erasure = await erasures.find(tenant, source, None if batch is None else BatchId(batch))
+    stay = {item.id for item in erasure if batch is None and item.stays}
+    return Erasure(
+        dry_run=True,
+        jobs=tuple(
+            ErasedJob(id=item.id, kind=item.kind, title=item.subject, state=item.state, batch=item.batch, row=item.row)
+            for item in erasure
+            if item.id not in stay
+        ),
+        taken_out_of=tuple(
+            RankingThatStays(id=item.id, title=item.subject, taken=item.taken, left=item.left or 0)
+            for item in erasure
+            if item.id in stay
+        ),
+        refused_rows=refused,
+        batch=batch,
+        proof=None,
+        warnings=tuple(filter(None, (_loss(item) for item in erasure if batch is None and item.id not in stay))),
+    )
+
+
+def _loss(job_to_erase: JobToErase) -> str:
+    """Return what other applicants lose when a ranking is erased along with one applicant, or an empty string if
+    they lose nothing."""
+    called = _ranking_called(job_to_erase.subject or job_to_erase.id)
+    if job_to_erase.kind == "ranking" and job_to_erase.state not in TERMINAL:
+        return f"{called} is under way and goes with it: the others have to be ranked anew, without this applicant."
+    if not job_to_erase.left:
+        return ""
+    cost = "what it cost is not known" if job_to_erase.cost_usd is None else f"it cost {money(job_to_erase.cost_usd)}"
+    left = count(job_to_erase.left, "proposal")
+    return f"{called} goes with it ({cost}): of {left} that would be left there is no order."
+
+
+def _ranking_called(name: str) -> str:
+    return f"The ranking “{name}”"
+
+
+async def erase_found(
+    erasures: PgErasures, tenant: TenantId, actor: Actor, source: str | None, erasure: Erasure, now: dt.datetime
+) -> Erasure:
+    """Delete what `erasure_of` has found; `source` is the source that was searched for, if any."""
+    erased_jobs = [JobId(job.id) for job in erasure.jobs]
+    batch = BatchId(erasure.batch) if erasure.batch else None
+    kept = [JobId(item.id) for item in erasure.taken_out_of]
+    erased = await erasures.erase(tenant, actor, erased_jobs, now, source=source, batch=batch, taken_out_of=kept)
+    # Rankings that were still under way when they were looked at.
+    finished = {
+        job.id: RankingThatStays(id=job.id, title=job.title, taken=len(standing.ideas), left=standing.others)
+        for job in erasure.jobs
+        if (standing := erased.finished.get(JobId(job.id))) is not None
+    }
+    warnings = list(erasure.warnings)
+    for item in finished.values():
+        lost = next(
+            (warning for warning in warnings if warning.startswith(_ranking_called(item.title or item.id))), None
+        )
+        if lost is not None:
+            warnings.remove(lost)
+    return erasure.model_copy(
+        update={
+            "warnings": tuple(warnings),
+            "dry_run": False,
+            "proof": erased.proof,
+            "jobs": tuple(job for job in erasure.jobs if job.id not in finished),
+            "taken_out_of": (*erasure.taken_out_of, *finished.values()),
+        }
+    )

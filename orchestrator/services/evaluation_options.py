@@ -1,0 +1,89 @@
+"""Options of evaluations: what requests may ask for, and the defaults for what they leave out."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from assayer.methods.innoeval.options import METHOD as INNOEVAL
+from assayer.methods.scicompanion.options import SciCompanionOptions
+from assayer.models import BlindDefault, judged_blind
+from assayer.ranking.known_comparisons import Judging
+from orchestrator.jobs.estimates import TypicalEvaluation
+from orchestrator.jobs.models import Priority
+from orchestrator.problems import HttpProblem, suggestion
+
+
+class BoardProblem(NamedTuple):
+    field: Literal["board", "board_models"]
+    detail: str
+
+
+@dataclass(frozen=True)
+class EvaluationOptions:
+    """Evaluation options that this service offers according to its settings."""
+
+    methods: Mapping[str, str]
+    """One-line description of each method, by name."""
+    unavailable: Mapping[str, str] = field(default_factory=dict)
+    """Reason why a method cannot run here, by name; methods that can run are missing."""
+    blind: BlindDefault = "several"
+    """Default for which ideas are judged blind, if the request does not state it."""
+    overnight: bool = False
+    """Whether jobs may wait for batches of the language model's endpoint."""
+    judging: Judging = field(default_factory=lambda: Judging(None))
+    """Judging options that are the same for all rankings of this service."""
+    walks: SciCompanionOptions = field(default_factory=SciCompanionOptions)
+    """Options for the search for missed references, used if the request does not set them."""
+    personas: int | None = None
+    """Number of personas from which InnoEval's boards are drawn, which limits their size; None if the API does not
+    know it, but evaluations do."""
+    board_models: tuple[str, ...] = ()
+    """Models that a request may name for InnoEval's boards."""
+    typical: Mapping[str, TypicalEvaluation] = field(default_factory=dict)
+    """Typical cost and duration of an evaluation by method, used if a tenant has too few of its own; unmeasured
+    methods are missing."""
+    typical_board: Callable[[int | None, Sequence[str]], TypicalEvaluation] | None = None
+    """Function that returns the typical cost and duration of InnoEval for a board size and its models; None if
+    unmeasured."""
+
+    @property
+    def offered(self) -> dict[str, str]:
+        """One-line description of each method that can run here, by name."""
+        return {name: about for name, about in self.methods.items() if name not in self.unavailable}
+
+    def method_problem(self, method: str) -> str | None:
+        """Return a sentence on why the method cannot be used here; None if it can."""
+        if method not in self.methods:
+            return f"There is no method {method!r}.{suggestion(method, sorted(self.offered))}"
+        if why := self.unavailable.get(method):
+            return f"The method {method} cannot run here: {why} Offered: {', '.join(sorted(self.offered)) or 'none'}."
+        return None
+
+    def board_problem(self, board: int | None, models: Sequence[str], method: str) -> BoardProblem | None:
+        """Return why no board of this size can be drawn, or distributed among these models; None if one can, or
+        if no board was requested."""
+        if method != INNOEVAL and (board is not None or models):
+            detail = f"Only the method {INNOEVAL} has a board. Ask for that method, or leave the board out."
+            return BoardProblem("board_models" if board is None else "board", detail)
+        if board is not None and self.personas is not None and board > self.personas:
+            counted = f"A board of {board} was asked for, and there are {self.personas} personas."
+            return BoardProblem("board", f"{counted} Ask for that many at most.")
+        for model in models:
+            if model not in self.board_models:
+                permitted = ", ".join(self.board_models)
+                advice = (
+                    f"Permitted: {permitted}."
+                    if permitted
+                    else "None is permitted here; the operator permits models with ASSAYER_EVALUATION__BOARD_MODELS."
+                )
+                return BoardProblem("board_models", f"The model {model[:80]!r} is not permitted for boards. {advice}")
+        return None
+
+    def judged_blind(self, asked: bool | None, *, several: bool) -> bool:
+        return judged_blind(asked, self.blind, several=several)
+
+    def check_priority(self, priority: Priority) -> None:
+        """Raise HttpProblem for overnight priority if no batches of language models are set up."""
+        if priority == "overnight" and not self.overnight:
+            detail = "No batches of language models are set up here, for which overnight work could wait."
+            raise HttpProblem("not-configured", f"{detail} The operator sets ASSAYER_LLM__BATCH__ENABLED.")

@@ -1,0 +1,92 @@
+"""Management of a tenant's members: invitation, changes, removal and keys."""
+
+import datetime as dt
+from typing import Any
+
+from assayer_client.accounts import NewKey
+from assayer_client.people import MemberBody
+from orchestrator.access.api_keys import generate_key
+from orchestrator.access.audit_chain import Actor
+from orchestrator.access.roles import MemberId, PersonRole, may
+from orchestrator.access.sessions import scopes_of_role
+from orchestrator.jobs.models import TenantId
+from orchestrator.problems import HttpProblem, not_found
+from orchestrator.reviewing.models import Member, NewMember
+from orchestrator.store.members import FOR_OWNERS, PgMembers, other_address
+
+_OWNERS = ("owner", "machine")
+
+
+async def get_member(members: PgMembers, tenant: TenantId, id: str) -> Member:
+    """Return a member, including a removed member. Raises HttpProblem (404)."""
+    member = await members.get(tenant, MemberId(id))
+    if member is None:
+        raise not_found("member", id)
+    return member
+
+
+async def invite_member(
+    members: PgMembers, tenant: TenantId, id: MemberId, body: MemberBody, by: Actor, now: dt.datetime
+) -> Member:
+    """Create a member with this id; repeating the same invitation returns the member that it created. Raises
+    HttpProblem."""
+    _check_rank(by, body.role)
+    new = NewMember(**body.model_dump())
+    made = await members.invite(tenant, id, new, by, now, mailed=True)
+    if made is not None:
+        return made
+    for member in await members.list(tenant):
+        if member.removed_at is None and NewMember(**member.model_dump(include=set(NewMember.model_fields))) == new:
+            return member
+    raise HttpProblem("conflict", f"Somebody with the address {body.email} is a member already.")
+
+
+async def change_member(
+    members: PgMembers, tenant: TenantId, id: str, fields: dict[str, Any], by: Actor, now: dt.datetime
+) -> Member:
+    """Change the fields of a member; only owners may change an address. Raises HttpProblem, ReviewRefused."""
+    before = await get_member(members, tenant, id)
+    _check_rank(by, before.role)
+    if fields.get("role", before.role) != before.role and by.role not in _OWNERS:
+        raise HttpProblem("forbidden", "Only an owner may change a member's role.")
+    if other_address(before.email, fields.get("email")) and not may(by.role, "change addresses"):
+        raise HttpProblem("forbidden", FOR_OWNERS)
+    changed = await members.change(tenant, before.id, fields, by, now)
+    if changed is None:
+        raise not_found("member", id)
+    return changed
+
+
+async def remove_member(members: PgMembers, tenant: TenantId, id: str, by: Actor, now: dt.datetime) -> Member:
+    """Remove a member, ending the member's keys and sessions. Raises HttpProblem, ReviewRefused."""
+    _check_rank(by, (await get_member(members, tenant, id)).role)
+    removed = await members.remove(tenant, MemberId(id), by, now)
+    if removed is None:
+        raise not_found("member", id)
+    return removed
+
+
+async def give_key(members: PgMembers, tenant: TenantId, id: str, by: Actor, now: dt.datetime) -> NewKey:
+    """Create a key for a member and return it with its secret; it replaces the member's earlier key. Raises
+    HttpProblem."""
+    before = await get_member(members, tenant, id)
+    key = generate_key()
+    member = await members.give_key(tenant, before.id, key, by, now)
+    if member is None:
+        raise HttpProblem("conflict", f"{before.name} is no longer a member.")
+    return NewKey(
+        id=key.id,
+        tenant=member.tenant,
+        name=member.name,
+        scopes=tuple(sorted(scopes_of_role(member.role))),
+        requests_per_minute=None,
+        expires_at=None,
+        secret=key.secret,
+    )
+
+
+def _check_rank(by: Actor, role: PersonRole) -> None:
+    """Raise HttpProblem unless the actor may create, change and remove members with this role; only owners may do
+    so for owners."""
+    if role == "owner" and by.role not in _OWNERS:
+        raise HttpProblem("forbidden", "Only an owner may make, change or remove an owner.")

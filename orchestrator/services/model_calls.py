@@ -1,0 +1,71 @@
+"""Requests to language models made for a report."""
+
+import datetime as dt
+from collections.abc import Sequence
+
+from assayer.models import LedgerRow
+from assayer_client.model_calls import Fault, ModelCall, ModelCallContents
+from assayer_client.resources import Absent
+from orchestrator.jobs.models import Job, JobEvent
+from orchestrator.jobs.timeline import ledger_rows_of_job
+from orchestrator.problems import HttpProblem
+from orchestrator.store import PgEvents, PgLedger
+from orchestrator.store.call_contents import PgCallContents
+
+_PAGE = 200
+
+
+async def call_contents(
+    stored: PgCallContents, job: Job, calls: Sequence[tuple[ModelCall, str]], number: int
+) -> ModelCallContents:
+    """Return one of the job's calls with its messages and answer. Raises HttpProblem (404)."""
+    if number > len(calls):
+        raise HttpProblem("not-found", f"The evaluation {job.id} has {len(calls):,} calls, and no number {number:,}.")
+    call, key = calls[number - 1]
+    contents = await stored.find(key)
+    if contents is None:
+        lost = Absent(reason="There was no answer." if call.outcome == "failed" else "It is kept no longer.")
+        return ModelCallContents(call=call, messages=lost, answer=lost)
+    unkept = Absent(reason="They were not kept: the answer is from before that was done, or it is switched off.")
+    return ModelCallContents.model_validate(
+        {"call": call, "messages": contents.messages or unkept, "answer": contents.answer}
+    )
+
+
+async def calls_of(
+    ledger: PgLedger, job: Job, events: Sequence[JobEvent], now: dt.datetime
+) -> list[tuple[ModelCall, str]]:
+    """Return the job's calls, each with the key of its answer. `events` holds all events of the job."""
+    rows = await ledger.rows_of_job(job.id)
+    end = job.finished_at or now
+    return [
+        (_call(number, row), row.key) for number, row in enumerate(ledger_rows_of_job(job, events, rows, end), start=1)
+    ]
+
+
+async def events_of(stored: PgEvents, job: Job) -> list[JobEvent]:
+    """Return all events of the job."""
+    events: list[JobEvent] = []
+    while page := await stored.after(job.id, events[-1].number if events else 0, _PAGE):
+        events += page
+    return events
+
+
+def _call(number: int, row: LedgerRow) -> ModelCall:
+    record = row.record
+    return ModelCall(
+        number=number,
+        task=record.task,
+        version=record.version,
+        model=record.model,
+        outcome=row.outcome,
+        error=row.error,
+        cached=record.cached,
+        ended_at=row.at,
+        seconds=record.latency_seconds,
+        attempts=record.attempts,
+        prompt_tokens=record.prompt_tokens,
+        completion_tokens=record.completion_tokens,
+        cost_usd=record.cost_usd,
+        faults=tuple(map(Fault.model_validate, record.faults)),
+    )

@@ -1,0 +1,86 @@
+"""Reviewers' opinions of a proposal: the requirement of a blind first opinion, the text shown to reviewers, and their
+judgements of points."""
+
+import asyncio
+import datetime as dt
+import re
+
+from pydantic import BaseModel
+
+from assayer.blinding.blind import blinded
+from assayer.errors import InputError
+from assayer.models import Point, Report
+from assayer_client.reviewing import JudgementBody, ProposalToRead
+from orchestrator.access.audit_chain import Actor
+from orchestrator.access.roles import MemberId
+from orchestrator.jobs.models import JobId, TenantId
+from orchestrator.jobs.requests import EvaluationRequest
+from orchestrator.problems import HttpProblem, not_there
+from orchestrator.services.job_lookup import find_job
+from orchestrator.store import PgJobs
+from orchestrator.store.assignments import PgAssignments
+from orchestrator.store.opinions import PgOpinions
+
+
+async def require_blind_opinion(assignments: PgAssignments, tenant: TenantId, evaluation: str, reviewer: str) -> None:
+    """Raise HttpProblem unless the proposal is assigned to the reviewer, who must submit an opinion before seeing
+    the program's report."""
+    standing = await assignments.standing(tenant, JobId(evaluation), MemberId(reviewer))
+    if standing is None:
+        raise not_there("evaluation", evaluation)
+    if not standing.blind_given:
+        raise HttpProblem(
+            "forbidden",
+            "First give your own opinion, before you see what the program found: "
+            f"POST /v1/evaluations/{evaluation}/opinions.",
+        )
+
+
+_POINTER = re.compile(r"(?:/[A-Za-z_]{1,40}|/[0-9]{1,4}){1,12}")
+
+
+async def read_proposal(jobs: PgJobs, tenant: TenantId, id: str) -> ProposalToRead:
+    """Return the proposal as its reviewers may read it. Raises HttpProblem: 404, or 409 while its text has not been
+    read."""
+    job = await find_job(jobs, tenant, id, "evaluation")
+    request = await jobs.request(tenant, job.id)
+    if not isinstance(request, EvaluationRequest):
+        raise not_there("evaluation", id)
+    if request.idea is not None:
+        try:
+            idea = await asyncio.to_thread(blinded, request.idea) if request.blind else request.idea
+        except InputError:
+            raise HttpProblem("conflict", "It says little but whose it is: masked, nothing is left to read.") from None
+        return ProposalToRead(evaluation=job.id, title=idea.title, text=idea.whole_text, masked=request.blind)
+    report = await jobs.report(tenant, job.id)
+    if report is None:
+        raise HttpProblem("not-finished", "It came as a document, whose text is there once it has been read.")
+    return ProposalToRead(evaluation=job.id, title=report.idea.title, text=report.idea.whole_text, masked=request.blind)
+
+
+async def judge_point(
+    opinions: PgOpinions, jobs: PgJobs, tenant: TenantId, id: JobId, body: JudgementBody, by: Actor, now: dt.datetime
+) -> bool:
+    """Store whether a reviewer agrees with a point of the report; return False if the proposal is not assigned to
+    the reviewer. Raises HttpProblem if there is no such point, and ReviewRefused."""
+    report = await jobs.report(tenant, id)
+    if report is None:
+        raise HttpProblem("not-finished", "There is no report yet.")
+    if not _is_point(report, body.point):
+        raise HttpProblem.invalid("There is no point of the report at this place.", "/point")
+    return await opinions.judge(tenant, id, body.point, body.agrees, body.reason, by, now)
+
+
+def _is_point(report: Report, pointer: str) -> bool:
+    """Return whether the pointer leads to a claim of the report; notices and masked words are not claims."""
+    if not _POINTER.fullmatch(pointer):
+        return False
+    value: object = report
+    for step in pointer[1:].split("/"):
+        if isinstance(value, BaseModel) and step in type(value).model_fields:
+            value = getattr(value, step)
+        elif isinstance(value, tuple) and step.isdigit() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return False
+    return isinstance(value, Point)

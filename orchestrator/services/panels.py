@@ -1,0 +1,79 @@
+"""Panel of a call: opinions by proposal, and the agreement among reviewers."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from assayer_client.reviewing import Panel, PanelAgreement, PanelPair, PanelRow
+from orchestrator.jobs.models import BatchId, JobId, TenantId
+from orchestrator.reviewing.agreement import PairAgreement, mean_kappa, pair_agreements
+from orchestrator.reviewing.models import Opinion
+from orchestrator.services.reviewing_stores import ReviewingStores
+from orchestrator.store.panels import PanelCursor, PanelProposal, PanelScores
+
+
+async def panel_of(reviewing: ReviewingStores, tenant: TenantId, batch: BatchId) -> Panel:
+    """Return the panel of an existing batch, with all its rows."""
+    panel, _ = await panel_page(reviewing, tenant, batch, after=None, limit=None)
+    return panel
+
+
+async def panel_page(
+    reviewing: ReviewingStores,
+    tenant: TenantId,
+    batch: BatchId,
+    *,
+    after: PanelCursor | None,
+    limit: int | None,
+) -> tuple[Panel, PanelCursor | None]:
+    """Return the panel of an existing batch with at most `limit` rows, and the cursor of the next page."""
+    more = None if limit is None else limit + 1
+    proposals = await reviewing.panels.proposals(tenant, batch, after=after, limit=more)
+    page = proposals[:limit]
+    if limit is None and after is None:
+        opinions = await reviewing.opinions.of(tenant, batch=batch)
+    else:
+        opinions = await reviewing.opinions.of_proposals(tenant, [item.evaluation for item in page])
+    last = PanelCursor(page[-1].row, page[-1].evaluation) if len(proposals) > len(page) else None
+    whole = await whole_panel(reviewing, tenant, batch)
+    return whole.model_copy(update={"rows": rows_of(page, opinions)}), last
+
+
+async def whole_panel(reviewing: ReviewingStores, tenant: TenantId, batch: BatchId) -> Panel:
+    """Return the panel figures of an existing batch, without rows."""
+    scores, signed = await asyncio.gather(
+        reviewing.panels.scores(tenant, batch), reviewing.decisions.signed_off(tenant, batch)
+    )
+    blind, standing = await asyncio.to_thread(
+        lambda: (_agreement(scores, scores.blind), _agreement(scores, scores.standing))
+    )
+    return Panel(
+        batch=batch,
+        assigned=scores.assigned,
+        given=scores.given,
+        revised=scores.revised,
+        set_aside=scores.set_aside,
+        rows=(),
+        next=None,
+        blind=blind,
+        standing=standing,
+        sign_off=signed,
+    )
+
+
+def rows_of(proposals: Sequence[PanelProposal], opinions: Iterable[Opinion]) -> tuple[PanelRow, ...]:
+    by_proposal: dict[JobId, list[Opinion]] = defaultdict(list)
+    for opinion in opinions:
+        by_proposal[opinion.evaluation].append(opinion)
+    return tuple(PanelRow(**dict(proposal), opinions=tuple(by_proposal[proposal.evaluation])) for proposal in proposals)
+
+
+def _agreement(scores: PanelScores, figures: Sequence[int]) -> PanelAgreement:
+    pairs = pair_agreements(scores.members, scores.proposals, figures)
+    return PanelAgreement.model_validate({"kappa": mean_kappa(pairs), "pairs": tuple(map(_pair, pairs))})
+
+
+def _pair(pair: PairAgreement) -> PanelPair:
+    return PanelPair.model_validate(
+        {"first": pair.first, "second": pair.second, "common": pair.common, "kappa": pair.kappa}
+    )

@@ -1,0 +1,206 @@
+"""Ideas to rank: those of a request, or of a finished batch with the scores of its reports, and comparisons already
+known between them."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import Field
+
+from assayer.blinding.blind import RULES
+from assayer.models import Absent, Idea, Report
+from assayer.models.ranking import Comparison
+from assayer.models.sender_references import own_reference
+from assayer.ranking.comparison import sanitised_comparison
+from assayer.ranking.known_comparisons import Judging, of_these_words, other_words
+from assayer.reports.scores import score_of
+from assayer_client import rankings as wire
+from assayer_client.comparisons import DimensionVerdict, JudgedBy, NamedComparison
+from assayer_client.rankings import MOST_COMPARISONS, LeftOut, RankedIdeaBody, UnscoredIdea
+from orchestrator.jobs.models import BatchId, Job, JobId, TenantId
+from orchestrator.jobs.requests import RankingRequest
+from orchestrator.problems import HttpProblem
+from orchestrator.services.evaluation_options import EvaluationOptions
+from orchestrator.services.job_lookup import find_batch, find_job, no_result_problem
+from orchestrator.services.submitted_ideas import idea_of, idea_of_report
+from orchestrator.store import PgJobs
+from orchestrator.store.rankings import PgRankings
+
+
+class HandedInVerdict(DimensionVerdict, extra="forbid"):
+    pass
+
+
+class HandedInJudge(JudgedBy, extra="forbid"):
+    pass
+
+
+class HandedInComparison(NamedComparison, extra="forbid"):
+    """A comparison in a request; unlike in a response, unknown fields are refused."""
+
+    verdicts: tuple[HandedInVerdict, ...]
+    judged_by: HandedInJudge | None = None
+
+
+class RankingBody(wire.RankingBody):
+    """Request for a ranking of ideas or of a finished batch; for a batch the ranking starts from the scores in its
+    reports."""
+
+    comparisons: tuple[HandedInComparison, ...] = Field(default=(), max_length=MOST_COMPARISONS)
+    """Comparisons of an earlier ranking or comparison job. Those between two of these ideas are not requested
+    again. The names of their ideas are not stored."""
+
+
+@dataclass
+class RankingCandidates:
+    """Ideas to be ranked, in the order of their submission."""
+
+    ideas: dict[str, Idea] = field(default_factory=dict)
+    """Ideas by id."""
+    scores: dict[str, float] = field(default_factory=dict)
+    left_out: list[LeftOut] = field(default_factory=list)
+    unscored: list[UnscoredIdea] = field(default_factory=list)
+    evaluations: list[JobId] = field(default_factory=list)
+    """Evaluations that were read, including those left out of the ranking."""
+
+
+async def ranking_request(
+    body: RankingBody,
+    tenant: TenantId,
+    jobs: PgJobs,
+    rankings: PgRankings,
+    options: EvaluationOptions,
+) -> tuple[RankingRequest, RankingCandidates]:
+    """Return the request for a ranking, and the ideas that it ranks. Raises HttpProblem."""
+    if body.ideas is not None:
+        candidates = await asyncio.to_thread(_candidates_of_bodies, body.ideas)
+    else:
+        candidates = await _candidates_of_batch(jobs, tenant, BatchId(body.batch or ""))
+    _check_candidates(candidates, body)
+    blind = _judged_blind(candidates, body, options)
+    return (
+        RankingRequest(
+            ideas=tuple(candidates.ideas.values()),
+            cut=body.cut,
+            scores=candidates.scores,
+            calls_per_idea=body.calls_per_idea,
+            known=await _known_comparisons(
+                body, tenant, jobs, rankings, candidates.ideas, options.judging._replace(rules=RULES if blind else None)
+            ),
+            blind=blind,
+            limits=body.limits,
+        ),
+        candidates,
+    )
+
+
+def _check_candidates(candidates: RankingCandidates, body: RankingBody) -> None:
+    count = len(candidates.ideas)
+    pointer = "/ideas" if body.batch is None else "/batch"
+    if count < 2:
+        raise HttpProblem.invalid(f"A ranking needs at least two ideas, and there is {count or 'none'}.", pointer)
+    if body.cut is not None and body.cut >= count:
+        raise HttpProblem.invalid(f"A cut at {body.cut} leaves nothing to decide among {count} ideas.", "/cut")
+
+
+def _judged_blind(candidates: RankingCandidates, body: RankingBody, options: EvaluationOptions) -> bool:
+    masked = sum(idea.blinding is not None for idea in candidates.ideas.values())
+    if masked and body.blind is False:
+        detail = (
+            f"{masked:,} of the {len(candidates.ideas):,} reports were made blind and hold only the masked text. Leave "
+            "`blind` out, or give the ideas themselves."
+        )
+        raise HttpProblem.invalid(detail, "/blind")
+    return masked > 0 or options.judged_blind(body.blind, several=True)
+
+
+def _candidates_of_bodies(bodies: Sequence[RankedIdeaBody]) -> RankingCandidates:
+    candidates = RankingCandidates()
+    places: dict[str, int] = {}
+    for place, body in enumerate(bodies):
+        idea = idea_of(body, body.id or f"idea {place + 1}", f"/ideas/{place}")
+        if idea.id in places:
+            detail = f"It has the same words as /ideas/{places[idea.id]}. Give every idea once."
+            raise HttpProblem.invalid(detail, f"/ideas/{place}")
+        places[idea.id] = place
+        candidates.ideas[idea.id] = idea
+        if body.score is not None:
+            candidates.scores[idea.id] = body.score
+    return candidates
+
+
+async def _candidates_of_batch(jobs: PgJobs, tenant: TenantId, name: BatchId) -> RankingCandidates:
+    batch = await find_batch(jobs, tenant, name)
+    if batch.finished_at is None:
+        raise HttpProblem(
+            "not-finished", f"The batch {name} has not finished. Its events tell when it has; DELETE cancels the rest."
+        )
+    candidates = RankingCandidates()
+    first: dict[str, str] = {}
+    async for job, _, report in jobs.batch_rows(tenant, name):
+        candidates.evaluations.append(job.id)
+        if report is None:
+            reason = job.problem.title if job.problem else f"It has no report: it is {job.state}."
+        elif report.idea.id in first:
+            reason = f"It has the same words as {first[report.idea.id]}."
+        else:
+            first[report.idea.id] = job.source or f"row {job.row}"
+            _add_report(candidates, job, report)
+            continue
+        candidates.left_out.append(LeftOut(**_named(job), reason=reason))
+    return candidates
+
+
+def _add_report(candidates: RankingCandidates, job: Job, report: Report) -> None:
+    candidates.ideas[report.idea.id] = idea_of_report(report)
+    score = score_of(report)
+    if isinstance(score, Absent):
+        candidates.unscored.append(UnscoredIdea(**_named(job), reason=score.reason))
+    else:
+        candidates.scores[report.idea.id] = score
+
+
+def _named(job: Job) -> dict[str, Any]:
+    reference = own_reference(job.source, job.row)
+    return {"evaluation": job.id, "row": job.row, "source": job.source, "reference": reference}
+
+
+def _without_names(comparison: NamedComparison) -> Comparison:
+    return Comparison.model_validate(comparison.model_dump(exclude={"first_reference", "second_reference"}))
+
+
+async def _known_comparisons(
+    body: RankingBody,
+    tenant: TenantId,
+    jobs: PgJobs,
+    rankings: PgRankings,
+    ideas: Mapping[str, Idea],
+    judging: Judging,
+) -> tuple[Comparison, ...]:
+    """Return the known comparisons between two of the ideas. Raises HttpProblem if there are none, or if any was
+    judged under other conditions than this ranking uses: another model, prompt, text of an idea, blinding or use of
+    reports."""
+    comparisons = [_without_names(comparison) for comparison in body.comparisons]
+    if body.earlier is not None:
+        comparisons += await comparisons_of(rankings, await find_job(jobs, tenant, body.earlier, "ranking"))
+    known = of_these_words(comparisons, ideas.keys(), judging)
+    pointer = "/comparisons" if body.comparisons else "/earlier"
+    if known.refused:
+        detail = f"{other_words(known.refused, judging)} Leave them out, or change `blind` if that is the reason."
+        raise HttpProblem.invalid(detail, pointer)
+    if comparisons and not known.usable:
+        raise HttpProblem.invalid(
+            f"None of the {len(comparisons):,} comparisons is between two of these {len(ideas):,} ideas. An idea whose "
+            "words have changed is another idea.",
+            pointer,
+        )
+    return await asyncio.to_thread(lambda: tuple(sanitised_comparison(item) for item in known.usable))
+
+
+async def comparisons_of(rankings: PgRankings, job: Job) -> Sequence[Comparison]:
+    """Return the comparisons of a ranking. Raises HttpProblem if the ranking has no result."""
+    comparisons = await rankings.comparisons(job.tenant, job.id)
+    if not comparisons and await rankings.summary(job.tenant, job.id) is None:
+        raise no_result_problem(job)
+    return comparisons

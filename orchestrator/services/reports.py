@@ -1,0 +1,30 @@
+"""Reports of evaluations, complete or as reviewers may read them."""
+
+import asyncio
+
+from assayer.models import Report
+from orchestrator.jobs.models import JobId, TenantId
+from orchestrator.reviewing.shown_reports import numbered_title, report_for_reviewer
+from orchestrator.services.job_lookup import find_job, no_result_problem
+from orchestrator.store import PgJobs
+
+
+async def stored_report(jobs: PgJobs, tenant: TenantId, id: str) -> Report:
+    """Return the report of an evaluation. Raises HttpProblem if there is none."""
+    job = await find_job(jobs, tenant, id, "evaluation")
+    stored = await jobs.report(tenant, job.id) if job.state == "succeeded" else None
+    if stored is None:
+        raise no_result_problem(job)
+    return stored
+
+
+async def report_of_reviewer(jobs: PgJobs, tenant: TenantId, id: str) -> Report | None:
+    """Return the report, without details that identify the applicant if the proposal is judged blind; None if there
+    is no report."""
+    stored = await jobs.report(tenant, JobId(id))
+    return None if stored is None else await _for_reviewer(jobs, tenant, id, stored)
+
+
+async def _for_reviewer(jobs: PgJobs, tenant: TenantId, id: str, report: Report) -> Report:
+    job = await jobs.get(tenant, JobId(id))
+    return await asyncio.to_thread(report_for_reviewer, report, numbered_title(None if job is None else job.row))

@@ -1,0 +1,56 @@
+"""Ideas from requests and from reports of evaluations."""
+
+from assayer.errors import InputError
+from assayer.ideas.parsing import idea_of_sections, parse_idea
+from assayer.models import Idea, Report, Section
+from assayer_client.evaluations import IdeaBody
+from orchestrator.jobs.models import JobId, TenantId
+from orchestrator.problems import HttpProblem, NoSuchThing
+from orchestrator.store import PgJobs
+
+UNNAMED_SOURCE = "the request"
+"""Source of an idea for which the caller provides no name."""
+
+
+def idea_of(body: IdeaBody, source: str, pointer: str) -> Idea:
+    """Parse the idea of a request; `pointer` is its location in the request. Takes up to a second, so it must not
+    run on the event loop. Raises HttpProblem."""
+    name = source or UNNAMED_SOURCE
+    try:
+        if body.sections is None:
+            return parse_idea(body.text or "", name, body.title)
+        sections = [Section(title=section.title, text=section.text) for section in body.sections]
+        return idea_of_sections(sections, name, body.title)
+    except InputError as error:
+        member = "text" if body.sections is None else "sections"
+        raise HttpProblem.invalid(str(error), f"{pointer}/{member}") from None
+
+
+def idea_of_report(report: Report) -> Idea:
+    """Return the idea in the form in which it was judged: masked if it was judged blind."""
+    card = report.idea
+    return Idea(
+        id=card.id,
+        title=card.title,
+        text=card.text,
+        sections=(),
+        source=card.source,
+        flags=card.flags,
+        blinding=card.blinding,
+        reference_list=card.reference_list,
+    )
+
+
+async def evaluated_idea(jobs: PgJobs, tenant: TenantId, evaluation: str, pointer: str) -> Idea:
+    """Return the idea of a finished evaluation, masked if it was judged blind. Raises HttpProblem; `pointer` is the
+    location of the evaluation in the request, empty for a page."""
+    job = await jobs.get(tenant, JobId(evaluation))
+    report = None if job is None or job.kind != "evaluation" else await jobs.report(tenant, job.id)
+    if report is not None:
+        return idea_of_report(report)
+    if job is None:
+        raise NoSuchThing("evaluation", evaluation, f"{evaluation}: There is no such evaluation.")
+    why = f"It has no report: it is {job.state}."
+    if pointer:
+        raise HttpProblem.invalid(why, pointer)
+    raise HttpProblem("not-found", f"{evaluation}: {why}")

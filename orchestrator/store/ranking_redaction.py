@@ -1,0 +1,166 @@
+"""Erasure of an applicant from a finished ranking, which stays unchanged for all others, with a gap at the erased
+ranks."""
+
+import datetime as dt
+from collections.abc import Set
+from typing import NamedTuple
+
+from assayer.models import Absent
+from assayer.models.ranking import ErasedRank
+from orchestrator.jobs.models import JobId, TenantId
+from orchestrator.store.database import Connection
+from orchestrator.store.job_sql import source_matches
+from orchestrator.store.json_columns import to_json_column
+
+__all__ = [
+    "APPLICANT",
+    "LEAST_LEFT",
+    "REDACTION_SECONDS",
+    "STILL_RANKED",
+    "RankedApplicant",
+    "ranked_applicant",
+    "redact_ranking",
+]
+
+LEAST_LEFT = 2
+"""Minimum number of proposals left in a ranking; a ranking that would have fewer is deleted."""
+REDACTION_SECONDS = 300.0
+"""Timeout in seconds for the redaction of a ranking of thousands of ideas."""
+
+_IDEAS = """
+    SELECT jobs.id, coalesce(jobs.request #>> '{idea,id}', evaluations.idea_id) AS idea
+    FROM jobs LEFT JOIN evaluations ON evaluations.id = jobs.run_id
+    WHERE tenant = $1 AND kind = 'evaluation' AND
+"""
+APPLICANT = f"""
+    direct AS (
+        {_IDEAS} (
+            batch = $3 OR {source_matches("(jobs.request ->> 'source')", "$2")}
+            OR {source_matches("(jobs.request #>> '{idea,source}')", "$2")}
+        )
+    ), own (idea) AS (
+        (SELECT idea FROM direct UNION SELECT unnest($4::text[])) EXCEPT
+        SELECT idea FROM (
+            {_IDEAS} $2::text IS NOT NULL AND NOT EXISTS (SELECT FROM direct WHERE direct.id = jobs.id)
+        ) AS others
+    )
+"""  # noqa: S608 - put together from constants
+"""SQL query for the evaluations of a tenant ($1) with a name ($2) or of a batch ($3), and their ideas, with those ($4)
+of evaluations deleted since. Text that another proposal shares identifies no applicant while that proposal exists."""
+
+_LOCK = """
+    SELECT size FROM jobs JOIN rankings ON job = id
+    WHERE tenant = $1 AND id = $2 AND kind = 'ranking' AND state = 'succeeded' FOR UPDATE OF jobs
+"""
+_TAKEN = f"""
+    WITH {APPLICANT}
+    SELECT idea, rank FROM ranking_ideas
+    WHERE job = $5 AND ({source_matches("source", "$2")} OR idea IN (SELECT idea FROM own)) ORDER BY rank
+"""  # noqa: S608 - put together from constants
+_OTHERS = "SELECT count(*) FROM ranking_ideas WHERE job = $1 AND idea <> ALL($2::text[])"
+
+_DELETE_IDEAS = (
+    "DELETE FROM ranking_pairs WHERE job = $1 AND (first = ANY($2::text[]) OR second = ANY($2::text[]))",
+    "DELETE FROM ranking_ideas WHERE job = $1 AND idea = ANY($2::text[])",
+)
+# The proof of an erasure looks for its number here.
+_NOTE = """
+    UPDATE rankings SET head = head || jsonb_build_object('erasures', coalesce(head -> 'erasures', '[]') || $2::jsonb)
+    WHERE job = $1
+"""
+# What was written of the group speaks of all of it, and names them by their ranks.
+_REDACT_HEAD = """
+    UPDATE rankings SET head = head || jsonb_build_object('erased', coalesce(head -> 'erased', '[]') || $2::jsonb)
+        || CASE WHEN head -> 'analysis' ? 'overview' THEN jsonb_build_object('analysis', $3::jsonb) ELSE '{}' END
+    WHERE job = $1
+"""
+_REDACT_FLAGS = """
+    UPDATE jobs SET flags = ARRAY(
+        SELECT flag FROM unnest(flags) WITH ORDINALITY AS had (flag, place) WHERE flag IN (
+            SELECT jsonb_path_query(body, '$.flags[*].kind') #>> '{}' FROM ranking_ideas WHERE job = $1
+        ) ORDER BY place
+    )
+    WHERE id = $1 AND flags <> '{}'
+"""
+# A question to a judge holds both ideas whole, in words that may have been masked or cut: all that were asked for the
+# ranking go, as they would with it. What was answered stays in the pairs of the others.
+_DELETE_ANSWERS = """
+    WITH own AS (
+        SELECT run_id FROM runs WHERE job = $1
+    ), erased AS (
+        INSERT INTO erased_runs (run_id) SELECT run_id FROM own ORDER BY 1 ON CONFLICT DO NOTHING
+    ), waiting AS (
+        DELETE FROM llm_batch_calls WHERE run_id IN (SELECT run_id FROM own)
+    )
+    DELETE FROM answers WHERE key IN (
+        SELECT key FROM ledger WHERE run_id IN (SELECT run_id FROM own) AND NOT cached
+    )
+"""
+
+STILL_RANKED = """
+    SELECT jobs.id FROM jobs JOIN rankings ON rankings.job = jobs.id WHERE tenant = $1 AND jobs.id = ANY($2) AND (
+        NOT coalesce(head -> 'erasures', '[]') @> $3::jsonb
+        OR size <> jsonb_array_length(coalesce(head -> 'erased', '[]'))
+            + (SELECT count(*) FROM ranking_ideas WHERE job = jobs.id)
+        OR EXISTS (
+            SELECT FROM ranking_ideas, jsonb_array_elements(head -> 'erased') AS gap
+            WHERE job = jobs.id AND rank = (gap ->> 'rank')::integer
+        )
+        OR EXISTS (
+            SELECT FROM ranking_pairs AS pairs CROSS JOIN LATERAL unnest(ARRAY[first, second]) AS named (idea)
+            WHERE pairs.job = jobs.id AND NOT EXISTS (
+                SELECT FROM ranking_ideas AS ideas WHERE ideas.job = jobs.id AND ideas.idea = named.idea
+            )
+        )
+        OR head -> 'analysis' ? 'overview'
+        OR EXISTS (
+            SELECT FROM runs JOIN ledger USING (run_id)
+            JOIN answers ON answers.key = ledger.key AND answers.created_at = ledger.at
+            WHERE runs.job = jobs.id AND NOT cached
+        )
+    )
+"""
+"""SQL query for the rankings ($2) from which an erasure ($3) removed an applicant: those not processed yet, and those
+that still contain data of an idea without a rank in them."""
+
+
+class RankedApplicant(NamedTuple):
+    """An applicant's ideas in a finished ranking."""
+
+    ideas: tuple[str, ...]
+    ranks: tuple[int, ...]
+    others: int
+    """Ideas that stay."""
+
+
+async def ranked_applicant(
+    connection: Connection, tenant: TenantId, ranking: JobId, source: str, ideas: Set[str]
+) -> RankedApplicant | None:
+    """Find whoever is called so, there or as an evaluation, or had one of these ideas.
+
+    Locks the ranking until the transaction ends. None: it is not there any more."""
+    if await connection.fetchrow(_LOCK, tenant, ranking) is None:
+        return None
+    rows = await connection.fetch(_TAKEN, tenant, source, None, list(ideas), ranking)
+    taken = tuple(row["idea"] for row in rows)
+    others = await connection.fetchval(_OTHERS, ranking, taken)
+    return RankedApplicant(taken, tuple(row["rank"] for row in rows), others)
+
+
+async def redact_ranking(
+    connection: Connection, ranking: JobId, applicant: RankedApplicant, now: dt.datetime, proof: int
+) -> None:
+    """Delete an applicant's ideas from a ranking that `ranked_applicant` has locked, and from the cache of answers.
+
+    Ranks, intervals and bands of the others stay. `proof`: number of the audit log's entry about the erasure."""
+    await connection.fetch(_NOTE, ranking, str(proof))
+    if not applicant.ideas:
+        return
+    day = now.astimezone(dt.UTC).date()
+    for statement in _DELETE_IDEAS:
+        await connection.fetch(statement, ranking, list(applicant.ideas), timeout=REDACTION_SECONDS)
+    gaps = f"[{','.join(ErasedRank(rank=rank, on=day).model_dump_json() for rank in applicant.ranks)}]"
+    gone = to_json_column(Absent(reason=f"It was about all of the ideas, and one of them was erased on {day}."))
+    await connection.fetch(_REDACT_HEAD, ranking, gaps, gone)
+    await connection.fetch(_REDACT_FLAGS, ranking, timeout=REDACTION_SECONDS)
+    await connection.fetch(_DELETE_ANSWERS, ranking, timeout=REDACTION_SECONDS)

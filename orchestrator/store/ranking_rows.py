@@ -1,0 +1,150 @@
+"""Rows of rankings: ideas and known answers as submitted, and the order once the ranking has finished.
+
+They are the only place where these are stored: the request and the report of a ranking are assembled from them.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from assayer.ranking.distinct_ideas import require_distinct
+from orchestrator.jobs.models import JobId, JobKind, JobRequest, TenantId
+from orchestrator.jobs.requests import RankingRequest
+from orchestrator.store.database import Connection
+from orchestrator.store.json_columns import json_without_nul, mapping_to_json_column, storable_text, to_json_column
+
+__all__ = [
+    "RANKED_IDEA",
+    "WHOLE_REQUEST",
+    "add_ranking",
+    "keep_ranking",
+    "stored_request",
+    "stored_result",
+]
+
+_AT_ONCE = 500
+_IN_ROWS = {"ideas", "known", "scores"}
+
+WHOLE_REQUEST = """CASE WHEN jobs.kind = 'ranking' THEN jobs.request || (
+        SELECT jsonb_build_object(
+            'ideas', coalesce(jsonb_agg(body ORDER BY place), '[]'),
+            'scores', coalesce(jsonb_object_agg(idea, seed) FILTER (WHERE seed IS NOT NULL), '{}'),
+            'known', (
+                SELECT coalesce(jsonb_agg(answer ORDER BY place), '[]') FROM ranking_pairs WHERE job = jobs.id AND known
+            )
+        )
+        FROM ranking_ideas WHERE job = jobs.id
+    ) ELSE jobs.request END"""
+"""SQL expression for the request of a job as it was submitted."""
+RANKED_IDEA = """
+    details || jsonb_build_object(
+        'id', idea, 'title', title, 'source', source,
+        'rank', rank, 'ranks', jsonb_build_object('low', low, 'high', high),
+        'strength', strength, 'strengths', jsonb_build_object('low', strength_low, 'high', strength_high),
+        'comparisons', comparisons, 'chance_in', chance_in, 'band', band, 'same_text_as', CASE
+            WHEN text_group IS NULL THEN '[]'
+            ELSE to_jsonb(array_remove(array_agg(idea) OVER (
+                PARTITION BY text_group ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+            ), idea))
+        END
+    )
+"""
+"""SQL expression for a RankedIdea from a row of `ranking_ideas`, in a query over all rows of one ranking."""
+
+_ADD_IDEAS = """
+    INSERT INTO ranking_ideas (job, place, idea, source, seed, body)
+    SELECT $1, * FROM unnest($2::integer[], $3::text[], $4::text[], $5::float8[], $6::jsonb[])
+"""
+_ADD_PAIRS = """
+    INSERT INTO ranking_pairs (job, place, first, second, answer, known)
+    SELECT $1, place, answer ->> 'first', answer ->> 'second', answer, $3
+    FROM jsonb_array_elements($2::jsonb) WITH ORDINALITY AS each (answer, place)
+"""
+# By `runs`: jobs have no index by run.
+_ADD_CALLS = """
+    INSERT INTO ranking_calls (batch, job)
+    SELECT proposals.batch, $1
+    FROM evaluations JOIN runs ON runs.run_id = evaluations.id
+    JOIN jobs AS proposals ON proposals.id = runs.job AND proposals.run_id = runs.run_id
+    WHERE evaluations.idea_id = ANY($3) AND proposals.tenant = $2 AND proposals.kind = 'evaluation'
+      AND proposals.batch IS NOT NULL
+    GROUP BY proposals.batch HAVING count(DISTINCT evaluations.idea_id) > 1
+    ON CONFLICT DO NOTHING
+"""
+_KEEP_HEAD = "INSERT INTO rankings (job, cut, size, head) VALUES ($1, $2, $3, $4)"
+_KEEP_IDEAS = """
+    UPDATE ranking_ideas SET
+        source = made ->> 'source', title = made ->> 'title', rank = (made ->> 'rank')::integer, band = made ->> 'band',
+        low = (made #>> '{ranks,low}')::float8, high = (made #>> '{ranks,high}')::float8,
+        chance_in = (made ->> 'chance_in')::float8, strength = (made ->> 'strength')::float8,
+        strength_low = (made #>> '{strengths,low}')::float8, strength_high = (made #>> '{strengths,high}')::float8,
+        comparisons = (made ->> 'comparisons')::integer, text_group = (made ->> 'text_group')::integer,
+        details = made - $3::text[]
+    FROM jsonb_array_elements($2::jsonb) AS made WHERE job = $1 AND idea = made ->> 'id'
+"""
+_COLUMNS = (
+    *("id", "title", "source", "rank", "ranks", "strength", "strengths", "comparisons", "chance_in", "band"),
+    *("same_text_as", "text_group"),
+)
+
+
+def stored_request(request: JobRequest) -> str:
+    """Return the JSON of a request as it is stored with its job, without what `add_ranking` stores in rows."""
+    if not isinstance(request, RankingRequest):
+        return to_json_column(request)
+    return json_without_nul(request.model_dump_json(exclude=_IN_ROWS))
+
+
+async def add_ranking(connection: Connection, tenant: TenantId, job: JobId, request: RankingRequest) -> None:
+    """Store the ideas and known answers of a ranking that was just submitted, and the batches that it ranks. Raises
+    InputError if an idea is listed twice."""
+    require_distinct(request.ideas)
+    for start in range(0, len(request.ideas), _AT_ONCE):
+        ideas = request.ideas[start : start + _AT_ONCE]
+        await connection.fetch(
+            _ADD_IDEAS,
+            job,
+            list(range(start, start + len(ideas))),
+            [idea.id for idea in ideas],
+            [storable_text(idea.source) for idea in ideas],
+            [request.scores.get(idea.id) for idea in ideas],
+            [to_json_column(idea) for idea in ideas],
+        )
+    if request.known:
+        await connection.fetch(_ADD_PAIRS, job, _json([item.model_dump(mode="json") for item in request.known]), True)
+    await connection.fetch(_ADD_CALLS, job, tenant, [idea.id for idea in request.ideas])
+
+
+async def keep_ranking(
+    connection: Connection, job: JobId, result: Mapping[str, Any], seconds: float | None = None
+) -> None:
+    """Store the order and the answers of a ranking, or the answers of a comparison, that has just finished."""
+    ranking, answers = result.get("ranking"), result.get("comparisons", result.get("answers"))
+    if ranking is not None:
+        ideas = _with_text_groups(ranking["ideas"])
+        head = {name: value for name, value in ranking.items() if name != "ideas"}
+        await connection.fetch(_KEEP_HEAD, job, ranking["cut"], len(ideas), mapping_to_json_column(head))
+        await connection.fetch(_KEEP_IDEAS, job, _json(ideas), list(_COLUMNS), timeout=seconds)
+    if answers is not None:
+        await connection.fetch("DELETE FROM ranking_pairs WHERE job = $1", job, timeout=seconds)
+        await connection.fetch(_ADD_PAIRS, job, _json(answers), False, timeout=seconds)
+
+
+def stored_result(kind: JobKind, result: Mapping[str, Any]) -> str | None:
+    """Return the JSON of a result as it is stored with its job, without what `keep_ranking` stores in rows."""
+    if kind == "ranking":
+        return None
+    return mapping_to_json_column({name: value for name, value in result.items() if name != "answers"})
+
+
+def _with_text_groups(ideas: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Number the groups of ideas with the same text, which refer to each other."""
+    groups: dict[str, int] = {}
+    for number, idea in enumerate(ideas):
+        for name in (idea["id"], *idea["same_text_as"]) if idea["same_text_as"] else ():
+            groups.setdefault(name, number)
+    return [{**idea, "text_group": groups.get(idea["id"])} for idea in ideas]
+
+
+def _json(values: Sequence[Mapping[str, Any]]) -> str:
+    return json_without_nul(json.dumps(values, allow_nan=False))

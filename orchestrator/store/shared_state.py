@@ -1,0 +1,33 @@
+"""Small states shared by processes, such as the request rate of a source: a row for each, changed under its lock."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from orchestrator.store.database import Connection, Store
+
+__all__ = ["PgSharedState"]
+
+Result = TypeVar("Result")
+
+_LOCK = """
+    INSERT INTO turns AS held (bucket, version, state) VALUES ($1, 1, '{}')
+    ON CONFLICT (bucket) DO UPDATE SET version = held.version + 1
+    RETURNING state, extract(epoch FROM clock_timestamp())::float8 AS now
+"""
+
+_WRITE = "UPDATE turns SET state = $2 WHERE bucket = $1"
+
+
+class PgSharedState(Store):
+    """Implementation of `workers.outbound.store.SharedState`, using the clock of the database server."""
+
+    async def change(self, key: str, work: Callable[[str, float], tuple[str, Result]]) -> Result:
+        async def locked(connection: Connection) -> Result:
+            async with connection.transaction():
+                row = await connection.fetchrow(_LOCK, key)
+                assert row is not None, "an upsert returns its row"  # noqa: S101 - for the type checker
+                text, result = work(row["state"], row["now"])
+                await connection.fetch(_WRITE, key, text)  # as a prepared statement, unlike execute
+                return result
+
+        return await self._database.run(locked)

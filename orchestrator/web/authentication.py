@@ -1,0 +1,189 @@
+"""Authentication by API key as a bearer token or by session, before any of the body is read; and the scopes that routes
+require."""
+
+import math
+from collections.abc import Awaitable, Callable
+from typing import Annotated
+
+from fastapi import Depends, Request, Security
+from fastapi.security import HTTPBearer
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from assayer.errors import StorageError
+from orchestrator.access import api_keys
+from orchestrator.access.api_keys import Caller, KeyRate, KeyRejection, hash_key
+from orchestrator.jobs.models import TenantId
+from orchestrator.problems import HttpProblem
+from orchestrator.web.cookies import session_token
+from orchestrator.web.csrf import SAFE_METHODS, check_csrf_header
+from orchestrator.web.request_log import database_unavailable, request_record, send_problem
+from orchestrator.web.services import Services
+from orchestrator.web.signed_in import note_caller, session_caller
+
+_CHALLENGE = 'Bearer realm="assayer"'
+_POLICY = "key"
+"""Name of the limit in the RateLimit headers."""
+_REASONS = {
+    "unknown": "There is no such key. Was it copied completely?",
+    "expired": "The key has expired. A key with the scope `manage` can create a new one: POST /v1/keys.",
+    "revoked": "The key has been revoked. A key with the scope `manage` can create a new one: POST /v1/keys.",
+}
+
+bearer = HTTPBearer(
+    scheme_name="apiKey",
+    bearerFormat="ak_<id>_<secret>",
+    description="An API key. Scopes: submit; read; manage (one's own keys, webhooks, deletion); "
+    "metrics (figures of all tenants); admin (all tenants).",
+    auto_error=False,
+)
+
+
+class Authentication:
+    """Middleware that requires a key or a session for all paths below `/v1/`; one statement checks it and counts a
+    key's requests. Routes check scopes and roles."""
+
+    def __init__(self, app: ASGIApp, services: Services) -> None:
+        self._app = app
+        self._services = services
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        guards_metrics = not self._services.settings.open_metrics
+        guarded = scope["type"] == "http" and (
+            scope["path"].startswith("/v1/") or (scope["path"] == "/metrics" and guards_metrics)
+        )
+        if not guarded:
+            await self._app(scope, receive, send)
+            return
+        try:
+            caller = await self._caller(scope)
+        except HttpProblem as refusal:
+            await send_problem(refusal, scope, receive, send)
+            return
+        except StorageError:
+            await send_problem(database_unavailable(), scope, receive, send)
+            return
+        await note_caller(scope, caller)
+        await self._app(scope, receive, send if caller.rate is None else _with_rate_headers(send, caller.rate))
+
+    async def _caller(self, scope: Scope) -> Caller:
+        """Return the authenticated caller. A page of the console sends the session's cookie instead of a key.
+        Raises HttpProblem."""
+        services, request = self._services, Request(scope)
+        if "authorization" not in request.headers and session_token(request, services.access) is not None:
+            person = await session_caller(request, services)
+            if person is None:
+                raise _unauthenticated("expired", "The session has ended. Sign in again: /console/sign-in.")
+            if request.method not in SAFE_METHODS:
+                check_csrf_header(request, services.access)
+            return person
+        authenticated = await services.keys.authenticate(bearer_token(scope), services.clock.now())
+        if isinstance(authenticated, KeyRejection):
+            record = request_record(scope)
+            record.tenant, record.key = authenticated.tenant, authenticated.key
+            raise _rejection(authenticated)
+        return authenticated
+
+
+def bearer_token(scope: Scope) -> str:
+    """Return the key as sent in the request. Raises HttpProblem."""
+    headers = Headers(scope=scope).getlist("authorization")
+    if not headers:
+        raise _unauthenticated("missing", "Send `Authorization: Bearer ak_…` with an API key.")
+    scheme, _, token = headers[0].partition(" ")
+    token = token.strip()
+    if len(headers) > 1 or scheme.lower() != "bearer" or hash_key(token) is None:
+        raise _unauthenticated(
+            "malformed", "That is not an API key. The header reads `Authorization: Bearer ak_<id>_<secret>`."
+        )
+    return token
+
+
+def _unauthenticated(reason: str, detail: str) -> HttpProblem:
+    """Return a 401 problem with its challenge, which names no error if there were no credentials (RFC 6750)."""
+    error = "" if reason == "missing" else f', error="invalid_token", error_description="{reason}"'
+    return HttpProblem("unauthenticated", detail, headers={"WWW-Authenticate": _CHALLENGE + error}, reason=reason)
+
+
+def _rejection(refused: KeyRejection) -> HttpProblem:
+    if refused.reason not in ("rate", "tenant rate"):
+        return _unauthenticated(refused.reason, _REASONS[refused.reason])
+    seconds = max(1, math.ceil(refused.retry_after or 0))
+    rate = refused.rate
+    if refused.reason == "tenant rate":
+        return HttpProblem(
+            "rate-limited",
+            f"All keys of the tenant together have used up its rate limit. The next request may come in {seconds} s.",
+            retry_after=seconds,
+            headers=rate_headers(rate) if rate else {},
+        )
+    allowed = f" of {rate.per_minute} requests a minute" if rate else ""
+    return HttpProblem(
+        "rate-limited",
+        f"The key has used up its rate limit{allowed}. It may send the next request in {seconds} s.",
+        retry_after=seconds,
+        headers=rate_headers(rate) if rate else {},
+    )
+
+
+def rate_headers(rate: KeyRate) -> dict[str, str]:
+    """Return the rate limit headers of draft-ietf-httpapi-ratelimit-headers-10: quota `q` for a window `w`,
+    remaining `r`, and seconds until refilled `t`."""
+    return {
+        "RateLimit-Policy": f'"{_POLICY}";q={rate.per_minute};w=60',
+        "RateLimit": f'"{_POLICY}";r={rate.remaining};t={math.ceil(rate.full_seconds)}',
+    }
+
+
+def _with_rate_headers(send: Send, rate: KeyRate) -> Send:
+    async def with_headers(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            MutableHeaders(scope=message).update(rate_headers(rate))
+        await send(message)
+
+    return with_headers
+
+
+def _caller_with_scope(scope: api_keys.Scope) -> Callable[..., Awaitable[Caller]]:
+    """Return a dependency that provides the caller, whose key must have the scope."""
+
+    async def caller(request: Request, _: Annotated[object, Security(bearer, scopes=[scope])]) -> Caller:
+        authenticated: Caller = request.scope["assayer.caller"]
+        if authenticated.role == "reviewer":
+            detail = "A reviewer sees what is assigned, after giving a first opinion blind: /v1/assignments."
+            raise HttpProblem("forbidden", detail)
+        require_scope(authenticated, scope)
+        return authenticated
+
+    return caller
+
+
+def has_scope(caller: Caller, scope: api_keys.Scope) -> bool:
+    return scope in caller.scopes or "admin" in caller.scopes
+
+
+def require_scope(caller: Caller, scope: api_keys.Scope) -> None:
+    """Raise HttpProblem (403) unless the caller's key has the scope; `admin` has every scope."""
+    if has_scope(caller, scope):
+        return
+    has = ", ".join(sorted(caller.scopes))
+    raise HttpProblem(
+        "forbidden",
+        f"This needs a key with the scope `{scope}`; yours has {has}.",
+        headers={"WWW-Authenticate": f'{_CHALLENGE}, error="insufficient_scope", scope="{scope}"'},
+        scope=scope,
+    )
+
+
+def tenant_for(caller: Caller, asked: str | None) -> TenantId:
+    """Return the tenant of a request: the caller's own, or any other tenant for an `admin`. Raises HttpProblem."""
+    if asked is None or asked == caller.tenant:
+        return caller.tenant
+    require_scope(caller, "admin")
+    return TenantId(asked)
+
+
+Submitter = Annotated[Caller, Depends(_caller_with_scope("submit"))]
+Reader = Annotated[Caller, Depends(_caller_with_scope("read"))]
+Manager = Annotated[Caller, Depends(_caller_with_scope("manage"))]
+Admin = Annotated[Caller, Depends(_caller_with_scope("admin"))]

@@ -1,0 +1,169 @@
+"""Back-pressure: limits on requests, open streams and uploads in one process."""
+
+import asyncio
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from typing import Any, BinaryIO, TypeVar
+from weakref import WeakValueDictionary
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from orchestrator.batches.rows import ReadingAbandoned
+from orchestrator.problems import HttpProblem
+from orchestrator.settings import ApiSettings, BatchSettings
+from orchestrator.web.request_log import send_problem
+
+PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
+"""Paths that are answered however busy the process is, because a probe without an answer marks the process as dead."""
+
+T = TypeVar("T")
+_PIECE = 1 << 20
+_RETRY_SECONDS = 30
+
+
+class RequestLimit:
+    """Middleware that refuses requests (503), unread, when the process has too many concurrent requests. Open
+    streams do not count."""
+
+    def __init__(self, app: ASGIApp, settings: ApiSettings) -> None:
+        self._app = app
+        self._settings = settings
+        self._running = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] in PROBES:
+            await self._app(scope, receive, send)
+            return
+        if self._running >= self._settings.max_requests:
+            await send_problem(self._busy(), scope, receive, send)
+            return
+        with ExitStack() as slot:
+            self._running += 1
+            slot.callback(self._request_ended)
+            scope.setdefault("assayer.slots", []).append(slot.close)
+            await self._app(scope, receive, send)
+
+    def _busy(self) -> HttpProblem:
+        return HttpProblem(
+            "busy",
+            f"This server is working on {self._settings.max_requests} requests and takes no more at the moment. "
+            "Try again after the seconds in Retry-After.",
+        )
+
+    def _request_ended(self) -> None:
+        self._running -= 1
+
+
+def release_slot(scope: Mapping[str, Any]) -> None:
+    """Release the slots of a request that does no more work: its own slot and its share of the tenant's slots."""
+    for release in scope.get("assayer.slots", ()):
+        release()
+
+
+class StreamLimit:
+    """Limit on requests held open: event streams, and requests that wait for a verdict. One instance per
+    application."""
+
+    def __init__(self, settings: ApiSettings) -> None:
+        self._settings = settings
+        self._held: Counter[str] = Counter()
+
+    def has_room(self, tenant: str) -> bool:
+        settings = self._settings
+        return self._held[tenant] < settings.max_streams_per_tenant and self._held.total() < settings.max_streams
+
+    @contextmanager
+    def hold(self, tenant: str, scope: Mapping[str, Any]) -> Iterator[None]:
+        """Hold a stream open; the request's slot is free for others in the meantime. Raises HttpProblem (429)
+        when there are too many streams."""
+        settings = self._settings
+        if not self.has_room(tenant):
+            raise HttpProblem(
+                "too-many-streams",
+                f"{self._held[tenant]} streams of this tenant are open here; it may have "
+                f"{settings.max_streams_per_tenant}, and all together {settings.max_streams}. Close some.",
+            )
+        release_slot(scope)
+        self._held[tenant] += 1
+        try:
+            yield
+        finally:
+            self._held[tenant] -= 1
+            if not self._held[tenant]:
+                del self._held[tenant]
+
+
+class UploadLimit:
+    """Limit on large bodies received concurrently, and on those parsed concurrently. One instance per application."""
+
+    def __init__(self, settings: BatchSettings) -> None:
+        self._settings = settings
+        self._incoming = 0
+        self._parsing = asyncio.Semaphore(settings.at_once)
+        self._parsing_of = WeakValueDictionary[str, asyncio.Semaphore]()
+
+    @asynccontextmanager
+    async def receive(self, request: Request) -> AsyncIterator[BinaryIO]:
+        """Yield the whole body as a file, positioned at its start and deleted with the request. Raises
+        HttpProblem when too many uploads are in progress."""
+        if self._incoming >= self._settings.uploads:
+            raise HttpProblem(
+                "busy",
+                f"{self._incoming} large uploads are coming in, which is the limit. Send this one a little later.",
+                retry_after=_RETRY_SECONDS,
+            )
+        self._incoming += 1
+        try:
+            with tempfile.TemporaryFile() as file:
+                waiting = bytearray()
+                async for piece in request.stream():
+                    waiting += piece
+                    if len(waiting) >= _PIECE:
+                        await asyncio.to_thread(file.write, bytes(waiting))
+                        waiting.clear()
+                await asyncio.to_thread(file.write, bytes(waiting))
+                file.seek(0)
+                yield file
+        finally:
+            self._incoming -= 1
+
+    async def parse(self, request: Request, tenant: str, work: Callable[[Callable[[], bool]], T]) -> T:
+        """Run `work` in a thread when a place is free; a single tenant's batches never take all places. `work`
+        receives a function that returns whether to stop (the client has gone, or reading takes too long), in
+        which case it may raise ReadingAbandoned. Raises ClientDisconnect when the client has gone, and
+        HttpProblem when reading takes too long."""
+        gone, late = threading.Event(), threading.Event()
+        watching = asyncio.create_task(_watch(request, gone))
+        own = self._parsing_of.setdefault(tenant, asyncio.Semaphore(max(1, self._settings.at_once - 1)))
+        try:
+            async with own, self._parsing:
+                timer = asyncio.get_running_loop().call_later(self._settings.reading_seconds, late.set)
+                try:
+                    return await asyncio.to_thread(work, lambda: gone.is_set() or late.is_set())
+                finally:
+                    timer.cancel()
+        except ReadingAbandoned:
+            if not gone.is_set():
+                raise self._too_slow() from None
+            raise ClientDisconnect from None
+        finally:
+            gone.set()
+            watching.cancel()
+
+    def _too_slow(self) -> HttpProblem:
+        return HttpProblem(
+            "content-too-large",
+            f"Reading these ideas takes more than {self._settings.reading_seconds:g} s, and none was taken. "
+            "Send them in several parts.",
+        )
+
+
+async def _watch(request: Request, gone: threading.Event) -> None:
+    """Set `gone` when the client of a request disconnects. The body must have been read."""
+    while (await request.receive())["type"] != "http.disconnect":
+        continue
+    gone.set()

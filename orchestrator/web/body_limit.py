@@ -1,0 +1,188 @@
+"""Limits on bodies: their size, the time for which they keep the process waiting, and how many of a tenant are in
+transfer. A request holds one of the process's slots while its body is received: a few hundred connections that send a
+byte now and then would block all other callers."""
+
+import asyncio
+import re
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from orchestrator.problems import HttpProblem
+from orchestrator.settings import ApiSettings
+from orchestrator.web.backpressure import release_slot
+from orchestrator.web.request_log import send_problem
+
+_UNKNOWN = ""
+"""Placeholder tenant for requests whose caller is unknown."""
+
+
+class BodyLimit:
+    """Middleware that refuses a body at the first byte too many (413), one that is too slow (408), and one of a tenant
+    with too many bodies in transfer (429). Only time spent waiting for the client counts. Requests whose caller is
+    unknown here, such as console forms, count as one tenant."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        settings: ApiSettings,
+        uploads: re.Pattern[str],
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Create the middleware; `uploads` matches the paths whose bodies may hold many ideas."""
+        self._app = app
+        self._settings = settings
+        self._uploads = uploads
+        self._monotonic = monotonic
+        self._coming: Counter[str] = Counter()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not _announces_body(scope):
+            await self._app(scope, receive, send)
+            return
+        is_upload = self._uploads.fullmatch(scope["path"]) is not None
+        most = self._settings.max_upload_bytes if is_upload else self._settings.max_body_bytes
+        announced = Headers(scope=scope).get("content-length", "")
+        if announced.isascii() and announced.isdigit() and int(announced[:20]) > most:
+            await send_problem(_too_large(most, f"{int(announced[:20]):,}"), scope, receive, send)
+            return
+        caller = scope.get("assayer.caller")
+        body = _Body(self, _UNKNOWN if caller is None else caller.tenant, most, _is_json(scope), receive)
+        try:
+            await self._app(scope, body.receive, send)
+        finally:
+            body.end()
+
+    def begin(self, tenant: str) -> None:
+        """Raises HttpProblem."""
+        if self._coming[tenant] >= self._settings.max_bodies_per_tenant:
+            whose = "this tenant's requests" if tenant else "requests without an API key"
+            raise HttpProblem(
+                "rate-limited",
+                f"{self._coming[tenant]} bodies of {whose} are on their way to this process, which is the limit. Send "
+                "this one a little later.",
+                headers={"Connection": "close"},
+            )
+        self._coming[tenant] += 1
+
+    def end(self, tenant: str) -> None:
+        self._coming[tenant] -= 1
+        if not self._coming[tenant]:
+            del self._coming[tenant]
+
+    async def next(self, receive: Receive, waited: float, taken: int) -> tuple[Message, float]:
+        """Return the next message of the body and the seconds waited for it. Raises HttpProblem when the body is too
+        slow."""
+        allowed = self._settings.body_seconds + taken / self._settings.least_body_rate
+        began = self._monotonic()
+        try:
+            async with asyncio.timeout(max(0.0, allowed - waited)):
+                return await receive(), self._monotonic() - began
+        except TimeoutError:
+            raise HttpProblem(
+                "body-too-slow",
+                f"After {allowed:,.0f} s {taken:,} bytes of the body had come. After the first "
+                f"{self._settings.body_seconds:g} s at least {self._settings.least_body_rate:,} a second are needed.",
+                headers={"Connection": "close"},
+            ) from None
+
+    def check(self, taken: int, most: int, commas: int) -> None:
+        """Raise HttpProblem if so many bytes, or so many commas of a JSON document, are too many."""
+        if taken > most:
+            raise _too_large(most, "more")
+        if commas > self._settings.max_json_values:
+            raise HttpProblem(
+                "content-too-large",
+                f"The JSON of the body has more than {self._settings.max_json_values:,} commas, which no ideas need. "
+                "Send less at once.",
+                headers={"Connection": "close"},
+            )
+
+
+class _Body:
+    """Body of a request, counted from the first time it is requested until it is complete."""
+
+    def __init__(self, limit: BodyLimit, tenant: str, most: int, is_json: bool, receive: Receive) -> None:
+        self._limit, self._tenant, self._most, self._is_json, self._receive = limit, tenant, most, is_json, receive
+        self._counted = self._whole = False
+        self._waited = 0.0
+        self._taken = self._commas = 0
+
+    async def receive(self) -> Message:
+        if self._whole:
+            return await self._receive()
+        if not self._counted:
+            self._limit.begin(self._tenant)
+            self._counted = True
+        message, seconds = await self._limit.next(self._receive, self._waited, self._taken)
+        content = message.get("body", b"")
+        self._waited += seconds
+        self._taken += len(content)
+        self._commas += content.count(b",") if self._is_json else 0
+        self._limit.check(self._taken, self._most, self._commas)
+        self._whole = not message.get("more_body", False)
+        if self._whole:
+            self.end()
+        return message
+
+    def end(self) -> None:
+        if self._counted:
+            self._counted = False
+            self._limit.end(self._tenant)
+
+
+class UnreadBodyDrain:
+    """Middleware that reads and discards the rest of a body answered before it was read, for a limited time.
+    Closing a connection with unread data resets it, and a client that is still sending would lose the response."""
+
+    def __init__(self, app: ASGIApp, settings: ApiSettings) -> None:
+        self._app = app
+        self._settings = settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not _announces_body(scope):
+            await self._app(scope, receive, send)
+            return
+        whole = False
+
+        async def observed_receive() -> Message:
+            nonlocal whole
+            message = await receive()
+            whole = whole or not message.get("more_body")
+            return message
+
+        async def draining_send(message: Message) -> None:
+            if message["type"] == "http.response.body" and not message.get("more_body") and not whole:
+                await send({**message, "more_body": True})
+                release_slot(scope)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self._settings.linger_seconds):
+                        while not whole:
+                            await observed_receive()
+                message = {"type": "http.response.body"}
+            await send(message)
+
+        await self._app(scope, observed_receive, draining_send)
+
+
+def _announces_body(scope: Scope) -> bool:
+    headers = Headers(scope=scope) if scope["type"] == "http" else {}
+    return bool(headers.get("content-length", "0").strip("0")) or "transfer-encoding" in headers
+
+
+def _is_json(scope: Scope) -> bool:
+    """Return whether the body is a single JSON document; JSON lines are parsed line by line."""
+    media = Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower()
+    return media == "application/json" or media.endswith("+json")
+
+
+def _too_large(most: int, size: str) -> HttpProblem:
+    return HttpProblem(
+        "content-too-large",
+        f"The body has {size} bytes; the limit is {most:,}. Send less at once: a batch may come in several parts.",
+        headers={"Connection": "close"},
+    )

@@ -1,0 +1,68 @@
+"""Content negotiation: `Accept` (RFC 9110), `Prefer: wait` (RFC 7240), `Content-Type` of bodies, and the headers of
+HTML reports."""
+
+import re
+from collections.abc import Sequence
+
+from assayer.reports.html import stylesheet
+from orchestrator.problems import HttpProblem
+
+_QUALITY = re.compile(r"(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)")
+_WAIT = re.compile(r"\s*wait\s*=\s*\"?(\d{1,9})\"?\s*(?:;.*)?", re.I)
+
+
+def preferred_media_type(accept: str | None, offered: Sequence[str]) -> str | None:
+    """Return the offered media type with the highest quality in the header, the first of equals; None if none is
+    accepted."""
+    ranges = [_media_range(part) for part in (accept or "").split(",") if part.strip()]
+    if not ranges:
+        return offered[0]
+    quality = {media: _quality(media, ranges) for media in offered}
+    best = max(offered, key=lambda media: quality[media])
+    return best if quality[best] > 0 else None
+
+
+def negotiated_media_type(accept: str | None, offered: Sequence[str]) -> str:
+    """Return the offered media type with the highest quality in the header, the first of equals. Raises HttpProblem
+    (406) if none is accepted."""
+    media = preferred_media_type(accept, offered)
+    if media is None:
+        raise HttpProblem("not-acceptable", f"{accept!r} is not available; there are {', '.join(offered)}.")
+    return media
+
+
+def _media_range(part: str) -> tuple[str, float]:
+    """Return a media range and its quality; a quality that cannot be parsed counts as 1."""
+    media, *parameters = (piece.strip().lower() for piece in part.split(";"))
+    quality = next((p.partition("=")[2].strip() for p in parameters if p.partition("=")[0].strip() == "q"), "1")
+    return media, float(quality) if _QUALITY.fullmatch(quality) else 1.0
+
+
+def _quality(media: str, ranges: Sequence[tuple[str, float]]) -> float:
+    """Return the quality of the most specific range that contains the media type."""
+    for pattern in (media, media.partition("/")[0] + "/*", "*/*"):
+        qualities = [quality for range_, quality in ranges if range_ == pattern]
+        if qualities:
+            return max(qualities)
+    return 0.0
+
+
+def preferred_wait(prefer: Sequence[str], most: float) -> float | None:
+    """Return the seconds of `Prefer: wait=N`, at most `most`; None without such a header."""
+    for header in prefer:
+        for preference in header.split(","):
+            if match := _WAIT.fullmatch(preference):
+                return min(float(match[1]), most)
+    return None
+
+
+def html_report_headers(*sheets: str) -> dict[str, str]:
+    """Return the headers of an HTML report: no scripts, no requests, only its own style, and no embedding in
+    frames. `sheets` are the stylesheets of its template; `report.css` if there are none."""
+    style = stylesheet(*(sheets or ("report.css",)))[1]
+    policy = f"default-src 'none'; style-src '{style}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    return {
+        "Content-Security-Policy": policy,
+        "Referrer-Policy": "no-referrer",
+        "X-Frame-Options": "DENY",
+    }

@@ -1,0 +1,91 @@
+"""Cookies of sign-in: the session, and an attempt to sign in with an identity provider. Scripts cannot read them."""
+
+import datetime as dt
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+
+from pydantic import AwareDatetime, Field
+from starlette.requests import Request
+from starlette.responses import Response
+
+from assayer.models import Frozen
+from orchestrator.settings import AccessSettings
+
+_SESSION, _ATTEMPT = "assayer-session", "assayer-sign-in"
+_SECURE = "__Host-"
+"""Cookie name prefix with which browsers accept the cookie only over TLS, and only from this host of the domain."""
+
+
+class SignInAttempt(Frozen):
+    """Data that a browser keeps between leaving for an identity provider and coming back.
+
+    It needs no signature: it holds nothing that the service relies on. An attacker who could plant an attempt in a
+    browser could equally plant their own signed attempt. The provider accepts a code once, so the attempt is used
+    once."""
+
+    provider: str = Field(max_length=40)
+    state: str = Field(min_length=43, max_length=43)
+    """State that the response must contain, which proves that this browser started the attempt."""
+    nonce: str = Field(min_length=43, max_length=43)
+    """Nonce that the provider's token must contain, which proves that it was signed for this attempt."""
+    verifier: str = Field(min_length=43, max_length=43)
+    """PKCE verifier, without which the code is useless to others (RFC 7636)."""
+    next: str = Field(max_length=2_000)
+    """Page of the console."""
+    ends_at: AwareDatetime
+
+
+def session_token(request: Request, settings: AccessSettings) -> str | None:
+    return _cookie(request, settings, _SESSION)
+
+
+def attempt_of(request: Request, settings: AccessSettings, now: dt.datetime) -> SignInAttempt | None:
+    """Return the attempt that this browser started; None if there is none or it has expired."""
+    try:
+        attempt = SignInAttempt.model_validate_json(urlsafe_b64decode(_cookie(request, settings, _ATTEMPT) or ""))
+    except ValueError:  # also pydantic's and binascii's
+        return None
+    return attempt if attempt.ends_at > now else None
+
+
+def keep_session(response: Response, request: Request, settings: AccessSettings, token: str) -> None:
+    _keep(response, request, settings, _SESSION, token, round(settings.session_seconds))
+
+
+def keep_attempt(response: Response, request: Request, settings: AccessSettings, attempt: SignInAttempt) -> None:
+    value = urlsafe_b64encode(attempt.model_dump_json().encode()).decode()
+    _keep(response, request, settings, _ATTEMPT, value, round(settings.attempt_seconds))
+
+
+def clear_session(response: Response, request: Request, settings: AccessSettings) -> None:
+    _keep(response, request, settings, _SESSION, "", 0)
+
+
+def clear_attempt(response: Response, request: Request, settings: AccessSettings) -> None:
+    _keep(response, request, settings, _ATTEMPT, "", 0)
+
+
+def _cookie(request: Request, settings: AccessSettings, name: str) -> str | None:
+    """Return a cookie, only under the name that this service would set, because over TLS a page of another host of
+    the domain can set the plain name."""
+    return request.cookies.get(_name(request, settings, name)) or None
+
+
+def _name(request: Request, settings: AccessSettings, name: str) -> str:
+    return (_SECURE if behind_tls(request, settings) else "") + name
+
+
+def _keep(response: Response, request: Request, settings: AccessSettings, name: str, value: str, seconds: int) -> None:
+    # Lax, not strict: whoever comes back from an identity provider, or by a link in a message, is still signed in.
+    response.set_cookie(
+        _name(request, settings, name),
+        value,
+        max_age=seconds,
+        path="/",
+        secure=behind_tls(request, settings),
+        httponly=True,
+        samesite="lax",
+    )
+
+
+def behind_tls(request: Request, settings: AccessSettings) -> bool:
+    return request.url.scheme == "https" if settings.url is None else settings.url.startswith("https:")

@@ -1,0 +1,73 @@
+"""A change asked for by a browser counts only if a page of ours asked for it: its origin, and a token of the session.
+
+The token is for forms (`csrf_token`) and scripts (`X-CSRF-Token`).
+"""
+
+import hmac
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+
+from orchestrator.access.sessions import csrf_token_of
+from orchestrator.problems import HttpProblem
+from orchestrator.settings import AccessSettings
+from orchestrator.web.cookies import session_token
+from orchestrator.web.services import Services
+
+FIELD = "csrf_token"
+HEADER = "X-CSRF-Token"
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+STALE_PAGE = "The page is out of date: reload it, and do this again."
+_FORM = "application/x-www-form-urlencoded"
+
+
+def csrf_token(request: Request) -> str:
+    """Return the token for the forms of a page; empty if the person is not signed in."""
+    services: Services = request.app.state.services
+    return _token_for(request, services.access)
+
+
+def check_origin(request: Request, settings: AccessSettings) -> None:
+    """Raise HttpProblem (403) unless the request comes from a page of this service. Browsers send the origin of
+    every change, except from pages without a referrer; most also state whether a request stays on the same site."""
+    named, site = request.headers.get("origin", ""), request.headers.get("sec-fetch-site")
+    origin = urlsplit(named)
+    if settings.url is not None:
+        ours = urlsplit(settings.url)
+        same = (origin.scheme, origin.netloc) == (ours.scheme, ours.netloc)
+    else:
+        same = origin.scheme in ("http", "https") and origin.netloc == request.headers.get("host")
+    if named in ("", "null"):
+        same = site == "same-origin"
+    if not same or site not in (None, "same-origin"):
+        raise HttpProblem(
+            "forbidden",
+            "The request does not come from a page of this service. Behind a proxy, the operator sets "
+            "ASSAYER_ACCESS__URL to the address that people see.",
+        )
+
+
+async def check_csrf(request: Request, settings: AccessSettings) -> None:
+    """Check the CSRF token of a form; forms that also upload files send it in the header. Raises HttpProblem (403)."""
+    check_origin(request, settings)
+    token = request.headers.get(HEADER, "")
+    if not token and request.headers.get("content-type", "").partition(";")[0].strip().lower() == _FORM:
+        token = str((await request.form()).get(FIELD, ""))
+    _check_token(request, settings, token)
+
+
+def check_csrf_header(request: Request, settings: AccessSettings) -> None:
+    """Check the CSRF token of requests made only by scripts, before the body is read. Raises HttpProblem (403)."""
+    check_origin(request, settings)
+    _check_token(request, settings, request.headers.get(HEADER, ""))
+
+
+def _token_for(request: Request, settings: AccessSettings) -> str:
+    token = session_token(request, settings)
+    return csrf_token_of(token) if token else ""
+
+
+def _check_token(request: Request, settings: AccessSettings, token: str) -> None:
+    expected = _token_for(request, settings)
+    if not expected or not hmac.compare_digest(token.encode(), expected.encode()):
+        raise HttpProblem("forbidden", STALE_PAGE)

@@ -1,0 +1,21 @@
+"""HEAD for every GET route (RFC 9110): the same headers, without a body."""
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+
+class HeadRequests:
+    """Middleware that answers HEAD as GET, without the body. Excluded are event streams, which have no end, and
+    results, whose export is logged."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "HEAD" or scope["path"].endswith(("/events", "/results")):
+            await self._app(scope, receive, send)
+            return
+
+        async def send_head(message: Message) -> None:
+            await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
+
+        await self._app({**scope, "method": "GET"}, receive, send_head)

@@ -1,0 +1,73 @@
+"""Pagination of lists, and their cursors: newest first, or in the order of a batch's rows."""
+
+import datetime as dt
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable, Sequence
+from typing import Never, TypeVar
+
+from assayer_client.resources import Page
+from orchestrator.jobs.models import Job
+from orchestrator.jobs.submissions import BatchStatus, Cursor
+from orchestrator.problems import HttpProblem
+from orchestrator.store.panels import PanelCursor
+
+J = TypeVar("J", Job, BatchStatus)
+R = TypeVar("R")
+
+_CURSOR = re.compile(r"(?P<moment>[\d:T.-]{19,26}\+00:00) (?P<id>\w{1,64})", re.ASCII)
+_PLACE = re.compile(r"(?P<row>\d{0,9}) (?P<id>\w{1,64})", re.ASCII)
+
+
+def page_of(listed: Sequence[J], limit: int, resource_of: Callable[[J], R]) -> Page[R]:
+    """Return a page of at most `limit` items; `listed` has an additional item if there is another page."""
+    page = listed[:limit]
+    return Page(
+        items=tuple(map(resource_of, page)), next=encode_cursor(Cursor.of(page[-1])) if len(listed) > limit else None
+    )
+
+
+def encode_cursor(cursor: Cursor) -> str:
+    """Return a cursor that is opaque to clients, because its format may change."""
+    return _encoded(f"{cursor.created_at.isoformat()} {cursor.id}")
+
+
+def encode_panel_cursor(place: PanelCursor) -> str:
+    """Likewise."""
+    return _encoded(f"{'' if place.row is None else place.row} {place.evaluation}")
+
+
+def decode_cursor(cursor: str | None) -> Cursor | None:
+    """Raises HttpProblem."""
+    if cursor is None:
+        return None
+    try:
+        match = _decoded(cursor, _CURSOR)
+        return Cursor(dt.datetime.fromisoformat(match["moment"]), match["id"]) if match else _invalid_cursor()
+    except ValueError:
+        return _invalid_cursor()
+
+
+def decode_panel_cursor(cursor: str | None) -> PanelCursor | None:
+    """Raises HttpProblem."""
+    if cursor is None:
+        return None
+    try:
+        match = _decoded(cursor, _PLACE)
+        return PanelCursor(int(match["row"]) if match["row"] else None, match["id"]) if match else _invalid_cursor()
+    except ValueError:
+        return _invalid_cursor()
+
+
+def _encoded(text: str) -> str:
+    return urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def _decoded(cursor: str, pattern: re.Pattern[str]) -> re.Match[str] | None:
+    """Raises ValueError."""
+    padded = cursor + "=" * (-len(cursor) % 4)
+    return pattern.fullmatch(urlsafe_b64decode(padded).decode("ascii"))
+
+
+def _invalid_cursor() -> Never:
+    raise HttpProblem.parameter("after", "It is not a cursor. Use `next` of the page before, unchanged.") from None

@@ -1,0 +1,14 @@
+"""Parameters in the paths of requests."""
+
+from typing import Annotated
+
+from fastapi import Path
+
+PathId = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+"""Id of a resource, in the path of a request."""
+
+
+EntryNumber = Annotated[int, Path(ge=1, le=2**53)]
+
+
+CallNumber = Annotated[int, Path(ge=1, le=1_000_000)]

@@ -1,0 +1,55 @@
+"""Readiness of the service, with a check shared by all callers at the same time or shortly after."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from orchestrator.jobs.withheld_addresses import without_addresses
+from orchestrator.problems import Check
+
+_LOG = logging.getLogger(__name__)
+
+
+class Readiness:
+    """Cache of readiness checks, because callers need no key and each check takes a database connection. One
+    instance per application."""
+
+    def __init__(
+        self,
+        check: Callable[[], Awaitable[Sequence[Check]]],
+        seconds: float,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Set up the cache. A result holds for `seconds`; 0 checks again for every caller."""
+        self._check = check
+        self._seconds = seconds
+        self._monotonic = monotonic
+        self._lock = asyncio.Lock()
+        self._checks: tuple[Check, ...] = ()
+        self._until = float("-inf")
+
+    async def checks(self) -> tuple[Check, ...]:
+        """Return the checks without addresses, which are only logged."""
+        async with self._lock:
+            if self._monotonic() >= self._until:
+                checks = await self._check()
+                for check in checks:
+                    if not check.ok:
+                        _LOG.warning("not ready: %s: %s", check.name, check.detail)
+                self._checks = tuple(
+                    item.model_copy(update={"detail": without_addresses(item.detail)}) for item in checks
+                )
+                self._until = self._monotonic() + self._seconds
+            return self._checks
+
+
+async def _readiness(request: Request) -> Readiness:
+    readiness: Readiness = request.app.state.readiness
+    return readiness
+
+
+ReadinessDependency = Annotated[Readiness, Depends(_readiness)]

@@ -1,0 +1,138 @@
+"""Outermost middleware, which gives every request an id, times it, logs a line about it, and lets no stack trace reach
+clients."""
+
+import logging
+import re
+import time
+from dataclasses import dataclass, field
+
+from prometheus_client import Counter, Gauge, Histogram
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from assayer.errors import AssayerError, StorageError
+from assayer.run.context_variables import log_context
+from orchestrator.identifiers import IdGenerator
+from orchestrator.problems import HttpProblem
+
+_LOG = logging.getLogger("assayer.access")
+_ERRORS = logging.getLogger(__name__)
+_ACCEPTED_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
+_CLIENT_GONE = 499
+"""Status in log and metrics only, as used by proxies: the client has disconnected and gets no response."""
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+REQUESTS = Counter("assayer_http_requests_total", "Requests answered.", ["method", "route", "status"])
+SECONDS = Histogram(
+    "assayer_http_request_seconds",
+    "Time to the end of the answer; of event streams and waiting requests, as long as they are held.",
+    ["method", "route"],
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60),
+)
+IN_WORK = Gauge("assayer_http_requests_in_work", "Requests that are not answered yet.", multiprocess_mode="livesum")
+
+
+@dataclass
+class RequestRecord:
+    """Log fields of a request."""
+
+    request_id: str
+    tenant: str | None = None
+    key: str | None = None
+    jobs: list[str] = field(default_factory=list)
+    status: int | None = None
+
+
+def request_record(scope: Scope) -> RequestRecord:
+    record: RequestRecord = scope["assayer.request_record"]
+    return record
+
+
+async def send_problem(refusal: HttpProblem, scope: Scope, receive: Receive, send: Send) -> None:
+    """Send the problem document as the response."""
+    await refusal.response(scope["path"], request_record(scope).request_id)(scope, receive, send)
+
+
+class RequestLogging:
+    def __init__(self, app: ASGIApp, ids: IdGenerator) -> None:
+        self._app = app
+        self._ids = ids
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        requested_id = Headers(scope=scope).get("x-request-id", "")
+        record = scope["assayer.request_record"] = RequestRecord(
+            requested_id if _ACCEPTED_ID.fullmatch(requested_id) else self._ids("req")
+        )
+
+        async def send_with_id(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                record.status = message["status"]
+                headers = MutableHeaders(scope=message)
+                headers["X-Request-Id"] = record.request_id
+                headers["X-Content-Type-Options"] = "nosniff"
+            await send(message)
+
+        started = time.perf_counter()
+        try:
+            with log_context(request_id=record.request_id), IN_WORK.track_inprogress():
+                await self._answer(scope, receive, send_with_id)
+        finally:
+            _log_request(scope, record, time.perf_counter() - started)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Run the application; turn any other exception into a problem document, or close the connection if the
+        response has already started."""
+        try:
+            await self._app(scope, receive, send)
+        except ClientDisconnect:
+            record = request_record(scope)
+            record.status = record.status or _CLIENT_GONE
+        except Exception as error:  # the outermost layer of the service
+            record = request_record(scope)
+            _ERRORS.exception("request %s failed", record.request_id)
+            if record.status is not None:
+                raise
+            await send_problem(self._failure(error, record), scope, receive, send)
+
+    def _failure(self, error: Exception, record: RequestRecord) -> HttpProblem:
+        if isinstance(error, StorageError):
+            return database_unavailable()
+        reason = error.reason if isinstance(error, AssayerError) else "a defect of assayer"
+        return HttpProblem(
+            "internal-error",
+            f"Cause: {reason}. Nothing is wrong with the request. Quote {record.request_id} when you report it.",
+        )
+
+
+def database_unavailable() -> HttpProblem:
+    """Return the problem for an unreachable database; the database's own message is only logged, because it names
+    hosts."""
+    return HttpProblem(
+        "unavailable",
+        "The database is out of reach. Nothing that was accepted is lost. Try again after the seconds in Retry-After.",
+    )
+
+
+def _log_request(scope: Scope, record: RequestRecord, seconds: float) -> None:
+    """Log a line about a request: who requested what, never the contents."""
+    route = getattr(scope.get("route"), "path_format", "none")
+    method = scope["method"] if scope["method"] in _METHODS else "other"
+    REQUESTS.labels(method, route, str(record.status or 0)).inc()
+    SECONDS.labels(method, route).observe(seconds)
+    line = {
+        "request_id": record.request_id,
+        "method": method,
+        "route": route,
+        "status": record.status,
+        "milliseconds": round(seconds * 1000, 1),
+        "tenant": record.tenant,
+        "key": record.key,
+        "id": scope.get("path_params", {}).get("id"),
+        "jobs": record.jobs,
+    }
+    members = {name: value for name, value in line.items() if value not in (None, [])}
+    _LOG.info("%s %s: %s", method, route, record.status, extra={"told": members})

@@ -1,0 +1,21 @@
+"""Interface of the corpus as the API searches it, without a web framework, which its providers do not have."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from assayer.models import Filters, Hit, Passage
+from assayer.ports import Literature
+
+
+class SearchableCorpus(Literature, Protocol):
+    """A version of the corpus for searching. All methods raise LiteratureError."""
+
+    async def find(self, queries: Sequence[str], limit: int, filters: Filters) -> list[list[Hit]]: ...
+
+    async def find_passages(self, queries: Sequence[str], limit: int, filters: Filters) -> list[list[Passage]]: ...
+
+
+class SearchableCorpora(Protocol):
+    async def current(self) -> SearchableCorpus:
+        """Return the version to use for an entire request. Raises CorpusError when there is none."""
+        ...

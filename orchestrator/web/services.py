@@ -1,0 +1,152 @@
+"""Services that the API and the console use, and the dependencies that provide them."""
+
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+
+from assayer.ideas.tables import IdeaTable
+from assayer.ports import Clock
+from orchestrator.access.identity_provider import IdentityProvider
+from orchestrator.identifiers import id_generator
+from orchestrator.jobs.item_outcomes import CurationOutcome, ProposalOutcome, ScoreOutcome
+from orchestrator.jobs.models import TenantId
+from orchestrator.jobs.submissions import BatchStatus
+from orchestrator.problems import Check
+from orchestrator.services.assignments import AssignmentPlanner
+from orchestrator.services.evaluation_options import EvaluationOptions
+from orchestrator.services.job_lookup import find_batch
+from orchestrator.services.reviewing_stores import ReviewingStores
+from orchestrator.services.reward_judges import RewardJudges
+from orchestrator.settings import AccessSettings, ApiKeySettings, ApiSettings, BatchSettings, QueueSettings
+from orchestrator.store import (
+    Database,
+    NotificationListener,
+    PgEvents,
+    PgItemOutcomes,
+    PgJobs,
+    PgKeys,
+    PgLedger,
+    PgReports,
+    PgRewardGroups,
+    PgRewards,
+    PgServiceMetrics,
+    PgTenants,
+    PgUsage,
+)
+from orchestrator.store.audit_log import PgAuditLog
+from orchestrator.store.call_contents import PgCallContents
+from orchestrator.store.call_details import PgCallDetails
+from orchestrator.store.call_series import PgCallSeries
+from orchestrator.store.call_tables import PgCallTables
+from orchestrator.store.documents import PgDocuments
+from orchestrator.store.erasure import PgErasures
+from orchestrator.store.evaluation_costs import PgEvaluationCosts
+from orchestrator.store.mails import PgMails
+from orchestrator.store.members import PgMembers
+from orchestrator.store.pair_verdicts import PgPairVerdicts
+from orchestrator.store.rankings import PgRankings
+from orchestrator.store.sessions import PgSessions
+from orchestrator.store.tombstones import PgTombstones
+from orchestrator.store.webhooks import PgWebhooks
+from orchestrator.web.backpressure import StreamLimit, UploadLimit
+from orchestrator.web.searchable_corpus import SearchableCorpora
+from orchestrator.webhooks.secrets import SecretCipher
+
+
+class Services:
+    """Stores over one database, settings, and what else the API and the console use; built in the composition root."""
+
+    def __init__(
+        self,
+        database: Database,
+        listener: NotificationListener,
+        clock: Clock,
+        options: EvaluationOptions,
+        judges: RewardJudges,
+        mails: PgMails,
+        cipher: SecretCipher,
+        check_address: Callable[[str], None],
+        read_table: Callable[[bytes, str], Coroutine[Any, Any, IdeaTable]],
+        ready: Callable[[], Awaitable[Sequence[Check]]],
+        *,
+        api: ApiSettings,
+        keys: ApiKeySettings,
+        access: AccessSettings,
+        batches: BatchSettings,
+        queue: QueueSettings,
+        documents: PgDocuments | None = None,
+        identity_providers: Mapping[str, IdentityProvider] | None = None,
+        corpora: SearchableCorpora | None = None,
+        group_seconds: float = 60.0,
+        most_abstract_chars: int = 6_000,
+    ) -> None:
+        """Build the stores. `listener` is opened and closed by its creator; `check_address` raises AddressRefused for
+        addresses that webhooks may not use; `read_table` reads a workbook of proposals, which the second argument
+        names in errors, and raises InputError; `ready` checks everything that evaluations need, and must not raise.
+        `identity_providers` are named by the operator; without `corpora` searches get a 503. Members of a group of
+        rollouts wait `group_seconds` for the next member; abstracts of papers to curate are refused if longer than
+        `most_abstract_chars`."""
+        self.settings, self.access, self.batches = api, access, batches
+        self.clock, self.listener, self.options, self.judges = clock, listener, options, judges
+        self.mails, self.cipher, self.check_address = mails, cipher, check_address
+        self.read_table, self.ready = read_table, ready
+        self.identity_providers = identity_providers or {}
+        self.corpora = corpora
+        self.group_seconds, self.most_abstract_chars = group_seconds, most_abstract_chars
+        self.new_id = id_generator(clock)
+        self.jobs = PgJobs(database, queue, documents, document_days=batches.document_days)
+        self.events = PgEvents(database)
+        self.ledger = PgLedger(database)
+        self.call_contents = PgCallContents(database)
+        self.rewards = PgRewards(database)
+        self.reward_groups = PgRewardGroups(database)
+        self.curations = PgItemOutcomes(database, CurationOutcome)
+        self.proposals = PgItemOutcomes(database, ProposalOutcome)
+        self.scores = PgItemOutcomes(database, ScoreOutcome)
+        self.tenants = PgTenants(database)
+        self.keys = PgKeys(database, keys)
+        self.audit_log = PgAuditLog(database)
+        self.members = PgMembers(database, self.audit_log, mails)
+        self.reviewing = ReviewingStores(database, self.audit_log, mails, self.members)
+        self.call_details = PgCallDetails(database, self.audit_log)
+        self.pair_verdicts = PgPairVerdicts(database)
+        self.rankings = PgRankings(database)
+        self.sessions = PgSessions(database, access)
+        self.usage = PgUsage(database)
+        self.tables = PgCallTables(database)
+        self.series = PgCallSeries(database)
+        self.reports = PgReports(database)
+        self.costs = PgEvaluationCosts(database)
+        self.erasures = PgErasures(database, self.audit_log, documents)
+        self.tombstones = PgTombstones(database)
+        self.metrics = PgServiceMetrics(database)
+        self.webhooks = PgWebhooks(database)
+
+    @property
+    def assignment_planner(self) -> AssignmentPlanner:
+        return AssignmentPlanner(self.reviewing, self.members, self.clock)
+
+    async def find_batch(self, tenant: TenantId, id: str) -> BatchStatus:
+        """Return the current status of the batch. Raises HttpProblem (404, 410)."""
+        return await find_batch(self.jobs, tenant, id)
+
+
+async def _services(request: Request) -> Services:
+    services: Services = request.app.state.services
+    return services
+
+
+async def _stream_limit(request: Request) -> StreamLimit:
+    streams: StreamLimit = request.app.state.streams
+    return streams
+
+
+async def _upload_limit(request: Request) -> UploadLimit:
+    uploads: UploadLimit = request.app.state.uploads
+    return uploads
+
+
+ServicesDependency = Annotated[Services, Depends(_services)]
+StreamLimitDependency = Annotated[StreamLimit, Depends(_stream_limit)]
+UploadLimitDependency = Annotated[UploadLimit, Depends(_upload_limit)]

@@ -1,0 +1,107 @@
+"""Callers of requests: people by their session, and what their role allows."""
+
+import math
+from collections.abc import Awaitable, Callable
+from typing import Annotated
+from urllib.parse import quote
+
+from fastapi import Depends, Request
+from starlette.responses import RedirectResponse, Response
+from starlette.types import Scope
+
+from orchestrator.access.api_keys import Caller
+from orchestrator.access.roles import MEMBERS_DECIDE, PERMISSIONS, Act, may
+from orchestrator.access.sessions import scopes_of_role
+from orchestrator.jobs.models import KeyId
+from orchestrator.problems import HttpProblem
+from orchestrator.web.cookies import session_token
+from orchestrator.web.csrf import SAFE_METHODS, check_csrf
+from orchestrator.web.request_log import request_record
+from orchestrator.web.return_url import page_asked_from
+from orchestrator.web.services import Services, ServicesDependency
+from orchestrator.web.tenant_concurrency import tenant_is_known
+
+SIGN_IN = "/console/sign-in"
+
+
+class SignInNeeded(Exception):
+    """Raised if a person has not signed in, or if the session has ended. The application redirects to the sign-in
+    page."""
+
+
+async def session_caller(request: Request, services: Services) -> Caller | None:
+    """Return the person of the request's session; None if there is no session. Raises HttpProblem (429)."""
+    token = session_token(request, services.access)
+    session = None if token is None else await services.sessions.find(token, services.clock.now())
+    if session is None:
+        return None
+    if session.wait_seconds is not None:
+        seconds = max(1, math.ceil(session.wait_seconds))
+        detail = f"Your browser has sent more requests than one person may. It may send the next in {seconds} s."
+        raise HttpProblem("rate-limited", detail, retry_after=seconds)
+    scopes, key = scopes_of_role(session.role), KeyId(session.subject)
+    return Caller(session.tenant, key, scopes, None, session.name, session.role, session.member)
+
+
+async def note_caller(scope: Scope, caller: Caller) -> None:
+    """Store the caller in the request's scope and in the log, and count the request as one of the tenant."""
+    scope["assayer.caller"] = caller
+    record = request_record(scope)
+    record.tenant, record.key = caller.tenant, caller.key
+    await tenant_is_known(scope, caller.tenant)
+
+
+async def signed_in(request: Request, services: ServicesDependency) -> Caller:
+    """Authenticate the person; for use as a dependency. Requests that change data must come from a page of this
+    service, with its token. Raises SignInNeeded, HttpProblem (403, 429)."""
+    caller = await session_caller(request, services)
+    if caller is None:
+        raise SignInNeeded
+    await note_caller(request.scope, caller)
+    if request.method not in SAFE_METHODS:
+        await check_csrf(request, services.access)
+    return caller
+
+
+SignedInDependency = Annotated[Caller, Depends(signed_in)]
+
+
+def require_act(caller: Caller, *acts: Act) -> None:
+    """Raise HttpProblem (403) unless the caller may perform any of these acts."""
+    if any(map(caller.may, acts)):
+        return
+    if any(may(caller.role, act) for act in acts):
+        raise HttpProblem("forbidden", MEMBERS_DECIDE)
+    others = sorted(frozenset().union(*(PERMISSIONS[act] for act in acts)))
+    article = "An" if caller.role[0] in "ao" else "A"
+    detail = f"{article} {caller.role} may not {' or '.join(acts)}. Who may: {', '.join(others)}."
+    raise HttpProblem("forbidden", detail)
+
+
+def allowed_to(act: Act) -> Callable[..., Awaitable[Caller]]:
+    """Return a dependency that provides the signed-in person if their role allows the act. Raises HttpProblem
+    (403)."""
+
+    async def person(who: SignedInDependency) -> Caller:
+        require_act(who, act)
+        return who
+
+    person.__dict__["act"] = act
+    return person
+
+
+async def to_sign_in(request: Request, _: Exception) -> Response:
+    """Redirect to sign-in: a page returns to itself afterwards, a form to the page that contained it. For a page
+    fragment requested by a script, the whole page is replaced."""
+    services: Services = request.app.state.services
+    part = request.headers.get("hx-request") == "true"
+    if part:
+        back = page_asked_from(request, services.access, "hx-current-url")
+    elif request.method == "GET":
+        back = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    else:
+        back = page_asked_from(request, services.access)
+    where = f"{SIGN_IN}?next={quote(back, safe='')}"
+    if part:
+        return Response(status_code=401, headers={"HX-Redirect": where, "Cache-Control": "no-store"})
+    return RedirectResponse(where, 303, {"Cache-Control": "no-store"})

@@ -1,0 +1,226 @@
+"""Concurrency limit by tenant: only so many requests of a tenant are worked on at once, and a 429 is sent with a delay.
+
+A request's tenant is unknown until its key, or the session in its cookie, has been looked up, which is a good part of
+its cost; so the tenants of earlier keys and sessions are remembered. Without this limit, every caller waits behind a
+crowd of one tenant's requests.
+"""
+
+import asyncio
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from orchestrator.access.api_keys import hash_key
+from orchestrator.access.sessions import hash_token
+from orchestrator.problems import HttpProblem
+from orchestrator.settings import AccessSettings, ApiSettings
+from orchestrator.web.backpressure import release_slot
+from orchestrator.web.cookies import session_token
+from orchestrator.web.request_log import send_problem
+
+_MOST_REMEMBERED = 10_000
+"""Keys and sessions."""
+_LOOKUPS_AT_ONCE = 4
+"""Maximum number of concurrent lookups of keys and sessions that are new to this process."""
+_MOST_WAITING_LOOKUPS = 1_000
+"""Maximum number of requests that wait for such a lookup."""
+_MOST_REFUSALS = 2_000
+"""Maximum refusals that wait to be sent; further refusals are sent at once, so that a flood of requests can occupy only
+connections."""
+_TOO_MANY = 429
+_TENANT_FOUND = "assayer.tenant_found"
+_PAGES, _SIGN_IN, _CALLBACK = "/console", "/console/sign-in", "/console/callback"
+_TYPED = b"a key that is typed"
+"""Key under which all sign-ins with a typed API key are counted, because each is new to this process. Returns from an
+identity provider are not counted, since they wait for the provider."""
+
+
+class TenantConcurrency:
+    """Middleware that limits the concurrent requests of each tenant; a request that waits for its client, or is
+    held open, takes no slot. Requests with keys or sessions new to this process are admitted a few at a time until
+    their tenant is known, so that floods of new or invalid keys also wait. Requests with neither cost almost
+    nothing and do not wait."""
+
+    def __init__(self, app: ASGIApp, settings: ApiSettings, access: AccessSettings) -> None:
+        self._app = app
+        self._settings = settings
+        self._access = access
+        self._tenants: OrderedDict[bytes, str] = OrderedDict()
+        self._slots: defaultdict[str, asyncio.Semaphore] = defaultdict(
+            lambda: asyncio.Semaphore(settings.max_requests_per_tenant)
+        )
+        self._present: Counter[str] = Counter()
+        """Number of requests by tenant that are in progress, waiting, or about to be refused."""
+        self._lookup_slots = asyncio.Semaphore(_LOOKUPS_AT_ONCE)
+        self._waiting_lookups = 0
+        self._refusals = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        key = _key_of(scope, self._access)
+        if key is None:
+            await self._app(scope, receive, send)
+            return
+        if key in self._tenants:
+            self._tenants.move_to_end(key)
+            await self._of_tenant(self._tenants[key], scope, receive, send)
+            return
+        if self._waiting_lookups >= _MOST_WAITING_LOOKUPS:
+            await send_problem(self._too_many_lookups(), scope, receive, send)
+            return
+        self._waiting_lookups += 1
+        try:
+            await self._lookup_slots.acquire()
+        finally:
+            self._waiting_lookups -= 1
+        if key in self._tenants:  # by another request, meanwhile
+            self._lookup_slots.release()
+            await self._of_tenant(self._tenants[key], scope, receive, send)
+            return
+        await self._of_unknown_caller(key, scope, receive, send)
+
+    async def _of_tenant(self, tenant: str, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._present[tenant] >= self._settings.max_waiting_per_tenant:
+            await self._let_wait()
+            await send_problem(self._too_many(), scope, receive, send)
+            return
+        with self._counted(tenant):
+            slot = _TenantSlot(self._slots[tenant])
+            await slot.take()
+            await self._in_slot(slot, scope, receive, send)
+
+    async def _of_unknown_caller(self, key: bytes, scope: Scope, receive: Receive, send: Send) -> None:
+        """Process a request in a lookup slot until its tenant is known or it has been answered."""
+        slot = _TenantSlot(self._lookup_slots, held=True)
+        with ExitStack() as known:
+
+            async def tenant_found(tenant: str) -> None:
+                self._remember(key, tenant)
+                known.enter_context(self._counted(tenant))
+                await slot.move(self._slots[tenant])
+
+            scope[_TENANT_FOUND] = tenant_found
+            await self._in_slot(slot, scope, receive, send)
+
+    async def _in_slot(self, slot: "_TenantSlot", scope: Scope, receive: Receive, send: Send) -> None:
+        scope["assayer.slots"] = [slot.end]
+        whole = False
+
+        async def waiting_receive() -> Message:
+            nonlocal whole
+            if whole:
+                return await receive()
+            slot.give()
+            message = await receive()
+            whole = not message.get("more_body", False)
+            await slot.take()
+            return message
+
+        async def slow_refusal(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] == _TOO_MANY:
+                slot.end()
+                release_slot(scope)
+                await self._let_wait()
+            await send(message)
+
+        try:
+            await self._app(scope, waiting_receive, slow_refusal)
+        finally:
+            slot.end()
+
+    async def _let_wait(self) -> None:
+        """Delay a refusal, so that clients that retry immediately send fewer requests."""
+        if self._refusals >= _MOST_REFUSALS:
+            return
+        self._refusals += 1
+        try:
+            await asyncio.sleep(self._settings.refusal_seconds)
+        finally:
+            self._refusals -= 1
+
+    @contextmanager
+    def _counted(self, tenant: str) -> Iterator[None]:
+        self._present[tenant] += 1
+        try:
+            yield
+        finally:
+            self._present[tenant] -= 1
+            if not self._present[tenant]:
+                del self._present[tenant]
+                self._slots.pop(tenant, None)
+
+    def _remember(self, key: bytes, tenant: str) -> None:
+        self._tenants[key] = tenant
+        if len(self._tenants) > _MOST_REMEMBERED:
+            self._tenants.popitem(last=False)
+
+    def _too_many(self) -> HttpProblem:
+        return HttpProblem(
+            "rate-limited",
+            f"{self._settings.max_waiting_per_tenant} requests of this tenant are in this process, which is the limit. "
+            "Send this one a little later.",
+            headers={"Connection": "close"},
+        )
+
+    def _too_many_lookups(self) -> HttpProblem:
+        return HttpProblem(
+            "busy",
+            f"{_MOST_WAITING_LOOKUPS:,} requests with keys or sessions that are new here wait to be let in. "
+            "Send this one a little later.",
+            headers={"Connection": "close"},
+        )
+
+
+async def tenant_is_known(scope: Scope, tenant: str) -> None:
+    """Record the tenant of the request, which from then on waits in that tenant's queue."""
+    if (tenant_found := scope.pop(_TENANT_FOUND, None)) is not None:
+        await tenant_found(tenant)
+
+
+class _TenantSlot:
+    """Concurrency slot of a request; once released for good it is never taken again."""
+
+    def __init__(self, slots: asyncio.Semaphore, held: bool = False) -> None:
+        self._slots = slots
+        self._held = held
+        self._ended = False
+
+    async def take(self) -> None:
+        if self._ended or self._held:
+            return
+        await self._slots.acquire()
+        self._held = True
+        if self._ended:
+            self.give()
+
+    async def move(self, slots: asyncio.Semaphore) -> None:
+        """Release the slot and wait for a slot of another semaphore."""
+        self.give()
+        self._slots = slots
+        await self.take()
+
+    def give(self) -> None:
+        if self._held:
+            self._held = False
+            self._slots.release()
+
+    def end(self) -> None:
+        self._ended = True
+        self.give()
+
+
+def _key_of(scope: Scope, access: AccessSettings) -> bytes | None:
+    """Return the hash of the key, or of the session if that is used; None for requests with neither, and for those
+    that take no slot."""
+    if scope["type"] != "http" or scope["path"] == _CALLBACK:
+        return None
+    if scope["path"] == _SIGN_IN and scope["method"] == "POST":
+        return _TYPED
+    request = Request(scope)
+    header = request.headers.get("authorization")
+    if header is not None and not scope["path"].startswith(_PAGES):
+        return hash_key(header.partition(" ")[2].strip())
+    token = session_token(request, access)
+    return None if token is None else hash_token(token)

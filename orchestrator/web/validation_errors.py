@@ -1,0 +1,101 @@
+"""Conversion of Pydantic's errors in a request's body or parameters into a problem document, with messages and
+locations."""
+
+from collections.abc import Mapping, Sequence
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
+
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
+
+from orchestrator.problems import HttpProblem, ProblemError, suggestion
+
+BODY_SHAPES = ("one member of a group", "a whole group")
+"""Tags by which Pydantic distinguishes the shapes of a body; they appear in error locations but are not fields."""
+_MOST_ERRORS = 20
+_SHOWN = 60
+"""Maximum number of characters of an unknown name that are quoted."""
+
+_MESSAGES = {
+    "missing": "It is required.",
+    "extra_forbidden": "It is not a known field.",
+    "model_attributes_type": "It must be an object.",
+    "model_type": "It must be an object.",
+    "dict_type": "It must be an object.",
+    "tuple_type": "It must be a list.",
+    "list_type": "It must be a list.",
+    "string_type": "It must be text.",
+    "string_unicode": "It contains half of a character (a lone surrogate).",
+}
+
+
+def validation_problem(error: RequestValidationError, body_model: type[BaseModel] | None) -> HttpProblem:
+    """Return the problem for validation errors; `body_model` is the model of the route's body, whose field names
+    are suggested."""
+    independent = _independent_errors(error.errors())
+    if independent and independent[0]["type"] == "json_invalid":
+        return _malformed_json(str(error.body), int(independent[0]["loc"][-1]), independent[0]["ctx"]["error"])
+    errors = [_problem_error(item, body_model) for item in independent[:_MOST_ERRORS]]
+    first = errors[0]
+    where = first.pointer if first.parameter is None else first.parameter
+    more = f" {len(independent) - 1} more in `errors`." if len(independent) > 1 else ""
+    return HttpProblem("invalid-request", f"{where or 'The body'}: {first.detail}{more}", errors=errors)
+
+
+def _independent_errors(errors: Sequence[Any]) -> list[Any]:
+    """Return the errors without those that only follow from others: a list with an invalid element is not also too
+    short."""
+    places = [tuple(error["loc"]) for error in errors]
+    return [
+        error
+        for error, place in zip(errors, places, strict=True)
+        if error["type"] != "too_short" or not any(len(p) > len(place) and p[: len(place)] == place for p in places)
+    ]
+
+
+def _malformed_json(document: str, position: int, message: str) -> HttpProblem:
+    line = document.count("\n", 0, position) + 1
+    column = position - document.rfind("\n", 0, position)
+    detail = f"The body is not JSON: line {line}, column {column}: {message}."
+    return HttpProblem("malformed-body", detail, errors=[ProblemError(detail=detail, pointer="")])
+
+
+def _problem_error(error: Mapping[str, Any], body_model: type[BaseModel] | None) -> ProblemError:
+    kind, place = error["type"], _without_shape(error["loc"])
+    detail = _MESSAGES.get(kind) or _sentence(str(error["msg"]))
+    if kind == "extra_forbidden":
+        known = _known_fields(body_model, place[1:-1]) if place[0] == "body" else ()
+        detail += suggestion(str(place[-1]), known)
+    if place[0] == "body":
+        return ProblemError(detail=detail, pointer=json_pointer(place[1:]))
+    return ProblemError(detail=detail, parameter=".".join(str(part) for part in place[1:])[:_SHOWN])
+
+
+def _without_shape(place: Sequence[str | int]) -> Sequence[str | int]:
+    return (place[0], *place[2:]) if len(place) > 1 and place[1] in BODY_SHAPES else place
+
+
+def _sentence(message: str) -> str:
+    """Return Pydantic's message, such as `Input should be greater than 0`, as a sentence."""
+    words = message.removeprefix("Value error, ").replace("Input should", "It should").strip()
+    return words if words.endswith(".") else f"{words}."
+
+
+def json_pointer(place: Sequence[str | int]) -> str:
+    """RFC 6901."""
+    parts = (str(part)[:_SHOWN].replace("~", "~0").replace("/", "~1") for part in place)
+    return "".join(f"/{part}" for part in parts)
+
+
+def _known_fields(model: Any, place: Sequence[str | int]) -> tuple[str, ...]:
+    """Return the names of the fields at a location in a body."""
+    if get_origin(model) in (Union, UnionType):
+        return next((names for item in get_args(model) if (names := _known_fields(item, place))), ())
+    if get_origin(model) in (tuple, list) and place and isinstance(place[0], int):
+        return _known_fields(get_args(model)[0], place[1:])
+    if not (isinstance(model, type) and issubclass(model, BaseModel)):
+        return ()
+    if not place:
+        return tuple(model.model_fields)
+    inner = model.model_fields.get(str(place[0]))
+    return _known_fields(inner.annotation, place[1:]) if inner is not None else ()

@@ -1,0 +1,66 @@
+"""`python -m simulator`: serves until it is told to stop by SIGINT or SIGTERM."""
+
+import argparse
+import asyncio
+import types
+from collections.abc import Sequence
+from typing import Any, get_args, get_origin
+
+from pydantic import ValidationError
+
+from simulator.server import Endpoint
+from simulator.serving import add_address, serve
+from simulator.settings import Settings
+
+_PORT = 8399
+
+
+def _mix(text: str) -> dict[str, float]:
+    """`fenced=2,empty` as weights."""
+    pairs = (part.partition("=") for part in text.split(",") if part)
+    return {kind: float(weight or 1) for kind, _, weight in pairs}
+
+
+def _names(text: str) -> list[str]:
+    return [name for name in text.split(",") if name]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="simulator", description="Simulates an OpenAI-compatible endpoint on loopback."
+    )
+    add_address(parser, _PORT)
+    for name, info in Settings.model_fields.items():
+        flag = "--" + name.replace("_", "-")
+        options: dict[str, Any] = {"default": argparse.SUPPRESS, "help": info.description, "dest": name}
+        if info.annotation is bool:
+            options["action"] = "store_true"
+        else:
+            options |= {"type": _reader(info.annotation), "metavar": "VALUE"}
+        parser.add_argument(flag, **options)
+    return parser
+
+
+def _reader(annotation: Any) -> Any:
+    """Return the function that converts a flag's text to a setting's value; pydantic checks the value afterwards."""
+    if get_origin(annotation) is dict:
+        return _mix
+    if get_origin(annotation) is tuple:
+        return _names
+    kinds = get_args(annotation) if isinstance(annotation, types.UnionType) else (annotation,)
+    return next(kind for kind in kinds if kind is not type(None))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = _parser()
+    given = vars(parser.parse_args(arguments))
+    host, port, until = given.pop("host"), given.pop("port"), given.pop("until_stdin_closes")
+    try:
+        settings = Settings.model_validate(given)
+    except ValidationError as error:
+        parser.error(str(error))
+    asyncio.run(serve(Endpoint(settings).application(), host, port, "/v1", until))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,277 @@
+"""Files and batches as the simulated endpoint keeps them, and how a batch goes: without HTTP.
+
+validating ── lines cannot be read ──> failed
+ └ in_progress ── all lines done ──> finalizing ──> completed
+     ├ cancelled by somebody ──> cancelling ──> cancelled
+     └ the window is over ──> expired
+"""
+
+import asyncio
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from random import Random
+from typing import Any, Literal, NamedTuple
+
+from simulator.counters import Counters
+from simulator.settings import Settings
+
+__all__ = ["BatchJob", "BatchRunner", "BatchStatus", "LineAnswer", "StoredFile"]
+
+BatchStatus = Literal[
+    "validating", "failed", "in_progress", "finalizing", "completed", "expired", "cancelling", "cancelled"
+]
+_ENDED = frozenset({"failed", "completed", "expired", "cancelled"})
+
+_UNDONE = {
+    "expired": ("batch_expired", "This request could not be executed before the completion window expired."),
+    "cancelled": ("batch_cancelled", "This request was not executed because the batch was cancelled."),
+}
+
+
+@dataclass
+class StoredFile:
+    id: str
+    filename: str
+    purpose: str
+    content: bytes
+    created: int
+
+    def shown(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "object": "file",
+            "bytes": len(self.content),
+            "created_at": self.created,
+            "filename": self.filename,
+            "purpose": self.purpose,
+            "status": "processed",
+            "status_details": None,
+        }
+
+
+@dataclass
+class BatchJob:
+    id: str
+    input_file: str
+    window: str
+    window_seconds: float
+    metadata: dict[str, str]
+    created: float
+    status: BatchStatus = "validating"
+    moments: dict[str, int] = field(default_factory=dict)
+    """When it came into each state."""
+    total: int = 0
+    completed: int = 0
+    failed: int = 0
+    output_file: str | None = None
+    error_file: str | None = None
+    errors: list[dict[str, Any]] = field(default_factory=list)
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once somebody has cancelled it."""
+
+    @property
+    def ended(self) -> bool:
+        return self.status in _ENDED
+
+    def become(self, status: BatchStatus) -> None:
+        self.status = status
+        self.moments[status] = int(time.time())
+
+    def fail(self, code: str, message: str) -> None:
+        self.errors = [{"code": code, "message": message, "line": None, "param": None}]
+        self.become("failed")
+
+    def shown(self) -> dict[str, Any]:
+        names = ("in_progress", "finalizing", "completed", "failed", "expired", "cancelling", "cancelled")
+        errors = {"object": "list", "data": self.errors} if self.errors else None
+        return {
+            "id": self.id,
+            "object": "batch",
+            "endpoint": "/v1/chat/completions",
+            "errors": errors,
+            "input_file_id": self.input_file,
+            "completion_window": self.window,
+            "status": self.status,
+            "output_file_id": self.output_file,
+            "error_file_id": self.error_file,
+            "created_at": int(self.created),
+            "expires_at": int(self.created + self.window_seconds),
+            **{f"{name}_at": self.moments.get(name) for name in names},
+            "request_counts": {"total": self.total, "completed": self.completed, "failed": self.failed},
+            "metadata": self.metadata,
+        }
+
+
+class LineAnswer(NamedTuple):
+    status: int
+    body: dict[str, Any]
+    """Body of the completion, or of the refusal."""
+
+
+class _Line(NamedTuple):
+    custom_id: str
+    body: dict[str, Any]
+
+
+class _BadLine(Exception):
+    """`code` and `message` as the endpoint words them."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class BatchRunner:
+    """Takes batches to their end. What becomes of one is drawn from the seed and its lines."""
+
+    def __init__(
+        self,
+        settings: Callable[[], Settings],
+        counters: Callable[[], Counters],
+        answer: Callable[[dict[str, Any]], LineAnswer],
+        keep: Callable[[str, bytes], StoredFile],
+    ) -> None:
+        """`answer` gives a line its answer; `keep` stores a file of results under a name."""
+        self._settings = settings
+        self._counters = counters
+        self._answer = answer
+        self._keep = keep
+
+    async def run(self, batch: BatchJob, content: bytes) -> None:
+        """To its end, or until it is cancelled."""
+        settings = self._settings()
+        dice = Random(blake2b(content, key=settings.seed.to_bytes(8, "little"), digest_size=8).digest())
+        drawn = dice.random()
+        try:
+            lines = _lines(content)
+        except _BadLine as bad:
+            batch.fail(bad.code, str(bad))
+            return
+        if drawn < settings.batch_failed_rate:
+            self._counters().injected["batch_failed"] += 1
+            batch.fail("internal_error", "The batch could not be validated.")
+            return
+        batch.total = len(lines)
+        batch.become("in_progress")
+        await self._work(batch, lines, dice, drawn - settings.batch_failed_rate)
+
+    async def _work(self, batch: BatchJob, lines: list[_Line], dice: Random, drawn: float) -> None:
+        settings = self._settings()
+        stalled = drawn < settings.batch_stall_rate
+        cancelled = not stalled and drawn < settings.batch_stall_rate + settings.batch_cancelled_rate
+        dice.shuffle(lines)  # results come in no order
+        doable = len(lines) // 2 if stalled or cancelled else len(lines)
+        results: list[dict[str, Any]] = []
+        errors: list[dict[str, Any]] = []
+        began = time.monotonic()
+        for done, line in enumerate(lines[:doable]):
+            await self._pace(batch, began + settings.batch_seconds * done / len(lines))
+            if batch.stop.is_set() or self._expired(batch):
+                break
+            self._do(batch, line, dice, results, errors)
+        else:
+            await self._pace(batch, began + settings.batch_seconds * doable / len(lines))
+        left = lines[batch.completed + batch.failed :]
+        if cancelled and left:
+            self._counters().injected["batch_cancelled"] += 1
+            batch.become("cancelling")
+            batch.stop.set()
+        elif left and not batch.stop.is_set():
+            self._counters().injected["batch_expired"] += 1
+            await self._pace(batch, began + batch.window_seconds)
+        self._finish(batch, left, results, errors)
+
+    def _do(
+        self,
+        batch: BatchJob,
+        line: _Line,
+        dice: Random,
+        results: list[dict[str, Any]],
+        errors: list[dict[str, Any]],
+    ) -> None:
+        refused = dice.random() < self._settings().batch_line_error_rate
+        if refused:
+            self._counters().injected["batch_line_error"] += 1
+            message = "The server had an error while processing your request. Sorry about that!"
+            answer = LineAnswer(500, {"error": {"message": message, "type": "server_error", "code": None}})
+        else:
+            answer = self._answer(line.body)
+        response = {"status_code": answer.status, "request_id": "req_simulator", "body": answer.body}
+        result = {"id": _line_id(batch, line), "custom_id": line.custom_id, "response": response, "error": None}
+        if answer.status == 200:
+            batch.completed += 1
+            results.append(result)
+        else:
+            batch.failed += 1
+            errors.append(result)
+
+    def _finish(
+        self, batch: BatchJob, left: list[_Line], results: list[dict[str, Any]], errors: list[dict[str, Any]]
+    ) -> None:
+        end: BatchStatus = "completed"
+        if left:
+            end = "cancelled" if batch.stop.is_set() else "expired"
+            code, message = _UNDONE[end]
+            error = {"code": code, "message": message}
+            errors += [
+                {"id": _line_id(batch, item), "custom_id": item.custom_id, "response": None, "error": error}
+                for item in left
+            ]
+            batch.failed += len(left)
+        batch.become("finalizing")
+        if results:
+            batch.output_file = self._keep(f"{batch.id}_output.jsonl", _written(results)).id
+        if errors:
+            batch.error_file = self._keep(f"{batch.id}_error.jsonl", _written(errors)).id
+        batch.become(end)
+
+    def _expired(self, batch: BatchJob) -> bool:
+        return time.time() - batch.created >= batch.window_seconds
+
+    async def _pace(self, batch: BatchJob, moment: float) -> None:
+        """Until then, or until it is cancelled; lets others run in any case."""
+        left = moment - time.monotonic()
+        if left <= 0:
+            await asyncio.sleep(0)
+            return
+        try:
+            async with asyncio.timeout(left):
+                await batch.stop.wait()
+        except TimeoutError:
+            return
+
+
+def _line_id(batch: BatchJob, line: _Line) -> str:
+    return "batch_req_" + blake2b(f"{batch.id}{line.custom_id}".encode(), digest_size=12).hexdigest()
+
+
+def _written(lines: list[dict[str, Any]]) -> bytes:
+    return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+
+
+def _lines(content: bytes) -> list[_Line]:
+    raw = [line for line in content.split(b"\n") if line.strip()]
+    if not raw:
+        raise _BadLine("empty_file", "The input file is empty. Please ensure that it contains at least one request.")
+    lines = [_line(item, number) for number, item in enumerate(raw, 1)]
+    if len({line.custom_id for line in lines}) < len(lines):
+        raise _BadLine("duplicate_custom_id", "The custom_id of every request of a batch must be unique.")
+    if len({line.body.get("model") for line in lines}) > 1:
+        raise _BadLine("mismatched_model", "All requests of a batch must be for the same model.")
+    return lines
+
+
+def _line(raw: bytes, number: int) -> _Line:
+    try:
+        line = json.loads(raw)
+        custom_id, method, url, body = line["custom_id"], line["method"], line["url"], line["body"]
+    except (ValueError, TypeError, KeyError):
+        raise _BadLine("invalid_json_line", f"Line {number} is not a request in the form of a batch.") from None
+    if method != "POST" or url != "/v1/chat/completions":
+        raise _BadLine("mismatched_endpoint", f"Line {number} is for another endpoint than the batch.")
+    if not isinstance(custom_id, str) or not custom_id or not isinstance(body, dict):
+        raise _BadLine("invalid_request", f"Line {number} has no custom_id or no body.")
+    return _Line(custom_id, body)

@@ -1,0 +1,219 @@
+"""The HTTP side of files and batches: /v1/files and /v1/batches."""
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from functools import wraps
+from itertools import count
+from random import Random
+from typing import Any, Protocol
+
+from aiohttp import BodyPartReader, web
+
+from simulator.batch_jobs import BatchJob, BatchRunner, LineAnswer, StoredFile
+from simulator.counters import Counters
+from simulator.protocol import ApiError, authorise, server_error
+from simulator.replies import refusal
+from simulator.settings import Settings
+
+__all__ = ["BatchDoor"]
+
+Handler = Callable[[web.Request], Awaitable[web.Response]]
+
+_MOST_LISTED = 100
+_WINDOW = "24h"
+_WINDOW_SECONDS = 86_400.0
+_MOST_METADATA = 16
+_BAD_GATEWAY = 0.9
+"""Draws the 502 among server errors."""
+
+
+class _Answering(Protocol):
+    """The endpoint behind the door."""
+
+    @property
+    def settings(self) -> Settings: ...
+    @property
+    def counters(self) -> Counters: ...
+    def answer_line(self, body: dict[str, Any]) -> LineAnswer: ...
+
+
+class BatchDoor:
+    """Keeps files and batches in memory, and takes each batch to its end."""
+
+    def __init__(self, endpoint: _Answering) -> None:
+        self._endpoint = endpoint
+        self._numbers = count(1)
+        self._files: dict[str, StoredFile] = {}
+        self._batches: dict[str, BatchJob] = {}
+        self._runs: set[asyncio.Task[None]] = set()
+        self._lost_replies = Random(endpoint.settings.seed)
+        self._runner = BatchRunner(
+            lambda: endpoint.settings,
+            lambda: endpoint.counters,
+            endpoint.answer_line,
+            lambda name, content: self._keep(name, "batch_output", content),
+        )
+
+    def routes(self) -> list[web.RouteDef]:
+        return [
+            web.post("/v1/files", self._guarded(self.upload)),
+            web.get("/v1/files", self._guarded(self.list_files)),
+            web.get("/v1/files/{id}", self._guarded(self.show_file)),
+            web.delete("/v1/files/{id}", self._guarded(self.delete_file)),
+            web.get("/v1/files/{id}/content", self._guarded(self.content)),
+            web.post("/v1/batches", self._guarded(self.create)),
+            web.get("/v1/batches", self._guarded(self.list_batches)),
+            web.get("/v1/batches/{id}", self._guarded(self.show_batch)),
+            web.post("/v1/batches/{id}/cancel", self._guarded(self.cancel)),
+        ]
+
+    async def upload(self, request: web.Request) -> web.Response:
+        fields = await _form(request)
+        purpose, given = fields.get("purpose"), fields.get("file")
+        if purpose is None or purpose.content != b"batch":
+            raise ApiError(400, "Invalid value for 'purpose': only 'batch' is simulated.", param="purpose")
+        if given is None:
+            raise ApiError(400, "'file' is a required property", param="file")
+        return self._reply(self._keep(given.filename, "batch", given.content).shown())
+
+    async def list_files(self, request: web.Request) -> web.Response:
+        purpose = request.query.get("purpose")
+        files = [file for file in self._files.values() if purpose in {None, file.purpose}]
+        if request.query.get("order", "desc") == "desc":
+            files.reverse()
+        return _page(request, {file.id: file.shown() for file in files})
+
+    async def show_file(self, request: web.Request) -> web.Response:
+        return web.json_response(self._file(request.match_info["id"]).shown())
+
+    async def delete_file(self, request: web.Request) -> web.Response:
+        gone = self._file(request.match_info["id"])
+        del self._files[gone.id]
+        return web.json_response({"id": gone.id, "object": "file", "deleted": True})
+
+    async def content(self, request: web.Request) -> web.Response:
+        file = self._file(request.match_info["id"])
+        return web.Response(body=file.content, content_type="application/octet-stream")
+
+    async def create(self, request: web.Request) -> web.Response:
+        body = _json_object(await request.read())
+        if body.get("endpoint") != "/v1/chat/completions":
+            raise ApiError(400, "Invalid value for 'endpoint': only /v1/chat/completions is simulated.")
+        if body.get("completion_window") != _WINDOW:
+            raise ApiError(400, f"Invalid value: 'completion_window' must be '{_WINDOW}'.", param="completion_window")
+        file = self._file(str(body.get("input_file_id")))
+        batch = self._new_batch(file, _metadata(body.get("metadata")))
+        run = asyncio.create_task(self._runner.run(batch, file.content))
+        self._runs.add(run)
+        run.add_done_callback(self._runs.discard)
+        return self._reply(batch.shown())
+
+    async def list_batches(self, request: web.Request) -> web.Response:
+        newest_first = dict(reversed(self._batches.items()))
+        return _page(request, {item.id: item.shown() for item in newest_first.values()})
+
+    async def show_batch(self, request: web.Request) -> web.Response:
+        return web.json_response(self._batch(request.match_info["id"]).shown())
+
+    async def cancel(self, request: web.Request) -> web.Response:
+        batch = self._batch(request.match_info["id"])
+        if batch.ended:
+            raise ApiError(409, f"Cannot cancel a batch with status '{batch.status}'.")
+        batch.become("cancelling")
+        batch.stop.set()
+        return web.json_response(batch.shown())
+
+    def _new_batch(self, file: StoredFile, metadata: dict[str, str]) -> BatchJob:
+        self._endpoint.counters.batches += 1
+        seconds = self._endpoint.settings.batch_window_seconds or _WINDOW_SECONDS
+        batch = BatchJob(f"batch_{next(self._numbers):024d}", file.id, _WINDOW, seconds, metadata, time.time())
+        self._batches[batch.id] = batch
+        return batch
+
+    def _keep(self, name: str, purpose: str, content: bytes) -> StoredFile:
+        file = StoredFile(f"file-{next(self._numbers):024d}", name, purpose, content, int(time.time()))
+        self._files[file.id] = file
+        return file
+
+    def _file(self, name: str) -> StoredFile:
+        if name not in self._files:
+            raise ApiError(404, f"No such File object: {name}", param="id")
+        return self._files[name]
+
+    def _batch(self, name: str) -> BatchJob:
+        if name not in self._batches:
+            raise ApiError(404, f"No batch found with id '{name}'.")
+        return self._batches[name]
+
+    def _reply(self, made: dict[str, Any]) -> web.Response:
+        """Return a response with the created object, unless a lost response is simulated."""
+        if self._lost_replies.random() < self._endpoint.settings.batch_lost_reply_rate:
+            self._endpoint.counters.injected["batch_lost_reply"] += 1
+            raise server_error(_BAD_GATEWAY)
+        return web.json_response(made)
+
+    def _guarded(self, handler: Handler) -> Handler:
+        @wraps(handler)
+        async def guarded(request: web.Request) -> web.Response:
+            try:
+                authorise(request.headers.get("Authorization"), self._endpoint.settings.api_key)
+                return await handler(request)
+            except ApiError as error:
+                return refusal(error)
+
+        return guarded
+
+
+class _Field:
+    def __init__(self, filename: str, content: bytes) -> None:
+        self.filename = filename
+        self.content = content
+
+
+async def _form(request: web.Request) -> dict[str, _Field]:
+    """The fields of a form of several parts. Raises ApiError 400."""
+    if not request.content_type.startswith("multipart/"):
+        raise ApiError(400, "This endpoint expects a form of several parts.")
+    fields: dict[str, _Field] = {}
+    async for part in await request.multipart():
+        if not isinstance(part, BodyPartReader):
+            raise ApiError(400, "This endpoint expects a form of several parts.")
+        fields[part.name or ""] = _Field(part.filename or "", bytes(await part.read()))
+    return fields
+
+
+def _page(request: web.Request, objects: Mapping[str, dict[str, Any]]) -> web.Response:
+    """One page of a list, after the one that the request names."""
+    names = list(objects)
+    after = request.query.get("after", "")
+    first = names.index(after) + 1 if after in objects else 0
+    size = min(int(request.query.get("limit", "20")), _MOST_LISTED)
+    shown = names[first : first + size]
+    return web.json_response(
+        {
+            "object": "list",
+            "data": [objects[name] for name in shown],
+            "first_id": shown[0] if shown else None,
+            "last_id": shown[-1] if shown else None,
+            "has_more": first + size < len(names),
+        }
+    )
+
+
+def _json_object(raw: bytes) -> dict[str, Any]:
+    try:
+        body = json.loads(raw)
+    except ValueError:
+        body = None
+    if not isinstance(body, dict):
+        raise ApiError(400, "We could not parse the JSON body of your request. The API expects a JSON payload.")
+    return body
+
+
+def _metadata(given: Any) -> dict[str, str]:
+    pairs = {} if given is None else given
+    if not isinstance(pairs, dict) or len(pairs) > _MOST_METADATA:
+        raise ApiError(400, f"Invalid 'metadata': expected at most {_MOST_METADATA} pairs.", param="metadata")
+    return {str(name): str(value) for name, value in pairs.items()}

@@ -1,0 +1,104 @@
+"""A server as a process of its own, running from `with` to its end, and its control door."""
+
+import json
+import selectors
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from http.client import HTTPConnection
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, Self
+from urllib.parse import urlsplit
+
+__all__ = ["ServerProcess"]
+
+_ROOT = Path(__file__).resolve().parents[1]
+_START_SECONDS = 60.0
+_STOP_SECONDS = 5.0
+
+
+class ServerProcess:
+    """`python -m module --port PORT …`. It also stops by itself when this process dies.
+
+    Entering raises RuntimeError when it does not start, and whatever `prepare` raises.
+    """
+
+    base_url: str
+    """Base URL, from the server's first output line."""
+
+    def __init__(self, module: str, port: int, flags: Sequence[str] = ()) -> None:
+        self._command = [sys.executable, "-m", module, "--port", str(port), "--until-stdin-closes", *flags]
+        self._process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Self:
+        with TemporaryFile("w+") as errors:
+            process = subprocess.Popen(
+                self._command, cwd=_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True
+            )
+            self._process = process
+            try:
+                self.base_url = _ready(process, errors)
+                self.prepare()
+            except BaseException:
+                self.stop()
+                raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def prepare(self) -> None:
+        """Prepare the server once it listens, before it is used."""
+
+    @property
+    def pid(self) -> int:
+        """Process id of the running process."""
+        assert self._process is not None, "The simulator is not running."  # noqa: S101 - a caller's mistake
+        return self._process.pid
+
+    def stop(self) -> None:
+        """Ends the process; does nothing when there is none."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.terminate()
+        try:
+            process.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+    def ask(self, verb: str, path: str, body: str | None = None) -> str:
+        """Send a request to the control endpoint. Raises ValueError with the server's message if it refuses."""
+        address = urlsplit(self.base_url)
+        connection = HTTPConnection(address.hostname or "", address.port, timeout=60)
+        try:
+            connection.request(verb, path, body)
+            response = connection.getresponse()
+            text = response.read().decode()
+        finally:
+            connection.close()
+        if response.status != 200:
+            raise ValueError(json.loads(text)["error"]["message"])
+        return text
+
+
+def _ready(process: subprocess.Popen[str], errors: IO[str]) -> str:
+    """The base URL from the line that says so."""
+    assert process.stdout is not None  # noqa: S101 - it was opened as a pipe
+    deadline = time.monotonic() + _START_SECONDS
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ)
+        if selector.select(deadline - time.monotonic()):
+            line = process.stdout.readline()
+            if line.startswith("listening on "):
+                return line.removeprefix("listening on ").strip()
+    process.kill()
+    process.wait()
+    errors.seek(0)
+    raise RuntimeError(f"The simulator did not start within {_START_SECONDS:.0f} s: {errors.read()[-2000:]}")

@@ -1,0 +1,141 @@
+"""Counters of the simulator since it started or was last reset."""
+
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+from pydantic import BaseModel, ConfigDict
+
+__all__ = ["Counters", "Seen", "Stats"]
+
+
+class Stats(BaseModel):
+    """Answer of GET /_simulator/stats. Tokens are those of completed answers: what would be billed."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    requests: int
+    """Requests to /v1/chat/completions, refused ones included."""
+    answered: int
+    """Answers delivered whole with status 200, faulty ones included."""
+    abandoned: int
+    """Requests whose client went away before the answer."""
+    by_status: dict[str, int]
+    injected: dict[str, int]
+    """Faults that had an effect: `rate_limited`, `server_error`, `dropped`, `slow` and kinds of answer faults."""
+    cut_by_max_tokens: int
+    """Answers that the request's own limit cut short."""
+    prompt_tokens: int
+    completion_tokens: int
+    in_flight: int
+    peak_in_flight: int
+    distinct_prompts: int
+    """Different (model, messages) among well-formed requests."""
+    repeated_answers: int
+    """Answers to a prompt that had been answered before, soundly or not."""
+    repeated_prompts: int
+    """Answers to a prompt that had already had a sound answer: somebody paid twice."""
+    batches: int
+    """Made, whatever came of them."""
+    batch_answers: int
+    """Lines of batches that were answered; they count as answers and tokens above as well."""
+    batch_prompt_tokens: int
+    batch_completion_tokens: int
+    billed_prompt_tokens: float
+    """Tokens of batches at their share of the price."""
+    billed_completion_tokens: float
+    cpu_seconds: float
+    """CPU seconds used by the simulator's process."""
+
+
+@dataclass
+class Seen:
+    """The history of one prompt."""
+
+    attempts: int = 0
+    answered: bool = False
+    soundly: bool = False
+
+
+@dataclass
+class Counters:
+    requests: int = 0
+    answered: int = 0
+    abandoned: int = 0
+    cut_by_max_tokens: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    in_flight: int = 0
+    peak_in_flight: int = 0
+    repeated_answers: int = 0
+    repeated_prompts: int = 0
+    batches: int = 0
+    batch_answers: int = 0
+    batch_prompt_tokens: int = 0
+    batch_completion_tokens: int = 0
+    by_status: Counter[int] = field(default_factory=Counter)
+    injected: Counter[str] = field(default_factory=Counter)
+    prompts: dict[bytes, Seen] = field(default_factory=dict)
+    _cpu_before: float = field(default_factory=time.process_time)
+
+    def reset(self) -> None:
+        """Starts anew; only requests in flight go on counting as such. Prompts are forgotten, so that the
+        same requests meet the same fate again."""
+        in_flight = self.in_flight
+        self.__init__()  # type: ignore[misc]  # every field back to its default, none forgotten
+        self.in_flight = self.peak_in_flight = in_flight
+
+    def enter(self) -> None:
+        self.in_flight += 1
+        self.peak_in_flight = max(self.peak_in_flight, self.in_flight)
+
+    def leave(self) -> None:
+        self.in_flight -= 1
+
+    def delivered(
+        self,
+        seen: Seen,
+        sound: bool,
+        prompt_tokens: int,
+        completion_tokens: int,
+        sampled: bool = False,
+        by_batch: bool = False,
+    ) -> None:
+        """One answer went out whole. A sampled one repeats nothing: another sample is meant to be paid for."""
+        self.answered += 1
+        self.by_status[200] += 1
+        self.prompt_tokens += prompt_tokens
+        self.completion_tokens += completion_tokens
+        self.repeated_answers += seen.answered and not sampled
+        self.repeated_prompts += seen.soundly and not sampled
+        seen.answered = True
+        seen.soundly = seen.soundly or sound
+        if by_batch:
+            self.batch_answers += 1
+            self.batch_prompt_tokens += prompt_tokens
+            self.batch_completion_tokens += completion_tokens
+
+    def stats(self, batch_price_share: float) -> Stats:
+        saved = 1 - batch_price_share
+        return Stats(
+            requests=self.requests,
+            answered=self.answered,
+            abandoned=self.abandoned,
+            by_status={str(status): count for status, count in sorted(self.by_status.items())},
+            injected={kind: count for kind, count in sorted(self.injected.items()) if count},
+            cut_by_max_tokens=self.cut_by_max_tokens,
+            prompt_tokens=self.prompt_tokens,
+            completion_tokens=self.completion_tokens,
+            in_flight=self.in_flight,
+            peak_in_flight=self.peak_in_flight,
+            distinct_prompts=len(self.prompts),
+            repeated_answers=self.repeated_answers,
+            repeated_prompts=self.repeated_prompts,
+            batches=self.batches,
+            batch_answers=self.batch_answers,
+            batch_prompt_tokens=self.batch_prompt_tokens,
+            batch_completion_tokens=self.batch_completion_tokens,
+            billed_prompt_tokens=self.prompt_tokens - saved * self.batch_prompt_tokens,
+            billed_completion_tokens=self.completion_tokens - saved * self.batch_completion_tokens,
+            cpu_seconds=round(time.process_time() - self._cpu_before, 3),
+        )

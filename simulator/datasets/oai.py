@@ -1,0 +1,99 @@
+"""arXiv's OAI-PMH answers: lists of records by datestamp, in pages that resumption tokens lead on to."""
+
+import datetime as dt
+from collections.abc import Sequence
+from html import escape
+from typing import NamedTuple
+
+from simulator.datasets.editions import Edition, Held, stamp_of
+from simulator.outside.library import Entry
+
+__all__ = ["Listed", "error", "listed", "page"]
+
+_PAGE = 100
+_NAMESPACES = (
+    'xmlns="http://www.openarchives.org/OAI/2.0/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" '
+    'xsi:schemaLocation="http://www.openarchives.org/OAI/2.0/ http://www.openarchives.org/OAI/2.0/OAI-PMH.xsd"'
+)
+
+
+class Listed(NamedTuple):
+    entry: Entry
+    held: Held | None
+    """None for a record that was deleted."""
+    stamp: dt.date
+
+
+def listed(edition: Edition, first: dt.date, last: dt.date) -> list[Listed]:
+    """Return the records in the order of the library. Records that never existed are not listed as deleted."""
+    second = edition.number == 2
+    found = []
+    for entry in edition.library.entries:
+        held = edition.papers.get(entry.number)
+        if not entry.arxiv or (held is None and not second):
+            continue
+        stamp = stamp_of(held, entry, second)
+        if first <= stamp <= last:
+            found.append(Listed(entry, held, stamp))
+    return found
+
+
+def page(records: Sequence[Listed], start: int, window: str) -> str:
+    """The token says the window and where the next page begins."""
+    if not records:
+        return error("noRecordsMatch", "No records match the criteria")
+    end = start + _PAGE
+    token = f"{window}|{end}" if end < len(records) else ""
+    tag = f'<resumptionToken cursor="{start}" completeListSize="{len(records)}">{token}</resumptionToken>'
+    body = "".join(_record(record) for record in records[start:end])
+    return _document(f"<ListRecords>{body}{tag if token or start else ''}</ListRecords>")
+
+
+def error(code: str, message: str) -> str:
+    return _document(f'<error code="{code}">{escape(message)}</error>')
+
+
+def _document(content: str) -> str:
+    return (
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<OAI-PMH {_NAMESPACES}>'
+        "<responseDate>2026-11-20T00:00:00Z</responseDate>"
+        f'<request verb="ListRecords">http://oaipmh.arxiv.org/oai</request>{content}</OAI-PMH>'
+    )
+
+
+def _record(item: Listed) -> str:
+    status = "" if item.held else ' status="deleted"'
+    header = (
+        f"<header{status}><identifier>oai:arXiv.org:{item.entry.arxiv}</identifier><datestamp>{item.stamp}</datestamp>"
+        "<setSpec>cs:cs:LG</setSpec></header>"
+    )
+    return f"<record>{header}{_metadata(item.entry, item.held) if item.held else ''}</record>"
+
+
+def _metadata(entry: Entry, held: Held) -> str:
+    record = entry.record
+    withdrawn = entry.notice is not None and entry.notice.kind == "withdrawn"
+    fields = {
+        "id": entry.arxiv,
+        "created": str(entry.arxiv_date),
+        "title": _plain(record.title),
+        "categories": "cs.LG stat.ML",
+        "comments": "This paper has been withdrawn by the authors" if withdrawn else "9 pages",
+        "journal-ref": record.venue,
+        "doi": entry.doi,
+        "abstract": f"  {_plain(held.abstract)}\n",
+    }
+    authors = "".join(f"<author>{_names(name)}</author>" for name in record.authors)
+    told = "".join(f"<{tag}>{escape(text, quote=False)}</{tag}>" for tag, text in fields.items() if text)
+    return f'<metadata><arXiv xmlns="http://arxiv.org/OAI/arXiv/"><authors>{authors}</authors>{told}</arXiv></metadata>'
+
+
+def _names(name: str) -> str:
+    given, _, family = _plain(name).rpartition(" ")
+    forenames = f"<forenames>{escape(given, quote=False)}</forenames>" if given else ""
+    return f"<keyname>{escape(family, quote=False)}</keyname>{forenames}"
+
+
+def _plain(text: str) -> str:
+    """Without the characters that no XML document may hold."""
+    return "".join(letter for letter in text if letter in "\t\n" or (letter >= " " and letter not in "\ufffe\uffff"))

@@ -1,0 +1,210 @@
+"""The three services behind one address, and what goes wrong with them when asked to."""
+
+import gzip
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from datetime import date
+from functools import cache
+from hashlib import sha256
+from typing import Literal, get_args
+
+from aiohttp import web
+from aiohttp.typedefs import Handler
+
+from simulator.datasets import oai
+from simulator.datasets.editions import RELEASES, Edition, Held
+from simulator.datasets.s2_lines import DATASETS, difference
+from simulator.outside.library import Library
+from simulator.outside.openalex_works import inverted, work
+
+__all__ = ["FAULTS", "KEY", "DatasetServices", "Fault"]
+
+Fault = Literal["busy", "expired", "cut", "forgotten"]
+FAULTS: tuple[Fault, ...] = get_args(Fault)
+KEY = "simulated-key"
+_FILES = 3
+"""Number of files of each dataset."""
+
+
+class DatasetServices:
+    """Faults hit the first request of their kind: `busy` every path, whoever leases it (503, come again at once),
+    `expired` the first link of every file (403), `cut` the first delivery of every file (half of it), `forgotten` the
+    first token."""
+
+    def __init__(self, library: Library, faults: Iterable[Fault] = ()) -> None:
+        self._editions = {number: Edition(library, number) for number in RELEASES}
+        self._now = self._editions[1]
+        self._faults = frozenset(faults)
+        self._seen: Counter[str] = Counter()
+        self._lent: Counter[str] = Counter()
+        self._s2_file = cache(self._packed_s2)
+        self._openalex_file = cache(self._packed_works)
+
+    def application(self) -> web.Application:
+        application = web.Application(middlewares=[self._busy])
+        application.add_routes(
+            [
+                web.get("/datasets/v1/release/{release}", self.release),
+                web.get("/datasets/v1/release/{release}/dataset/{dataset}", self.dataset),
+                web.get("/datasets/v1/diffs/{since}/to/{until}/{dataset}", self.diffs),
+                web.get("/s3/{lease}/{since}/{release}/{dataset}/{what}/{name}", self.s2_file),
+                web.get("/oai", self.oai),
+                web.get("/openalex/works/manifest.json", self.manifest),
+                web.get("/openalex/works/{folder}/part_0000.gz", self.works),
+                web.put("/_datasets/edition/{number}", self.turn),
+                web.get("/_datasets/requests", self.requests),
+            ]
+        )
+        return application
+
+    async def release(self, request: web.Request) -> web.Response:
+        _check_key(request)
+        name = request.match_info["release"]
+        release = RELEASES[self._now.number] if name == "latest" else name
+        if release not in RELEASES.values():
+            return web.json_response({"message": "Requested release was not found."}, status=404)
+        datasets = [{"name": dataset, "description": "", "README": ""} for dataset in DATASETS]
+        return web.json_response({"release_id": release, "README": "", "datasets": datasets})
+
+    async def dataset(self, request: web.Request) -> web.Response:
+        _check_key(request)
+        release, dataset = request.match_info["release"], request.match_info["dataset"]
+        files = [self._link(request, "none", release, dataset, "full", number) for number in range(_FILES)]
+        return web.json_response({"name": dataset, "description": "", "README": "", "files": files})
+
+    async def diffs(self, request: web.Request) -> web.Response:
+        _check_key(request)
+        since, dataset = request.match_info["since"], request.match_info["dataset"]
+        until = RELEASES[self._now.number] if request.match_info["until"] == "latest" else request.match_info["until"]
+        steps = [] if since == until else [(since, until)]
+        diffs = [
+            {
+                "from_release": old,
+                "to_release": new,
+                "update_files": [self._link(request, old, new, dataset, "update", number) for number in range(_FILES)],
+                "delete_files": [self._link(request, old, new, dataset, "delete", 0)],
+            }
+            for old, new in steps
+        ]
+        return web.json_response({"dataset": dataset, "start_release": since, "end_release": until, "diffs": diffs})
+
+    async def s2_file(self, request: web.Request) -> web.StreamResponse:
+        given = request.match_info
+        if "expired" in self._faults and given["lease"] == "1":
+            text = "<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>"
+            return web.Response(text=text, status=403, content_type="application/xml")
+        number = int(given["name"].split("_")[-1].removesuffix(".gz"))
+        what, since = given["what"], given["since"]
+        body = self._s2_file(since, given["release"], given["dataset"], what, number)
+        return await self._deliver(request, body, "/".join((since, given["dataset"], what, given["name"])))
+
+    async def oai(self, request: web.Request) -> web.Response:
+        token = request.query.get("resumptionToken", "")
+        if token and "forgotten" in self._faults and not self._seen["token"]:
+            self._seen["token"] += 1
+            return _xml(oai.error("badResumptionToken", "The value of the resumptionToken argument is invalid"))
+        window, _, start = token.partition("|") if token else (_window(request.query), "", "0")
+        first, last = (date.fromisoformat(day) for day in window.split("--"))
+        return _xml(oai.page(oai.listed(self._now, first, last), int(start), window))
+
+    async def manifest(self, _: web.Request) -> web.Response:
+        files = [
+            {
+                "url": f"s3://openalex/data/jsonl/works/{folder}/part_0000.gz",
+                "meta": {"content_length": len(body), "record_count": gzip.decompress(body).count(b"\n")},
+            }
+            for folder in _folders(self._now.number)
+            if (body := self._openalex_file(self._now.number, folder))
+        ]
+        told = {"date": RELEASES[self._now.number], "format": "jsonl", "entity": "works", "files": files}
+        return web.json_response(told)
+
+    async def works(self, request: web.Request) -> web.StreamResponse:
+        folder = request.match_info["folder"]
+        return await self._deliver(request, self._openalex_file(self._now.number, folder), folder)
+
+    async def turn(self, request: web.Request) -> web.Response:
+        self._now = self._editions[2 if request.match_info["number"] == "2" else 1]
+        return web.json_response({"edition": self._now.number})
+
+    async def requests(self, _: web.Request) -> web.Response:
+        return web.json_response(dict(self._seen))
+
+    @web.middleware
+    async def _busy(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        path = "/".join(("", "s3", *request.path.split("/")[3:])) if request.path.startswith("/s3/") else request.path
+        self._seen[path] += 1
+        if "busy" in self._faults and self._seen[path] == 1 and not path.startswith("/_datasets"):
+            return web.Response(status=503, headers={"Retry-After": "0"}, text="Retry after 0 seconds")
+        return await handler(request)
+
+    def _link(self, request: web.Request, since: str, release: str, dataset: str, what: str, number: int) -> str:
+        """Signed, as it were: the lease counts how often the file was asked for."""
+        path = f"{since}/{release}/{dataset}/{what}/20261101_{number}.gz"
+        self._lent[path] += 1
+        return f"{request.url.origin()}/s3/{self._lent[path]}/{path}?X-Amz-Expires=604800"
+
+    async def _deliver(self, request: web.Request, body: bytes, name: str) -> web.StreamResponse:
+        """Deliver a file with support for ranges, as object stores have; the first time only half of it, if
+        cuts are requested."""
+        tag = f'"{sha256(body).hexdigest()[:32]}"'
+        wanted, begin = request.headers.get("Range", ""), 0
+        if wanted and request.headers.get("If-Range", tag) == tag:
+            begin = int(wanted.removeprefix("bytes=").removesuffix("-"))
+        if begin >= len(body) > 0:
+            return web.Response(status=416, headers={"Content-Range": f"bytes */{len(body)}"})
+        headers = {"ETag": tag, "Content-Length": str(len(body) - begin), "Content-Type": "application/gzip"}
+        if begin:
+            headers["Content-Range"] = f"bytes {begin}-{len(body) - 1}/{len(body)}"
+        response = web.StreamResponse(status=206 if begin else 200, headers=headers)
+        await response.prepare(request)
+        cut = "cut" in self._faults and not self._seen[f"delivered {name}"]
+        self._seen[f"delivered {name}"] += 1
+        await response.write(body[begin : len(body) // 2] if cut else body[begin:])
+        if cut and request.transport is not None:
+            request.transport.close()
+        return response
+
+    def _packed_s2(self, since: str, release: str, dataset: str, what: str, number: int) -> bytes:
+        numbers = {name: edition for edition, name in RELEASES.items()}
+        old = self._editions[numbers[since]] if since in numbers else None
+        lines = difference(dataset, old, self._editions[numbers[release]])
+        return _packed((lines.deletions if what == "delete" else lines.updates)[number :: 1 if what == "delete" else 3])
+
+    def _packed_works(self, edition: Literal[1, 2], folder: str) -> bytes:
+        """A work lies in the folder of its last change, and in no other."""
+        now, before = self._editions[edition], self._editions[1]
+        lines = []
+        for number, held in now.papers.items():
+            changed = edition == 2 and before.papers.get(number) != held
+            if folder == _folders(edition)[-1 if changed else 0]:
+                lines.append(work(now.library, held.entry, "https://simulated.example") | _as_held(held))
+        return _packed(lines)
+
+
+def _as_held(held: Held) -> dict[str, object]:
+    """Fields in which editions differ."""
+    cited = [f"https://openalex.org/{reference.openalex}" for reference in held.references]
+    return {"abstract_inverted_index": inverted(held.abstract), "referenced_works": cited}
+
+
+def _folders(edition: int) -> list[str]:
+    return [f"updated_date={release}" for number, release in RELEASES.items() if number <= edition]
+
+
+def _window(query: Mapping[str, str]) -> str:
+    return f"{query['from']}--{query['until']}"
+
+
+def _packed(lines: Iterable[Mapping[str, object]]) -> bytes:
+    return gzip.compress("".join(f"{json.dumps(line)}\n" for line in lines).encode(), 1, mtime=0)
+
+
+def _xml(text: str) -> web.Response:
+    return web.Response(text=text, content_type="text/xml")
+
+
+def _check_key(request: web.Request) -> None:
+    if request.headers.get("x-api-key") != KEY:
+        raise web.HTTPForbidden(text='{"message": "Forbidden"}', content_type="application/json")

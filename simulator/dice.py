@@ -1,0 +1,97 @@
+"""Every random choice about a request, drawn at once from (seed, prompt, attempt).
+
+So a run is reproducible whatever the order in which requests arrive, and a repeat of a failed request
+draws anew. The answer's wording depends on (seed, prompt) only: asking twice gives the same words,
+unless the request asks for samples.
+"""
+
+import math
+import struct
+from hashlib import blake2b
+from statistics import NormalDist
+from typing import NamedTuple
+
+from simulator.settings import AnswerFault, Settings
+
+__all__ = ["Fate", "Throw", "prompt_key", "throw"]
+
+Fate = str
+"""`answer`, `rate_limited`, `server_error` or `dropped`."""
+
+_UNIT = 2.0**-64
+_NORMAL = NormalDist()
+
+
+class Throw(NamedTuple):
+    fate: Fate
+    latency: float
+    """Seconds, generation of tokens not included."""
+    slow: bool
+    faults: tuple[AnswerFault, ...]
+    """Kinds to try on the answer in this order, one of them to be applied; empty for a sound answer."""
+    spare: float
+    """0 to 1: where to cut, which variant."""
+    words: int
+    """Seed of the answer's content."""
+
+
+def prompt_key(model: str, messages: list[tuple[str, str]]) -> bytes:
+    """Identifies a prompt: 16 bytes of hash over model, roles and contents."""
+    digest = blake2b(model.encode(), digest_size=16)
+    for role, content in messages:
+        digest.update(f"\0{role}\0{len(content)}\0".encode())
+        digest.update(content.encode("utf-8", "surrogatepass"))
+    return digest.digest()
+
+
+def throw(settings: Settings, key: bytes, attempt: int) -> Throw:
+    """The fate of the `attempt`-th request (from 0) for this prompt."""
+    seed = settings.seed.to_bytes(8, "little")
+    digest = blake2b(key + attempt.to_bytes(8, "little"), key=seed, digest_size=48).digest()
+    fate, latency, slow, fault, mix, spare = (raw * _UNIT for raw in struct.unpack("<6Q", digest))
+    words = int.from_bytes(blake2b(key, key=seed, digest_size=8).digest(), "little")
+    is_slow = slow < settings.slow_rate
+    seconds = _latency(settings, latency) * (settings.slow_factor if is_slow else 1.0)
+    kinds = _order(settings, mix) if fault < settings.answer_fault_rate else ()
+    return Throw(_fate(settings, fate), seconds, is_slow, kinds, spare, words)
+
+
+def _fate(settings: Settings, point: float) -> Fate:
+    for name, share in (
+        ("rate_limited", settings.rate_limit_rate),
+        ("server_error", settings.server_error_rate),
+        ("dropped", settings.drop_rate),
+    ):
+        if point < share:
+            return name
+        point -= share
+    return "answer"
+
+
+def _latency(settings: Settings, point: float) -> float:
+    """Lognormal with the settings' mean and coefficient of variation."""
+    if settings.latency_mean == 0 or settings.latency_spread == 0:
+        return settings.latency_mean
+    variance = math.log1p(settings.latency_spread**2)
+    z = _NORMAL.inv_cdf(min(max(point, 1e-12), 1 - 1e-12))
+    return settings.latency_mean * math.exp(math.sqrt(variance) * z - variance / 2)
+
+
+def _order(settings: Settings, point: float) -> tuple[AnswerFault, ...]:
+    """Draws kinds one after another by weight, without putting back."""
+    left = dict(settings.answer_faults)
+    order: list[AnswerFault] = []
+    while left:
+        kind, rest = _pick(left, point * sum(left.values()))
+        order.append(kind)
+        point = min(rest / left.pop(kind), math.nextafter(1.0, 0.0))
+    return tuple(order)
+
+
+def _pick(weights: dict[AnswerFault, float], target: float) -> tuple[AnswerFault, float]:
+    """The kind in whose share `target` falls, and how far into it."""
+    for kind, weight in weights.items():
+        if target < weight:
+            return kind, target
+        target -= weight
+    return kind, weight

@@ -1,0 +1,193 @@
+"""One answer in the making: the prompt it answers, its own randomness, and where a fault is to strike."""
+
+import re
+from collections import Counter
+from random import Random
+
+from simulator.prompt import Item, Prompt
+from simulator.settings import AnswerFault
+from simulator.text import clip, passage, phrases, sentences
+
+__all__ = ["DEEPEST", "Draft"]
+
+DEEPEST = 5
+"""Nested references after which recursive schemas are brought to an end."""
+_NASTY = ' (compare "]}", [1, 2}, {"a": [ and ```json in the original)'
+_PATTERNS = (
+    "{own}. {who} reports: {other}.",
+    "{own}, where {who} finds: {other}.",
+    "{who}: {other}. Here: {own}.",
+    "{who} bears on this ({other}): {own}.",
+)
+_QUESTIONS = (
+    "How can one get further with {one} where {other} is all that is known?",
+    "What would it take to deal with {one} when {other} cannot be relied on?",
+    "Which way of looking at {one} would explain what happens to {other}?",
+)
+_STEPS = (
+    "Step {n}: take {one} apart by what it has in common with {other}, and keep the parts that repeat.",
+    "Step {n}: hold {one} fixed while {other} is varied, and record every case in which the outcome changes.",
+    "Step {n}: write down beforehand what would be seen of {one} if {other} made no difference.",
+    "Step {n}: repeat this on cases of {other} that were set aside, with {one} as the control.",
+)
+_HEADING = re.compile(r"^(?:[A-Z][a-z]+: )+")
+
+
+class Draft:
+    """`focus` holds the labelled items that the object being made is about."""
+
+    def __init__(self, prompt: Prompt, seed: int) -> None:
+        self.prompt = prompt
+        self.random = Random(seed)
+        self.focus: tuple[Item, ...] = ()
+        self.depth = 0
+        """Nested arrays."""
+        self.references = 0
+        """Nested references."""
+        self.taken: set[str] = set()
+        """Names and statements already given."""
+        self.counting = False
+        self.chances: Counter[AnswerFault] = Counter()
+        """Places met so far where each kind of fault could strike."""
+        self.fault: AnswerFault | None = None
+        self.target = 0
+        """The place among them where `fault` strikes."""
+        self.irrelevant = False
+        """Whether the object being made is about something found not to be relevant."""
+        self.sheltered = 0
+        """Above 0 where a fault would leave the answer valid: several alternatives are open."""
+
+    def strikes(self, fault: AnswerFault) -> bool:
+        """Counts one place where this fault could strike; whether it does."""
+        if not self.counting or self.sheltered:
+            return False
+        place = self.chances[fault]
+        self.chances[fault] = place + 1
+        return self.fault == fault and self.target == place
+
+    def item(self, letter: str | None) -> Item | None:
+        """The labelled item meant here: the one in focus, else any of that letter."""
+        for item in self.focus:
+            if letter is None or item.letter == letter:
+                return item
+        known = self.known(letter)
+        return self.random.choice(known) if known else None
+
+    def known(self, letter: str | None) -> list[Item]:
+        """All items of a letter in the prompt; without a letter, papers or whatever else there is."""
+        items = self.prompt.items
+        if letter is not None:
+            return items.get(letter, [])
+        return items.get("P") or next(iter(items.values()), [])
+
+    def unknown(self, letter: str) -> str:
+        """A label that the prompt does not define, far from those it does."""
+        return f"{letter}{max((item.number for item in self.known(letter)), default=0) + 900}"
+
+    def subject(self) -> str:
+        """Return the subject of the object being generated: its own item unless that is a paper, else the
+        subject of the question."""
+        for item in self.focus:
+            if item.letter != "P":
+                return item.text
+        return self.prompt.subject
+
+    def quote(self) -> str:
+        item = self.item("P") or self.item(None)
+        text = item.text if item else self.prompt.idea
+        if item and item.more:
+            text = self.random.choice((text, *item.more))
+        return passage(text, self.random)
+
+    def name(self) -> str:
+        chosen = self._fresh(phrases(self.subject()) or ("unnamed",))
+        return chosen[0].upper() + chosen[1:]
+
+    def query(self, least: int) -> str:
+        """Key phrases of the subject, together at least `least` characters where it has as many."""
+        found = list(phrases(self.subject())) or ["prior work"]
+        self.random.shuffle(found)
+        chosen = found[:2]
+        for phrase in found[2:]:
+            if sum(map(len, chosen)) >= least:
+                break
+            chosen.append(phrase)
+        return self._fresh((" ".join(chosen),))
+
+    def statement(self, least: int) -> str:
+        """Sentences of the subject, together at least `least` characters where it has as many."""
+        subject = self.subject()
+        found = sentences(subject) or (passage(subject, self.random),)
+        chosen = self._fresh(found)
+        at = found.index(chosen) if chosen in found else 0
+        for sentence in found[at + 1 :]:
+            if len(chosen) >= least:
+                break
+            chosen += f" {sentence}"
+        return chosen
+
+    def question(self) -> str:
+        """One that speaks of two phrases of the opening of the text asked about, where a paper has its title."""
+        opening = self.prompt.subject.partition("\n\n")[0]
+        first, other = self._two_phrases(opening)
+        return self.random.choice(_QUESTIONS).format(one=first, other=other)
+
+    def plan(self, least: int) -> str:
+        """Steps of a method about phrases of the subject, together at least `least` characters."""
+        steps = list[str]()
+        while not steps or sum(map(len, steps)) < least:
+            first, other = self._two_phrases(self.subject())
+            steps.append(self.random.choice(_STEPS).format(n=len(steps) + 1, one=first, other=other))
+        return " ".join(steps)
+
+    def _two_phrases(self, text: str) -> tuple[str, str]:
+        found = phrases(text) or ("the outcome",)
+        return self.random.choice(found), self.random.choice(found)
+
+    def text(self, cites: bool, longest: int) -> str:
+        """One or two sentences out of the idea and the evidence; with labels where they are expected."""
+        for _ in range(3):
+            text = self._text(cites, longest)
+            if text not in self.taken:
+                break
+        self.taken.add(text)
+        return text
+
+    def _text(self, cites: bool, longest: int) -> str:
+        papers = [item for item in self.focus if item.letter == "P"] or self.prompt.items.get("P")
+        half = longest // 2 - 20
+        own = _clause(passage(self.subject(), self.random), half)
+        if not papers:
+            return f"{own}."
+        item = self.random.choice(papers)
+        other = _clause(passage(item.text, self.random), half)
+        who = "earlier work"
+        if cites:
+            who = f"[{self.unknown('P') if self.strikes('unknown_label') else item.label}]"
+        text = self.random.choice(_PATTERNS).format(own=own, other=other, who=who)
+        text = text[0].upper() + text[1:]
+        second = self.random.choice(papers)
+        if cites and second is not item and len(text) + 30 < longest and self.random.random() < 0.3:
+            text += f" See [{second.label}] too."
+        return text
+
+    def nasty(self, text: str, longest: int) -> str:
+        """The text with brackets, quotes and fences in it that a hasty parser trips over."""
+        return clip(text, longest - len(_NASTY)) + _NASTY
+
+    def _fresh(self, candidates: tuple[str, ...]) -> str:
+        """A candidate not given before in this answer, or one made different."""
+        start = self.random.randrange(len(candidates))
+        for offset in range(len(candidates)):
+            chosen = candidates[(start + offset) % len(candidates)] or "Unnamed"
+            if chosen.casefold() not in self.taken:
+                break
+        else:
+            chosen = f"{chosen.rstrip('.')}, variant {len(self.taken) + 1}"
+        self.taken.add(chosen.casefold())
+        return chosen
+
+
+def _clause(sentence: str, longest: int) -> str:
+    """A sentence without its heading and its full stop, to stand inside another."""
+    return clip(_HEADING.sub("", sentence), longest).rstrip(".,;: ")

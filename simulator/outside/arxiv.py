@@ -1,0 +1,111 @@
+"""arXiv's query API (`/api/query`): Atom, after its User's Manual and its own search service.
+
+Of its oddities: errors are feeds with one entry titled Error and status 200; one malformed id spoils a whole
+`id_list`; now and then a page is empty though it should not be (`empty_rate`); ids in entries carry a version;
+withdrawn papers are served like all others, and only their comment says so; throttling is plain text.
+"""
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from aiohttp import web
+from pydantic import Field
+
+from simulator.outside.arxiv_feeds import Feed, error_feed
+from simulator.outside.arxiv_queries import BadQuery, Searcher
+from simulator.outside.knobs import Knobs, Rate
+from simulator.outside.library import Entry, Library
+from simulator.outside.lookup import best_first
+from simulator.outside.twin import Twin, draws, retry_header
+
+__all__ = ["Arxiv", "ArxivKnobs"]
+
+_ID = re.compile(r"(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?")
+_SLICE, _MOST = 2000, 30_000
+
+
+class ArxivKnobs(Knobs):
+    empty_rate: Rate = Field(default=0.0)
+    """Share of pages that are empty though they should not be."""
+
+
+class _Asked(NamedTuple):
+    search_query: str
+    id_list: str
+    start: int
+    max_results: int
+
+
+class Arxiv(Twin):
+    name: ClassVar[str] = "arxiv"
+    prefix: ClassVar[str] = "arxiv"
+    knobs: ArxivKnobs = ArxivKnobs(per_second=1 / 3, concurrent=1)
+
+    def __init__(self, library: Library) -> None:
+        super().__init__(library)
+        self._searcher = Searcher(library)
+
+    def routes(self) -> Sequence[web.RouteDef]:
+        return [web.get("/api/query", self.query)]
+
+    def caller(self, request: web.Request) -> str:
+        return request.remote or ""
+
+    def too_many(self, retry_after: float | None) -> web.Response:
+        return web.Response(text="Rate exceeded.", status=429, headers=retry_header(retry_after))
+
+    def failure(self, status: int, message: str, retry_after: float | None = None) -> web.Response:
+        return _atom(error_feed(message), status)
+
+    async def query(self, request: web.Request) -> web.Response:
+        asked = _asked(request.query)
+        if isinstance(asked, str):
+            return self.failure(200, asked)
+        if asked.max_results > _MOST:
+            return self.failure(400, f"max_results must be <= {_MOST}")
+        try:
+            found = self._found(asked)
+        except BadQuery as error:
+            return self.failure(400, str(error))
+        page = found[asked.start : asked.start + min(asked.max_results, _SLICE)]
+        if page and draws(request).random() < self.knobs.empty_rate:
+            page = []
+        feed = Feed(asked.search_query, asked.id_list, asked.start, asked.max_results, len(found))
+        # On a thread: two hundred entries take a while, and other requests want their stamps in time.
+        return _atom(await asyncio.to_thread(feed.document, page, str(request.url.origin())), 200)
+
+    def _found(self, asked: _Asked) -> list[Entry]:
+        if asked.id_list:
+            named = [self.library.by_arxiv.get(_bare(name)) for name in asked.id_list.split(",")]
+            return [entry for entry in named if entry]
+        scores = self._searcher.scores(asked.search_query)
+        return [self.library.entries[number] for number in best_first(scores.astype(np.float32))]
+
+
+def _asked(given: Mapping[str, str]) -> _Asked | str:
+    """The parameters, or what is wrong with them."""
+    numbers = {}
+    for name, default in (("start", "0"), ("max_results", "10")):
+        text = given.get(name, default)
+        if not re.fullmatch(r"-?\d+", text):
+            return f"{name} must be an integer"
+        if int(text) < 0:
+            return f"{name} must be non-negative"
+        numbers[name] = int(text)
+    id_list = given.get("id_list", "")
+    for name in id_list.split(",") if id_list else ():
+        if not _ID.fullmatch(name):
+            return f"incorrect id format for {name}"
+    return _Asked(given.get("search_query", ""), id_list, **numbers)
+
+
+def _bare(name: str) -> str:
+    match = _ID.fullmatch(name)
+    return match[1] if match else ""
+
+
+def _atom(body: bytes, status: int) -> web.Response:
+    return web.Response(body=body, status=status, content_type="application/atom+xml", charset="utf-8")

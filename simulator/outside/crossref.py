@@ -1,0 +1,188 @@
+"""Crossref's REST API: `/works` and `/works/DOI`.
+
+After its documentation and recorded answers. Those who leave an e-mail address are in the polite pool; single
+records and lists have limits of their own in each pool. No query language in `query.bibliographic`: any word counts.
+"""
+
+import datetime as dt
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
+
+from aiohttp import web
+
+from simulator.outside.crossref_works import FIELDS, Deposit, deposits, first_day, kind_of, record
+from simulator.outside.knobs import Knobs
+from simulator.outside.library import Library
+from simulator.outside.twin import Twin, retry_header
+
+__all__ = ["Crossref"]
+
+_PARAMS = """
+    query.bibliographic filter rows select mailto
+"""
+_FILTERS = "doi type from-pub-date until-pub-date"
+_MOST_ROWS = 1000
+
+_SHARES = {"polite-array": 3 / 3, "polite-single": 10 / 3, "public-array": 1 / 3, "public-single": 5 / 3}
+"""Rate limits as shares of the knob `per_second`, which is the limit of lists in the polite pool."""
+
+_Test = Callable[[Deposit], bool]
+
+
+class _Invalid(Exception):
+    """Problems as (type, value, message)."""
+
+    def __init__(self, kind: str, value: str, message: str) -> None:
+        super().__init__(kind, value, message)
+        self.problem = {"type": kind, "value": value, "message": message}
+
+
+class Crossref(Twin):
+    name: ClassVar[str] = "crossref"
+    prefix: ClassVar[str] = "crossref"
+    knobs = Knobs(per_second=3.0, concurrent=3)
+
+    def __init__(self, library: Library) -> None:
+        super().__init__(library)
+        self._deposits = {deposit.doi: deposit for deposit in deposits(library)}
+
+    def routes(self) -> Sequence[web.RouteDef]:
+        return [
+            web.get("/{version:(?:v1/)?}works", self.works),
+            web.get("/{version:(?:v1/)?}works/{doi:.+}", self.work),
+        ]
+
+    def caller(self, request: web.Request) -> str:
+        return f"{_pool(request)}:{_mailto(request)}"
+
+    def allowed(self, request: web.Request) -> Knobs:
+        pool, rate, concurrent = _pool(request), self.knobs.per_second, self.knobs.concurrent
+        public = concurrent is not None and pool.startswith("public")
+        return self.knobs.model_copy(
+            update={"per_second": rate and rate * _SHARES[pool], "concurrent": 1 if public else concurrent}
+        )
+
+    def marks(self, request: web.Request, spent: int) -> Mapping[str, str]:
+        allowed = self.allowed(request)
+        if allowed.per_second is None or allowed.concurrent is None:
+            return {"x-api-pool": _pool(request)}
+        return {
+            "x-api-pool": _pool(request),
+            "x-rate-limit-limit": str(round(allowed.per_second)),
+            "x-rate-limit-interval": "1s",
+            "x-concurrency-limit": str(allowed.concurrent),
+        }
+
+    def too_many(self, retry_after: float | None) -> web.Response:
+        page = (
+            "<html><body><h1>429 Too Many Requests</h1>\n"
+            "You have sent too many requests in a given amount of time.\n</body></html>\n"
+        )
+        return web.Response(text=page, status=429, content_type="text/html", headers=retry_header(retry_after))
+
+    def failure(self, status: int, message: str, retry_after: float | None = None) -> web.Response:
+        return web.Response(text=message, status=status, content_type="text/plain", headers=retry_header(retry_after))
+
+    async def work(self, request: web.Request) -> web.Response:
+        deposit = self._deposits.get(request.match_info["doi"].lower())
+        if deposit is None:
+            return self.failure(404, "Resource not found.")
+        body = {"status": "ok", "message-type": "work", "message-version": "1.0.0"}
+        return web.json_response(body | {"message": record(self.library, deposit)})
+
+    async def works(self, request: web.Request) -> web.Response:
+        try:
+            return self._list(request)
+        except _Invalid as invalid:
+            body = {"status": "failed", "message-type": "validation-failure", "message": [invalid.problem]}
+            return web.json_response(body, status=400)
+
+    def _list(self, request: web.Request) -> web.Response:
+        for name in request.query:
+            if name not in _PARAMS.split():
+                raise _Invalid("parameter-not-allowed", name, "This route does not support " + name)
+        fields = _fields(request)
+        rows = _whole(request, "rows", 20, _MOST_ROWS)
+        query = request.query.get("query.bibliographic")
+        found = self._found(query, _tests(request.query.get("filter", "")))
+        items = [record(self.library, item, 30.0 / (1 + rank)) for rank, item in enumerate(found[:rows])]
+        message: dict[str, object] = {
+            "facets": {},
+            "total-results": len(found),
+            "items": [{name: value for name, value in item.items() if not fields or name in fields} for item in items],
+            "items-per-page": rows,
+            "query": {"start-index": 0, "search-terms": query},
+        }
+        body = {"status": "ok", "message-type": "work-list", "message-version": "1.0.0"}
+        return web.json_response(body | {"message": message})
+
+    def _found(self, query: str | None, tests: Sequence[_Test]) -> list[Deposit]:
+        known = list(self._deposits.values())
+        if query is not None:
+            known = [self._deposits[item.doi] for item in self.library.search(query) if item.doi]
+        return [item for item in known if all(test(item) for test in tests)]
+
+
+def _mailto(request: web.Request) -> str:
+    agent = request.headers.get("User-Agent", "")
+    return request.query.get("mailto") or (agent.partition("mailto:")[2].rstrip(")") if "mailto:" in agent else "")
+
+
+def _pool(request: web.Request) -> str:
+    many = request.path.rstrip("/").endswith("/works")
+    return f"{'polite' if _mailto(request) else 'public'}-{'array' if many else 'single'}"
+
+
+def _fields(request: web.Request) -> tuple[str, ...]:
+    fields = tuple(name for name in request.query.get("select", "").split(",") if name)
+    for name in fields:
+        if name not in FIELDS.split():
+            valid = ", ".join(FIELDS.split())
+            raise _Invalid(
+                "select-not-available",
+                name,
+                f"Select {name} specified but there is no such select for this route. Valid selects are: {valid}",
+            )
+    return fields
+
+
+def _whole(request: web.Request, name: str, default: int, most: int) -> int:
+    text = request.query.get(name, str(default))
+    if not text.isdecimal() or int(text) > most:
+        message = f"Integer specified as {text} but must be a positive integer less than or equal to {most}."
+        raise _Invalid("integer-not-valid", text, message)
+    return int(text)
+
+
+def _tests(text: str) -> list[_Test]:
+    """Return the tests of a filter: values of the same name are alternatives, different names must all hold."""
+    values: dict[str, list[str]] = {}
+    for part in text.split(",") if text else ():
+        name, _, value = part.partition(":")
+        if name not in _FILTERS.split():
+            message = f"Filter {name} specified but there is no such filter for this route."
+            raise _Invalid("filter-not-available", name, f"{message} Valid filters for this route are: {_FILTERS}")
+        values.setdefault(name, []).append(value)
+    return [_test(name, alternatives) for name, alternatives in values.items()]
+
+
+def _test(name: str, values: list[str]) -> _Test:
+    match name:
+        case "doi":
+            dois = {value.lower() for value in values}
+            return lambda item: item.doi in dois
+        case "type":
+            return lambda item: kind_of(item) in values
+        case _:
+            day, first = _day(values[0]), name.startswith("from")
+            return lambda item: (found := first_day(item)) is not None and (found >= day if first else found <= day)
+
+
+def _day(text: str) -> dt.date:
+    """`2020`, `2020-05` and `2020-05-17`."""
+    try:
+        year, month, day = (*(int(part) for part in text.split("-")), 1, 1)[:3]
+        return dt.date(year, month, day)
+    except ValueError:
+        message = f"Date specified as {text} but must be of the form: yyyy or yyyy-MM or yyyy-MM-dd"
+        raise _Invalid("date-not-valid", text, message) from None

@@ -1,0 +1,58 @@
+"""Hosts of PDFs: free copies of the simulated papers wherever a repository would keep them, and hostile files."""
+
+import asyncio
+from collections.abc import Sequence
+
+from aiohttp import web
+
+from simulator.outside.library import Entry
+from simulator.outside.pdfs import HOSTILE, hostile_pdf, paper_pdf
+from simulator.outside.twin import Twin
+
+__all__ = ["Files"]
+
+
+class Files(Twin):
+    """`/pdf/ID.pdf` is where other services say that a copy lies; the rest are repositories, by their own ids."""
+
+    name = "files"
+    prefix = "files"
+
+    def routes(self) -> Sequence[web.RouteDef]:
+        return [
+            web.get("/pdf/{id}.pdf", self.copy),
+            web.get("/arxiv/{id:.+}", self.arxiv),
+            web.get("/acl/{id}.pdf", self.acl),
+            web.get("/hostile/{kind}.pdf", self.hostile),
+        ]
+
+    async def copy(self, request: web.Request) -> web.Response:
+        entry = self.library.by_id.get(request.match_info["id"])
+        return self._served(entry if entry is not None and (entry.free_pdf or entry.arxiv) else None)
+
+    async def arxiv(self, request: web.Request) -> web.Response:
+        """The newest version, or the one that the id ends in."""
+        name, _, version = request.match_info["id"].removesuffix(".pdf").partition("v")
+        entry = self.library.by_arxiv.get(name)
+        if entry is None or not version:
+            return self._served(entry)
+        known = version.isdecimal() and 1 <= int(version) <= entry.versions
+        return self._served(entry if known else None, int(version) if known else None)
+
+    async def acl(self, request: web.Request) -> web.Response:
+        return self._served(self.library.by_acl.get(request.match_info["id"]))
+
+    async def hostile(self, request: web.Request) -> web.Response:
+        kind = request.match_info["kind"]
+        if kind not in HOSTILE:
+            return self.failure(404, f"No such file; there are {', '.join(HOSTILE)}.")
+        body = await asyncio.to_thread(hostile_pdf, kind)
+        return web.Response(body=body, content_type="application/pdf")
+
+    def _served(self, entry: Entry | None, version: int | None = None) -> web.Response:
+        if entry is None:
+            return web.Response(
+                text="<html><body><h1>404 Not Found</h1></body></html>", status=404, content_type="text/html"
+            )
+        body = paper_pdf(entry, self.library.references(entry), version)
+        return web.Response(body=body, content_type="application/pdf")

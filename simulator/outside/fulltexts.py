@@ -1,0 +1,84 @@
+"""Text of a simulated paper: sections made of its abstract and of sentences about the papers it cites."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from simulator.outside.library import Entry
+
+__all__ = ["Mention", "Part", "parts"]
+
+_MENTIONS = 6
+"""Number of papers mentioned in the related work; some more appear in the introduction."""
+
+
+class Mention(NamedTuple):
+    """Where a part names another paper: a slice of its text."""
+
+    start: int
+    end: int
+    cited: Entry
+
+
+class Part(NamedTuple):
+    title: str
+    text: str
+    sentences: tuple[tuple[int, int], ...]
+    mentions: tuple[Mention, ...]
+
+
+class _Writer:
+    def __init__(self) -> None:
+        self.text = ""
+        self.sentences: list[tuple[int, int]] = []
+        self.mentions: list[Mention] = []
+
+    def say(self, sentence: str, cited: Entry | None = None) -> None:
+        """`{}` in the sentence is where the citation goes."""
+        start = len(self.text) + bool(self.text)
+        said = sentence
+        if cited is not None:
+            mark = _mark(cited)
+            place = start + sentence.index("{}")
+            said = sentence.replace("{}", mark, 1)
+            self.mentions.append(Mention(place, place + len(mark), cited))
+        self.text = f"{self.text} {said}" if self.text else said
+        self.sentences.append((start, len(self.text)))
+
+    def part(self, title: str) -> Part:
+        return Part(title, self.text, tuple(self.sentences), tuple(self.mentions))
+
+
+def parts(entry: Entry, cited: Sequence[Entry], version: int | None = None) -> list[Part]:
+    """Introduction, related work, method, experiments and conclusion; `cited` in the order of its references. Earlier
+    versions than the newest say which they are."""
+    told = [f"{sentence.rstrip('. ')}." for sentence in entry.record.abstract.split(". ") if sentence.strip()]
+    told = told or [f"This paper is about {entry.record.title}."]
+    opening, middle, close = told[:2], told[2:-1] or told[-1:], told[-1:]
+    introduction, related, method, experiments, conclusion = (_Writer() for _ in range(5))
+    for sentence in opening:
+        introduction.say(sentence)
+    for item in cited[:2]:
+        introduction.say("Our starting point is what {} showed.", item)
+    for item in cited[2 : 2 + _MENTIONS]:
+        related.say(f"Closely related is work on {item.record.title.lower()} {{}}.", item)
+    if not related.text:
+        related.say("To our knowledge nobody has asked this question before.")
+    for sentence in middle:
+        method.say(sentence)
+    if cited:
+        method.say("The training schedule is the one of {}.", cited[-1])
+    for sentence in middle:
+        experiments.say(f"The experiments bear this out: {sentence[:1].lower()}{sentence[1:]}")
+    for sentence in close:
+        conclusion.say(sentence)
+    if version is not None and version < entry.versions:
+        conclusion.say(f"Version {version} of this manuscript leaves open what later ones answer.")
+    written = (introduction, related, method, experiments, conclusion)
+    titles = ("Introduction", "Related Work", "Method", "Experiments", "Conclusion")
+    return [writer.part(title) for writer, title in zip(written, titles, strict=True)]
+
+
+def _mark(entry: Entry) -> str:
+    names = [author.split()[-1] for author in entry.record.authors if author.split()] or ["Anonymous"]
+    others = " et al." if len(names) > 2 else f" and {names[1]}" if len(names) == 2 else ""
+    return f"({names[0]}{others}, {entry.record.year or 'n.d.'})"

@@ -1,0 +1,213 @@
+"""GitHub: repository search, commits, trees and blobs of its REST API, and git itself over smart HTTP.
+
+Behind it lie real git repositories (`repositories.py`), so that API and git tell the same.
+"""
+
+import asyncio
+import base64
+import datetime as dt
+import os
+import re
+import subprocess
+from collections.abc import Sequence
+from typing import Any
+from zlib import crc32
+
+from aiohttp import web
+
+from simulator.outside.knobs import Knobs
+from simulator.outside.library import Library
+from simulator.outside.repositories import Repositories, Stored
+from simulator.outside.twin import Twin, retry_header
+
+__all__ = ["GitHub"]
+
+_DOCS = "https://docs.github.com/rest"
+_MOST_RESULTS = 1_000
+_MOST_QUERY = 256
+_QUALIFIER = re.compile(r"(\w+):(\S+)")
+_OPERATOR = re.compile(r"\b(?:AND|OR|NOT)\b")
+
+
+class GitHub(Twin):
+    name = "github"
+    prefix = "github"
+    knobs = Knobs(per_second=0.5, burst=30)
+
+    def __init__(self, library: Library) -> None:
+        super().__init__(library)
+        self._repositories = Repositories(library)
+
+    def routes(self) -> Sequence[web.RouteDef]:
+        repository = "/repos/{owner}/{name}"
+        return [
+            web.get("/search/repositories", self.search),
+            web.get(f"{repository}/commits", self.commits),
+            web.get(f"{repository}/git/trees/{{sha}}", self.tree),
+            web.get(f"{repository}/git/blobs/{{sha}}", self.blob),
+            web.get("/git/{owner}/{name}.git/info/refs", self.git),
+            web.post("/git/{owner}/{name}.git/git-upload-pack", self.git),
+            web.get("/moved/{tail:.+}", self.moved),
+        ]
+
+    def caller(self, request: web.Request) -> str:
+        return request.headers.get("Authorization", "")
+
+    def refusal(self, request: web.Request, knobs: Knobs) -> web.Response | None:
+        given = request.headers.get("Authorization", "")
+        if knobs.api_key is not None and given and given != f"Bearer {knobs.api_key}":
+            return self.failure(401, "Bad credentials")
+        return None
+
+    def too_many(self, retry_after: float | None) -> web.Response:
+        message = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
+        return self.failure(403, message, retry_after)
+
+    def failure(self, status: int, message: str, retry_after: float | None = None) -> web.Response:
+        body = {"message": message, "documentation_url": _DOCS, "status": str(status)}
+        return web.json_response(body, status=status, headers=retry_header(retry_after))
+
+    async def search(self, request: web.Request) -> web.Response:
+        query = request.query.get("q", "")
+        words = _QUALIFIER.sub("", query)
+        if not query.strip() or len(words) > _MOST_QUERY or len(_OPERATOR.findall(words)) > 5:
+            return self.failure(422, "Validation Failed")
+        try:
+            wanted = [(name, *_range(value)) for name, value in _QUALIFIER.findall(query) if name != "in"]
+        except ValueError:
+            return self.failure(422, "Validation Failed")
+        size, page = int(request.query.get("per_page", "30")), int(request.query.get("page", "1"))
+        known = self._repositories.of_paper
+        found = [known[entry.number] for entry in self.library.search(words)]
+        found = [item for item in found if all(_fits(item, *bounds) for bounds in wanted)][:_MOST_RESULTS]
+        items = [_item(item) for item in found[(page - 1) * size : page * size]]
+        return web.json_response({"total_count": len(found), "incomplete_results": False, "items": items})
+
+    async def commits(self, request: web.Request) -> web.Response:
+        stored = self._stored(request)
+        if stored is None:
+            return self.failure(404, "Not Found")
+        until = request.query.get("until", "")
+        limit = [f"--until={until}"] if until else []
+        form = "--format=%H %T %cI"
+        try:
+            log = await asyncio.to_thread(self._repositories.git, stored, "log", "master", *limit, "-n", "1", form)
+        except subprocess.CalledProcessError:
+            return self.failure(409, "Git Repository is empty.")
+        return web.json_response([_commit(*line.split(" ")) for line in log.decode().splitlines()])
+
+    async def tree(self, request: web.Request) -> web.Response:
+        stored = self._stored(request)
+        arguments = ("ls-tree", "-r", "-t", "-z", "-l", request.match_info["sha"])
+        try:
+            listed = await asyncio.to_thread(self._repositories.git, stored, *arguments) if stored else None
+        except subprocess.CalledProcessError:
+            listed = None
+        if listed is None:
+            return self.failure(404, "Not Found")
+        entries = [_tree_entry(line.decode()) for line in listed.split(b"\0") if line]
+        return web.json_response({"sha": request.match_info["sha"], "tree": entries, "truncated": False})
+
+    async def blob(self, request: web.Request) -> web.Response:
+        stored, sha = self._stored(request), request.match_info["sha"]
+        try:
+            body = await asyncio.to_thread(self._repositories.git, stored, "cat-file", "blob", sha) if stored else None
+        except subprocess.CalledProcessError:
+            body = None
+        if body is None:
+            return self.failure(404, "Not Found")
+        content = base64.encodebytes(body).decode()
+        return web.json_response({"sha": sha, "size": len(body), "encoding": "base64", "content": content})
+
+    async def git(self, request: web.Request) -> web.Response:
+        """git's own CGI program."""
+        stored = self._stored(request)
+        if stored is None:
+            return web.Response(status=404, text="Repository not found.")
+        await asyncio.to_thread(self._repositories.folder, stored)
+        inside = request.path.split(".git/", 1)[1]
+        environment = {
+            "PATH": os.environ["PATH"],
+            "GIT_PROJECT_ROOT": str(self._repositories.root),
+            "GIT_HTTP_EXPORT_ALL": "1",
+            "PATH_INFO": f"/{stored.name}.git/{inside}",
+            "REQUEST_METHOD": request.method,
+            "QUERY_STRING": request.query_string,
+            "CONTENT_TYPE": request.headers.get("Content-Type", ""),
+            "HTTP_CONTENT_ENCODING": request.headers.get("Content-Encoding", ""),
+            "GIT_PROTOCOL": request.headers.get("Git-Protocol", ""),
+        }
+        process = await asyncio.create_subprocess_exec(
+            "git", "http-backend", env=environment, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+        )
+        answer, _ = await process.communicate(await request.read())
+        head, _, body = answer.partition(b"\r\n\r\n")
+        headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n") if ": " in line)
+        status = int(headers.pop("Status", "200").split()[0])
+        return web.Response(status=status, headers=headers, body=body)
+
+    async def moved(self, request: web.Request) -> web.Response:
+        """A host that sends git elsewhere."""
+        return web.Response(
+            status=301, headers={"Location": f"/github/git/{request.match_info['tail']}?{request.query_string}"}
+        )
+
+    def _stored(self, request: web.Request) -> Stored | None:
+        name = f"{request.match_info['owner']}/{request.match_info['name']}"
+        return self._repositories.by_name.get(name.lower())
+
+
+def _item(stored: Stored) -> dict[str, Any]:
+    owner, name = stored.name.split("/")
+    record = stored.entry.record if stored.entry else None
+    return {
+        "id": crc32(stored.name.encode()),
+        "name": name,
+        "full_name": stored.name,
+        "private": False,
+        "owner": {"login": owner, "type": "Organization"},
+        "html_url": f"https://github.com/{stored.name}",
+        "description": f"Code of: {record.title}" if record else None,
+        "fork": False,
+        "created_at": f"{stored.created}T10:00:00Z",
+        "updated_at": f"{stored.pushed}T12:00:00Z",
+        "pushed_at": f"{stored.pushed}T12:00:00Z",
+        "stargazers_count": record.citation_count if record else 0,
+        "language": "Python",
+        "topics": [re.sub(r"[^a-z0-9]+", "-", word.lower()) for word in record.keywords] if record else [],
+        "archived": False,
+        "default_branch": "master",
+        "score": 1.0,
+    }
+
+
+def _commit(sha: str, tree: str, moment: str) -> dict[str, Any]:
+    who = {"name": "Lab", "email": "lab@example.org", "date": moment.replace("+00:00", "Z")}
+    return {"sha": sha, "commit": {"author": who, "committer": who, "message": "News", "tree": {"sha": tree}}}
+
+
+def _tree_entry(line: str) -> dict[str, Any]:
+    facts, path = line.split("\t", 1)
+    mode, kind, sha, size = facts.split()
+    entry: dict[str, Any] = {"path": path, "mode": mode, "type": kind, "sha": sha}
+    return entry | ({"size": int(size)} if size != "-" else {})
+
+
+def _range(value: str) -> tuple[str, str]:
+    """Both ends included, empty where open: `A..B`, `>=A`, `<=B`. Raises ValueError for no date or number."""
+    low, dots, high = value.partition("..")
+    if not dots:
+        low, high = (value[2:], "") if value[:2] == ">=" else ("", value[2:]) if value[:2] == "<=" else (value, value)
+    ends = ["" if end == "*" else end for end in (low, high)]
+    for end in ends:
+        if end and not end.isdecimal():
+            dt.date.fromisoformat(end)
+    return ends[0], ends[1]
+
+
+def _fits(stored: Stored, name: str, low: str, high: str) -> bool:
+    if name == "stars":
+        stars = stored.entry.record.citation_count if stored.entry else 0
+        return int(low or 0) <= stars <= int(high or 10**9)
+    day = {"created": stored.created, "pushed": stored.pushed}.get(name)
+    return day is None or (low or "0") <= day.isoformat() <= (high or "9999")

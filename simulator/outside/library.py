@@ -1,0 +1,168 @@
+"""The papers that every simulated service knows, under the names that each of them gives.
+
+Everything is decided by the records themselves, so a test that reads the same file knows what the services know.
+"""
+
+import datetime as dt
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from simulator.outside.citing import references
+from simulator.outside.lookup import Lookup
+from simulator.outside.records import NoticeKind, Record
+
+__all__ = ["Entry", "Library", "Notice"]
+
+_ACL_VENUES = frozenset({"ACL", "EMNLP", "NAACL", "COLING"})
+_FIRST_ARXIV = dt.date(2007, 4, 1)
+"""Ids of the form YYMM.NNNN(N) begin here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A retraction, withdrawal or expression of concern."""
+
+    kind: NoticeKind
+    doi: str
+    date: dt.date
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    number: int
+    """Its place in the library."""
+    record: Record
+    s2: str
+    """40 hex digits."""
+    corpus_id: int
+    openalex: str
+    """`W…`"""
+    doi: str
+    """Lower case; empty for a fifth of the papers."""
+    arxiv: str
+    """Without version; empty for a third of the papers."""
+    arxiv_date: dt.date | None
+    """Submission of the first version: up to half a year before publication."""
+    acl: str
+    versions: int
+    """Number of arXiv versions."""
+    free_pdf: bool
+    """Whether some service knows a free copy besides arXiv's."""
+    notice: Notice | None
+
+    @property
+    def date(self) -> dt.date | None:
+        """Date of publication; the end of the year if the record has only the year."""
+        if self.record.publication_date or self.record.year is None:
+            return self.record.publication_date
+        return dt.date(self.record.year, 12, 31)
+
+    @property
+    def day_known(self) -> bool:
+        """Most services know the day for most papers, and the year alone for the others."""
+        return self.record.publication_date is not None and self.corpus_id % 100 >= 15
+
+    @property
+    def pdf_path(self) -> str:
+        """Path of the free copy on the simulator itself."""
+        return f"/files/pdf/{self.record.id}.pdf"
+
+
+class Library:
+    def __init__(self, records: Iterable[Record]) -> None:
+        taken: set[str] = set()
+        self.entries: tuple[Entry, ...] = tuple(_entry(number, record, taken) for number, record in enumerate(records))
+        self.by_id = {entry.record.id: entry for entry in self.entries}
+        self.by_s2 = {entry.s2: entry for entry in self.entries}
+        self.by_corpus_id = {entry.corpus_id: entry for entry in self.entries}
+        self.by_openalex = {entry.openalex: entry for entry in self.entries}
+        self.by_doi = {entry.doi: entry for entry in self.entries if entry.doi}
+        self.by_arxiv = {entry.arxiv: entry for entry in self.entries if entry.arxiv}
+        self.by_acl = {entry.acl: entry for entry in self.entries if entry.acl}
+        self.lookup = Lookup([(entry.record.title, entry.record.abstract) for entry in self.entries])
+        self._references = references([(entry.date, entry.record.title) for entry in self.entries])
+        self._citations: list[list[int]] = [[] for _ in self.entries]
+        for number, cited in enumerate(self._references):
+            for item in cited:
+                self._citations[item].append(number)
+
+    def references(self, entry: Entry) -> list[Entry]:
+        """Return the papers that it cites, all published before it."""
+        return [self.entries[number] for number in self._references[entry.number]]
+
+    def citations(self, entry: Entry) -> list[Entry]:
+        """Return the papers that cite it, newest first."""
+        found = [self.entries[number] for number in self._citations[entry.number]]
+        return sorted(found, key=lambda item: (item.date or dt.date.min, item.number), reverse=True)
+
+    def search(self, query: str) -> list[Entry]:
+        """All that share a telling word with the query, best first."""
+        return [self.entries[number] for number in self.lookup.ranked(query)]
+
+    def like(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Papers like all of the given ones together, best first, these excluded."""
+        given = {entry.number for entry in entries}
+        query = " ".join(f"{entry.record.title} {' '.join(entry.record.keywords)}" for entry in entries)
+        return [entry for entry in self.search(query) if entry.number not in given]
+
+
+def _entry(number: int, record: Record, taken: set[str]) -> Entry:
+    digest = blake2b(record.id.encode(), digest_size=32).digest()
+    lots, name = digest[20:], digest[:20].hex()
+    date = record.publication_date
+    arxiv_date = date - dt.timedelta(days=lots[0] * 180 // 255) if date and lots[1] >= 85 else None
+    arxiv = "" if arxiv_date is None or arxiv_date < _FIRST_ARXIV else _arxiv_id(arxiv_date, lots, taken)
+    venue = record.venue.split(" ")[0]
+    acl = _free(lambda turn: f"{record.year}.{venue.lower()}-main.{(int.from_bytes(lots[2:4]) + turn) % 99_999}", taken)
+    return Entry(
+        number=number,
+        record=record,
+        s2=name,
+        corpus_id=_corpus_id(digest, taken),
+        openalex=_free(lambda turn: f"W{4_000_000_000 + (int.from_bytes(lots[4:8]) + turn) % 400_000_000}", taken),
+        doi=f"10.{5000 + lots[8]}/sim.{name[:12]}" if lots[9] >= 51 else "",
+        arxiv=arxiv,
+        arxiv_date=arxiv_date if arxiv else None,
+        acl=acl if venue in _ACL_VENUES and record.year and record.year >= 2020 else "",
+        versions=1 + lots[10] % 3,
+        free_pdf=lots[11] >= 102,
+        notice=_notice(record, digest, bool(arxiv)),
+    )
+
+
+def _arxiv_id(date: dt.date, lots: bytes, taken: set[str]) -> str:
+    """Four digits before 2015, five since."""
+    width = 5 if date.year >= 2015 else 4
+    start = int.from_bytes(lots[2:6])
+    return _free(lambda turn: f"{date:%y%m}.{(start + turn) % 10**width:0{width}}", taken)
+
+
+def _corpus_id(digest: bytes, taken: set[str]) -> int:
+    return int(_free(lambda turn: str(1_000_000 + (int.from_bytes(digest[4:8]) + turn) % 280_000_000), taken))
+
+
+def _free(name: Callable[[int], str], taken: set[str]) -> str:
+    """The first of the names that nobody has yet."""
+    turn = 0
+    while name(turn) in taken:
+        turn += 1
+    taken.add(name(turn))
+    return name(turn)
+
+
+def _notice(record: Record, digest: bytes, on_arxiv: bool) -> Notice | None:
+    kind = record.notice or _drawn_notice(int.from_bytes(digest[12:16]) % 1000, on_arxiv)
+    if kind is None or record.publication_date is None:
+        return None
+    date = record.publication_date + dt.timedelta(days=90 + digest[16])
+    return Notice(kind, f"10.{5000 + digest[28]}/sim.notice.{digest[:4].hex()}", date)
+
+
+def _drawn_notice(lot: int, on_arxiv: bool) -> NoticeKind | None:
+    """`lot` is 0 to 999."""
+    if lot >= 10:
+        return None
+    if lot >= 7:
+        return "concern"
+    return "withdrawn" if on_arxiv and lot >= 4 else "retracted"

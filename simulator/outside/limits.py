@@ -1,0 +1,48 @@
+"""Limits that a service grants each caller, by the service's own clock."""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from simulator.outside.knobs import Knobs
+
+__all__ = ["Allowance", "Refused"]
+
+_DAY = 86_400.0
+
+
+class Refused(NamedTuple):
+    """A request over a limit."""
+
+    wait: float
+    """Seconds after which it would have been taken."""
+
+
+@dataclass
+class Allowance:
+    """One caller's. A request over the limit uses nothing up, unless it is answered all the same."""
+
+    due: float = -math.inf
+    """When the next request is due at the steady rate (the generic cell rate algorithm)."""
+    spent: int = 0
+    in_flight: int = 0
+
+    def take(self, knobs: Knobs, now: float, cost: int) -> Refused | None:
+        refused = self._refusal(knobs, now, cost)
+        if refused is None or not knobs.enforce:
+            self.spent += cost
+            if knobs.per_second is not None:
+                reached = now if refused else max(now, self.due)
+                self.due = reached + 1 / knobs.per_second
+        return refused
+
+    def _refusal(self, knobs: Knobs, now: float, cost: int) -> Refused | None:
+        if knobs.per_day is not None and self.spent + cost > knobs.per_day:
+            return Refused(_DAY)
+        if knobs.concurrent is not None and self.in_flight >= knobs.concurrent:
+            return Refused(1.0)
+        if knobs.per_second is not None:
+            early = self.due - (knobs.burst - 1) / knobs.per_second - now
+            if early > knobs.grace:
+                return Refused(early)
+        return None

@@ -1,0 +1,60 @@
+"""Quick word search over titles and beginnings of abstracts: good enough to answer, not to measure quality with."""
+
+import re
+from collections.abc import Sequence
+
+import bm25s
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Lookup", "best_first", "words"]
+
+_BEGINNING = 400
+"""Characters of an abstract that count: tokenising is most of the simulator's start."""
+_WORD = re.compile(r"[^\W_]{2,}")
+_STOPWORDS = """
+    an and are as at be by can for from has have how in into is it its of on or our over than that the their them then
+    there these this those to under up via was we were what when where which while who whose why will with within
+    without would you your"""
+_STOPWORD = frozenset(_STOPWORDS.split())
+_NO_WORD = ""
+"""Stands in papers without words; BM25 cannot do with none at all. No query holds it."""
+
+
+class Lookup:
+    def __init__(self, texts: Sequence[tuple[str, str]]) -> None:
+        """Build the index of titles and abstracts."""
+        vocabulary: dict[str, int] = {_NO_WORD: 0}
+        documents = [
+            [vocabulary.setdefault(word, len(vocabulary)) for word in words(f"{title} {abstract[:_BEGINNING]}")] or [0]
+            for title, abstract in texts
+        ]
+        self._bm25 = bm25s.BM25() if documents else None
+        if self._bm25 is not None:
+            self._bm25.index((documents, vocabulary), show_progress=False)
+        self._vocabulary = vocabulary
+        self._size = len(texts)
+
+    def scores(self, query: str) -> NDArray[np.float32]:
+        """Return the scores of all texts, in order; above 0 if a text shares a word with the query."""
+        known = [self._vocabulary[word] for word in words(query) if word in self._vocabulary]
+        if not known or self._bm25 is None:
+            return np.zeros(self._size, np.float32)
+        scores: NDArray[np.float32] = self._bm25.get_scores_from_ids(known)
+        return scores
+
+    def ranked(self, query: str) -> list[int]:
+        """Numbers of all texts that share a word with the query, best first."""
+        return best_first(self.scores(query))
+
+
+def best_first(scores: NDArray[np.float32]) -> list[int]:
+    """Numbers of the scores above 0; equal ones in order."""
+    numbers = np.flatnonzero(scores > 0)
+    ordered: list[int] = numbers[np.lexsort((numbers, -scores[numbers]))].tolist()
+    return ordered
+
+
+def words(text: str) -> list[str]:
+    """Lower case, without the most common English ones, in order."""
+    return [word for word in _WORD.findall(text.lower()) if word not in _STOPWORD]

@@ -1,0 +1,104 @@
+"""Semantics of OpenAlex's `search` and `filter`."""
+
+import datetime as dt
+import re
+from collections.abc import Callable, Sequence
+
+from simulator.outside.library import Entry, Library
+from simulator.outside.lookup import words
+from simulator.outside.openalex_works import known_as, publication_date
+
+__all__ = ["Condition", "QueryRefused", "conditions", "searched"]
+
+Condition = Callable[[Entry], bool]
+
+_MOST_VALUES = 100
+_FIELDS = """
+    openalex doi pmid cites from_publication_date to_publication_date
+"""
+
+
+class QueryRefused(Exception):
+    """Raised if a query is refused, with OpenAlex's wording."""
+
+
+def searched(query: str) -> Condition:
+    """All words must occur in title or abstract, stemmed and without stop words; of the operators, OR is known."""
+    for sign in ("!", "|"):
+        if any(word.startswith("!") for word in query.split()) if sign == "!" else sign in query:
+            raise QueryRefused(f"The search parameter does not support the {sign} operator. Problem value: {query}")
+    if "*" in query or "?" in query:
+        raise QueryRefused(
+            "Wildcards (* or ?) require exact (no-stem) search. The default search is stemmed, so the literal text "
+            "before the wildcard is removed when the work is indexed and the search returns wrong results. Use the "
+            f"search.exact= parameter instead (or the default.search.exact filter), e.g. search.exact={query}."
+        )
+    alternatives = [[_stem(word) for word in words(part)] for part in query.split(" OR ")]
+
+    def holds(entry: Entry) -> bool:
+        text = f"{entry.record.title} {entry.record.abstract}"
+        return any(all(stem.search(text) for stem in stems) for stems in alternatives)
+
+    return holds
+
+
+def conditions(library: Library, text: str) -> list[Condition]:
+    """Return the conditions of a filter: conditions are separated by commas, values by bars, `!` negates them."""
+    found = list[Condition]()
+    for part in text.split(",") if text else ():
+        field, colon, value = part.partition(":")
+        if not colon:
+            raise QueryRefused(f"Invalid query parameter in {part}.")
+        if field not in _FIELDS.split():
+            valid = ", ".join(_FIELDS.split())
+            raise QueryRefused(
+                f"{field} is not a valid field. Valid fields are underscore or hyphenated versions of: {valid}"
+            )
+        found.append(_condition(library, field, value))
+    return found
+
+
+def _condition(library: Library, field: str, value: str) -> Condition:
+    values = value.removeprefix("!").split("|")
+    if len(values) > _MOST_VALUES:
+        raise QueryRefused(
+            f"Maximum number of values exceeded for {field}. Decrease values to {_MOST_VALUES} or below, or consider "
+            "downloading the full dataset at https://docs.openalex.org/download-snapshot"
+        )
+    if any(item.startswith("!") for item in values):
+        raise QueryRefused(
+            "The ! operator can only be used at the beginning of an OR query, like /works?filter=concepts.id:"
+            "!C144133560|C15744967, meaning NOT (C144133560 or C15744967). Problem value: " + value
+        )
+    matching = _matching(library, field, values)
+    return (lambda entry: not matching(entry)) if value.startswith("!") else matching
+
+
+def _matching(library: Library, field: str, values: Sequence[str]) -> Condition:
+    match field:
+        case "openalex" | "doi" | "pmid" as kind:
+            numbers = {entry.number for value in values if (entry := known_as(library, kind, value))}
+            return lambda entry: entry.number in numbers
+        case "cites":
+            cited = [entry for value in values if (entry := known_as(library, "openalex", value))]
+            citing = {entry.number for item in cited for entry in library.citations(item)}
+            return lambda entry: entry.number in citing
+        case "from_publication_date":
+            first = _day(values[0])
+            return lambda entry: (publication_date(entry) or dt.date.min) >= first
+        case _:
+            last = _day(values[0])
+            return lambda entry: (publication_date(entry) or dt.date.max) <= last
+
+
+def _day(text: str) -> dt.date:
+    try:
+        return dt.date.fromisoformat(text)
+    except ValueError:
+        raise QueryRefused(f"Value for param from_publication_date is invalid: {text}.") from None
+
+
+def _stem(word: str) -> re.Pattern[str]:
+    """Crudely: OpenAlex uses KStem."""
+    stem = word.removesuffix("ies").removesuffix("es").removesuffix("s") if len(word) > 4 else word
+    return re.compile(r"\b" + re.escape(stem), re.IGNORECASE)

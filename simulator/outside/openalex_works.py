@@ -1,0 +1,206 @@
+"""Works as OpenAlex words them.
+
+Of its oddities: no arXiv id among the ids, only among the locations; the publisher's DOI where there is one, else
+arXiv's; a missing month and day written as 1; no title for a few; no abstract for some, inverted for the others.
+"""
+
+import datetime as dt
+from hashlib import blake2b
+
+from simulator.outside.library import Entry, Library
+
+__all__ = [
+    "FIELDS", "abstract_known", "doi_of", "former_id", "inverted", "known_as", "pmid_of", "publication_date", "work",
+]  # fmt: skip
+
+FIELDS = """
+    id doi title display_name relevance_score publication_year publication_date ids language primary_location
+    type indexed_in open_access authorships institutions corresponding_author_ids cited_by_count biblio
+    is_retracted is_paratext is_xpac primary_topic topics keywords concepts mesh locations_count locations
+    best_oa_location sustainable_development_goals funders awards has_content content_urls
+    referenced_works_count referenced_works related_works abstract_inverted_index counts_by_year updated_date
+    created_date
+"""
+"""Fields allowed in `select`."""
+
+_SITE = "https://openalex.org"
+_LICENSE = "cc-by"
+
+
+def former_id(entry: Entry) -> str:
+    """Return the id of a record that was merged into this one: it works only through a redirect and is in no list."""
+    return f"W2{entry.openalex[2:]}"
+
+
+def doi_of(entry: Entry) -> str:
+    return entry.doi or (f"10.48550/arxiv.{entry.arxiv}" if entry.arxiv else "")
+
+
+def pmid_of(entry: Entry) -> str:
+    """Return the PubMed id, for a tenth of the papers."""
+    return str(20_000_000 + entry.corpus_id % 10_000_000) if entry.corpus_id % 10 == 1 else ""
+
+
+def known_as(library: Library, kind: str, value: str) -> Entry | None:
+    """`openalex`, `doi` or `pmid`, each also as the URL that OpenAlex writes."""
+    value = value.lower().rstrip("/")
+    match kind:
+        case "openalex":
+            return library.by_openalex.get(value.removeprefix(f"{_SITE}/").upper())
+        case "doi":
+            value = value.removeprefix("https://doi.org/")
+            entry = library.by_doi.get(value) or library.by_arxiv.get(value.removeprefix("10.48550/arxiv."))
+            return entry if entry and doi_of(entry) == value else None
+        case _:
+            number = value.rsplit("/", 1)[-1]
+            return next((entry for entry in library.entries if number and pmid_of(entry) == number), None)
+
+
+def publication_date(entry: Entry) -> dt.date | None:
+    if entry.day_known:
+        return entry.record.publication_date
+    return dt.date(entry.record.year, 1, 1) if entry.record.year else None
+
+
+def abstract_known(entry: Entry) -> bool:
+    return bool(entry.record.abstract) and entry.corpus_id % 5 != 0
+
+
+def _number(text: str) -> int:
+    return 5_000_000_000 + int.from_bytes(blake2b(text.encode(), digest_size=4).digest())
+
+
+def inverted(text: str) -> dict[str, list[int]]:
+    index: dict[str, list[int]] = {}
+    for place, word in enumerate(text.split()):
+        index.setdefault(word, []).append(place)
+    return index
+
+
+def _location(name: str, kind: str, landing: str | None, pdf: str | None, version: str) -> dict[str, object]:
+    source: dict[str, object] = {
+        "id": f"{_SITE}/S{_number(name)}",
+        "display_name": name,
+        "issn_l": None,
+        "issn": None,
+        "is_oa": pdf is not None,
+        "is_in_doaj": False,
+        "is_core": kind == "journal",
+        "host_organization": None,
+        "host_organization_name": None,
+        "host_organization_lineage": [],
+        "type": kind,
+    }
+    return {
+        "id": f"doi:{landing}" if landing else None,
+        "is_oa": pdf is not None,
+        "landing_page_url": landing,
+        "pdf_url": pdf,
+        "source": source if name else None,
+        "license": _LICENSE if pdf else None,
+        "license_id": f"{_SITE}/licenses/{_LICENSE}" if pdf else None,
+        "version": version,
+        "is_accepted": version != "submittedVersion",
+        "is_published": version == "publishedVersion",
+    }
+
+
+def _locations(entry: Entry, origin: str) -> list[dict[str, object]]:
+    free = f"{origin}{entry.pdf_path}" if entry.free_pdf else None
+    landing = f"https://doi.org/{entry.doi}" if entry.doi else entry.record.url or None
+    found = [_location(entry.record.venue, "journal", landing, free, "publishedVersion")] if landing else []
+    if entry.arxiv:
+        address, pdf = f"http://arxiv.org/abs/{entry.arxiv}", f"{origin}{entry.pdf_path}"
+        found.append(_location("arXiv (Cornell University)", "repository", address, pdf, "submittedVersion"))
+    if entry.acl:
+        found.append(_location("", "repository", f"https://aclanthology.org/{entry.acl}", None, "acceptedVersion"))
+    return found
+
+
+def _authorships(entry: Entry) -> list[dict[str, object]]:
+    """Return at most a hundred authorships."""
+    names = entry.record.authors[:100]
+    places = {0: "first", len(names) - 1: "last"}
+    return [
+        {
+            "author_position": places.get(place, "middle") if place else "first",
+            "author": {"id": f"{_SITE}/A{_number(name)}", "display_name": name, "orcid": None},
+            "institutions": [],
+            "countries": [],
+            "is_corresponding": place == 0,
+            "raw_author_name": name,
+            "raw_affiliation_strings": [],
+            "affiliations": [],
+        }
+        for place, name in enumerate(names)
+    ]
+
+
+def _ids(entry: Entry, doi: str | None) -> dict[str, object]:
+    """Unknown ones are left out."""
+    pmid = pmid_of(entry)
+    names = {
+        "openalex": f"{_SITE}/{entry.openalex}",
+        "doi": doi,
+        "mag": str(entry.corpus_id),
+        "pmid": f"https://pubmed.ncbi.nlm.nih.gov/{pmid}" if pmid else None,
+    }
+    return {kind: value for kind, value in names.items() if value}
+
+
+def work(library: Library, entry: Entry, origin: str, score: float | None = None) -> dict[str, object]:
+    """The whole record; `score` where it was searched for."""
+    record, day = entry.record, publication_date(entry)
+    doi = f"https://doi.org/{doi_of(entry)}" if doi_of(entry) else None
+    locations = _locations(entry, origin)
+    best = next((place for place in locations if place["pdf_url"]), None)
+    title = record.title if entry.corpus_id % 200 else None
+    cited = library.references(entry)
+    return {
+        "id": f"{_SITE}/{entry.openalex}",
+        "doi": doi,
+        "title": title,
+        "display_name": title,
+        **({} if score is None else {"relevance_score": score}),
+        "publication_year": record.year,
+        "publication_date": day.isoformat() if day else None,
+        "ids": _ids(entry, doi),
+        "language": "en",
+        "primary_location": locations[0] if locations else None,
+        "type": "article" if entry.doi else "preprint",
+        "indexed_in": [*(["crossref"] if entry.doi else []), *(["arxiv", "datacite"] if entry.arxiv else [])],
+        "open_access": {
+            "is_oa": best is not None,
+            "oa_status": "green" if best else "closed",
+            "oa_url": best["pdf_url"] if best else None,
+            "any_repository_has_fulltext": bool(entry.arxiv),
+        },
+        "authorships": _authorships(entry),
+        "institutions": [],
+        "corresponding_author_ids": [],
+        "cited_by_count": record.citation_count,
+        "biblio": {"volume": None, "issue": None, "first_page": None, "last_page": None},
+        "is_retracted": entry.notice is not None and entry.notice.kind == "retracted",
+        "is_paratext": False,
+        "is_xpac": False,
+        "primary_topic": None,
+        "topics": [],
+        "keywords": [],
+        "concepts": [],
+        "mesh": [],
+        "locations_count": len(locations),
+        "locations": locations,
+        "best_oa_location": best,
+        "sustainable_development_goals": [],
+        "funders": [],
+        "awards": [],
+        "has_content": {"pdf": best is not None, "grobid_xml": False},
+        "content_urls": None,
+        "referenced_works_count": len(cited),
+        "referenced_works": [f"{_SITE}/{item.openalex}" for item in cited],
+        "related_works": [],
+        "abstract_inverted_index": inverted(record.abstract) if abstract_known(entry) else None,
+        "counts_by_year": [],
+        "updated_date": "2026-09-30T04:12:45.301972",
+        "created_date": "2025-10-10T00:00:00",
+    }

@@ -1,0 +1,171 @@
+"""PDFs of simulated papers, as a typesetter would leave them, and hostile ones."""
+
+import re
+import textwrap
+import zlib
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from simulator.outside.fulltexts import parts
+from simulator.outside.library import Entry
+
+__all__ = ["HOSTILE", "hostile_pdf", "paper_id_in", "paper_pdf", "version_in"]
+
+HOSTILE = ("bomb", "encrypted", "truncated", "no-pages", "html", "noise", "scan")
+
+_FONTS = ("Helvetica", "Helvetica-Bold", "Helvetica-Oblique")
+_REGULAR, _BOLD, _ITALIC = 1, 2, 3
+_HEIGHT = 760.0
+_BOTTOM = 60.0
+_MARK = "simulated-paper:"
+_MARKED = re.compile(rb"simulated-paper:([^\s()]+)")
+_VERSION_MARK = "simulated-version:"
+_VERSION_MARKED = re.compile(rb"simulated-version:(\d+)")
+_BOMB_MEGABYTES = 1_100
+
+_Line = tuple[int, float, str]
+"""Font, size in points, text; an empty one is a gap."""
+
+
+def paper_pdf(entry: Entry, cited: Sequence[Entry], version: int | None = None) -> bytes:
+    """Title, authors, abstract, numbered sections, a caption and the references; the newest version by default."""
+    version = version or entry.versions
+    marks = f"{_MARK}{entry.record.id} {_VERSION_MARK}{version}"
+    return _document(_pages(_lines(entry, cited, version)), f"/Title {_string(entry.record.title)} /Keywords ({marks})")
+
+
+def paper_id_in(pdf: bytes) -> str | None:
+    """Which simulated paper a PDF is; None for any other document."""
+    match = _MARKED.search(pdf)
+    return match[1].decode() if match else None
+
+
+def version_in(pdf: bytes) -> int | None:
+    """Which version of a simulated paper a PDF is."""
+    match = _VERSION_MARKED.search(pdf)
+    return int(match[1]) if match else None
+
+
+def hostile_pdf(kind: str) -> bytes:
+    """Return a PDF that is malicious or broken. Raises KeyError for an unknown kind."""
+    makers: dict[str, Callable[[], bytes]] = {
+        "bomb": _bomb,
+        "encrypted": _encrypted,
+        "truncated": lambda: _document([[(_REGULAR, 10.0, "This page is never reached.")] * 40])[:600],
+        "no-pages": lambda: _document([]),
+        "html": lambda: b"<!DOCTYPE html><html><head><title>403</title></head><body>Sign in to read on.</body></html>",
+        "noise": lambda: b"%PDF-1.7\n" + bytes(zlib.crc32(b"%d" % n) % 256 for n in range(4_000)),
+        "scan": lambda: _assembled([_stream(b"q Q")], ""),
+    }
+    return makers[kind]()
+
+
+def _lines(entry: Entry, cited: Sequence[Entry], version: int) -> list[_Line]:
+    record = entry.record
+    lines = [*_wrapped(_BOLD, 18, record.title), *_wrapped(_REGULAR, 10, ", ".join(record.authors)), _GAP]
+    lines += [(_BOLD, 12.0, "Abstract"), *_wrapped(_REGULAR, 10, record.abstract), _GAP]
+    for number, part in enumerate(parts(entry, cited, version), 1):
+        lines += [(_BOLD, 12.0, f"{number} {part.title}"), *_wrapped(_REGULAR, 10, part.text), _GAP]
+        if part.title == "Experiments":
+            lines += [*_wrapped(_REGULAR, 8, f"Figure 1: What the experiments of {record.title} show."), _GAP]
+    if cited:
+        lines.append((_BOLD, 12.0, "References"))
+        for number, item in enumerate(cited, 1):
+            lines += _wrapped(_REGULAR, 8, f"[{number}] {reference(item)}")
+    return lines
+
+
+_GAP: _Line = (_REGULAR, 6.0, "")
+
+
+def reference(entry: Entry) -> str:
+    """An entry of a list of references, as computer science prints it."""
+    record = entry.record
+    names = " and ".join(record.authors) if len(record.authors) < 3 else ", ".join(record.authors)
+    address = f" doi:{entry.doi}" if entry.doi else f" arXiv:{entry.arxiv}" if entry.arxiv else ""
+    return f"{names or 'Anonymous'}. {record.title}. {record.venue or 'Manuscript'}, {record.year or 'n.d.'}.{address}"
+
+
+def _wrapped(font: int, size: float, text: str) -> list[_Line]:
+    return [(font, size, line) for line in textwrap.wrap(text, int(960 / size), break_on_hyphens=False)]
+
+
+def _pages(lines: Sequence[_Line]) -> list[list[_Line]]:
+    pages: list[list[_Line]] = [[]]
+    height = _HEIGHT
+    for line in lines:
+        height -= 1.4 * line[1]
+        if height < _BOTTOM:
+            pages.append([])
+            height = _HEIGHT - 1.4 * line[1]
+        pages[-1].append(line)
+    return pages
+
+
+def _document(pages: Sequence[Sequence[_Line]], info: str = "") -> bytes:
+    return _assembled([_stream(zlib.compress(_drawn(page)), b"/Filter /FlateDecode") for page in pages], info)
+
+
+def _drawn(page: Sequence[_Line]) -> bytes:
+    drawn, height = [], _HEIGHT
+    for font, size, text in page:
+        height -= 1.4 * size
+        if text:
+            drawn.append(f"BT /F{font} {size} Tf 60 {height:.1f} Td {_string(text)} Tj ET")
+    return "\n".join(drawn).encode("cp1252", "replace")
+
+
+def _string(text: str) -> str:
+    return "(" + text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)") + ")"
+
+
+def _stream(data: bytes, more: bytes = b"") -> bytes:
+    return b"<< /Length %d %s >>\nstream\n%s\nendstream" % (len(data), more, data)
+
+
+def _assembled(contents: Sequence[bytes], info: str, trailer: bytes = b"") -> bytes:
+    """One page for each content stream, with cross-reference table and trailer."""
+    first = 4 + len(_FONTS)
+    kids = b" ".join(b"%d 0 R" % (first + 2 * number) for number in range(len(contents)))
+    fonts = [
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /%s /Encoding /WinAnsiEncoding >>" % font.encode() for font in _FONTS
+    ]
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Count %d /Kids [%s] >>" % (len(contents), kids),
+        b"<< %s >>" % info.encode("cp1252", "replace"),
+        *fonts,
+    ]
+    named = b" ".join(b"/F%d %d 0 R" % (number, 3 + number) for number in range(1, len(_FONTS) + 1))
+    for number, content in enumerate(contents):
+        page = (
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << %s >> >> /Contents %d 0 R >>"
+        )
+        objects += [page % (named, first + 2 * number + 1), content]
+    out = bytearray(b"%PDF-1.7\n")
+    places = []
+    for number, body in enumerate(objects, 1):
+        places.append(len(out))
+        out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    table = len(out)
+    out += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
+    out += b"".join(b"%010d 00000 n \n" % place for place in places)
+    more = b"/Info 3 0 R %s" % trailer
+    out += b"trailer\n<< /Size %d /Root 1 0 R %s >>\nstartxref\n%d\n%%%%EOF" % (len(objects) + 1, more, table)
+    return bytes(out)
+
+
+@cache
+def _bomb() -> bytes:
+    """A few kilobytes, packed twice, whose one page unpacks to more than a gigabyte of drawing commands."""
+    packer = zlib.compressobj(1)
+    chunk = b"0 0 m 9 9 l S\n" * 71_429
+    packed = b"".join([*(packer.compress(chunk) for _ in range(_BOMB_MEGABYTES)), packer.flush()])
+    return _assembled([_stream(zlib.compress(packed, 9), b"/Filter [/FlateDecode /FlateDecode]")], "")
+
+
+def _encrypted() -> bytes:
+    """Asks for a password that nobody knows."""
+    keys = b"/O <%s> /U <%s>" % (b"ab" * 32, b"cd" * 32)
+    encryption = b"/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 %s >> /ID [<00> <00>]" % keys
+    return _assembled([_stream(b"BT ET")], "", encryption)

@@ -1,0 +1,221 @@
+"""Semantic Scholar: Academic Graph API v1 and Recommendations API v1.
+
+After its OpenAPI descriptions and recorded answers. Of its oddities: no `data` when a search finds nothing; words
+with a hyphen match nothing; papers without a day count as of the 1st of January in date filters; a batch without
+one known id is refused as a whole; entries without `paperId` among references; `data: null` where a publisher
+had the references removed; recommendations for one paper may contain that paper, and are
+none when the chosen pool is not its field's; one unknown paper among several and there are none at all.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import ClassVar, NamedTuple
+
+from aiohttp import web
+
+from simulator.outside.knobs import Knobs
+from simulator.outside.library import Entry
+from simulator.outside.semantic_scholar_papers import (
+    OWN_PAPER,
+    Fields,
+    day_of,
+    in_computer_science,
+    known_as,
+    snippets_of,
+)
+from simulator.outside.semantic_scholar_queries import Period, period
+from simulator.outside.twin import Twin, retry_header
+
+__all__ = ["SemanticScholar"]
+
+_GRAPH, _RECOMMENDATIONS = "/graph/v1", "/recommendations/v1"
+_HYPHENATED = re.compile(r"\S*\w-\w\S*")
+_DEEPEST, _BATCH = 1000, 500
+_RECENT_YEARS = 2
+_ELIDED = "Notice: The following paper fields have been elided by the publisher: {'references'}."
+
+
+class _Page(NamedTuple):
+    offset: int
+    limit: int
+
+
+class SemanticScholar(Twin):
+    name: ClassVar[str] = "semantic_scholar"
+    prefix: ClassVar[str] = "s2"
+    knobs = Knobs(per_second=1.0)
+
+    def routes(self) -> Sequence[web.RouteDef]:
+        return [
+            web.get(f"{_GRAPH}/paper/search", self.search),
+            web.post(f"{_GRAPH}/paper/batch", self.batch),
+            web.get(f"{_GRAPH}/paper/{{paper:.+}}/references", self.references),
+            web.get(f"{_GRAPH}/paper/{{paper:.+}}/citations", self.citations),
+            web.get(f"{_GRAPH}/paper/{{paper:.+}}", self.paper),
+            web.get(f"{_GRAPH}/snippet/search", self.snippets),
+            web.post(f"{_RECOMMENDATIONS}/papers{{slash:/?}}", self.recommendations),
+            web.get(f"{_RECOMMENDATIONS}/papers/forpaper/{{paper:.+}}", self.recommendations_for_paper),
+        ]
+
+    def refusal(self, request: web.Request, knobs: Knobs) -> web.Response | None:
+        if knobs.api_key is not None and self.caller(request) != knobs.api_key:
+            return web.json_response({"message": "Forbidden"}, status=403)
+        return None
+
+    def too_many(self, retry_after: float | None) -> web.Response:
+        words = (
+            "Too Many Requests. Please wait and try again or apply for a key for higher rate limits. "
+            "https://www.semanticscholar.org/product/api#api-key-form"
+        )
+        return web.json_response({"message": words, "code": "429"}, status=429, headers=retry_header(retry_after))
+
+    def broken(self, status: int, retry_after: float | None = None) -> web.Response:
+        message = "Endpoint request timed out" if status == 504 else "Internal Server Error"
+        return web.json_response({"message": message}, status=status, headers=retry_header(retry_after))
+
+    async def search(self, request: web.Request) -> web.Response:
+        fields, page = Fields.asked(request), _page(request, default=100, most=100)
+        found = self._found(_HYPHENATED.sub(" ", _query(request)), _days(request))
+        reachable, end = found[:_DEEPEST], page.offset + page.limit
+        if end > _DEEPEST or page.offset > max(len(reachable) - 1, 0):
+            raise web.HTTPBadRequest(text="Requested data for this limit and/or offset is not available")
+        answer: dict[str, object] = {"total": len(found), "offset": page.offset}
+        if end < len(reachable):
+            answer["next"] = end
+        if found:
+            answer["data"] = [fields.of(self.library, item, request) for item in reachable[page.offset : end]]
+        return web.json_response(answer)
+
+    async def batch(self, request: web.Request) -> web.Response:
+        fields = Fields.asked(request)
+        ids = _ids(await request.read(), "ids")
+        if len(ids) > _BATCH:
+            raise web.HTTPBadRequest(text=f"Too many ids: {len(ids)}, at most {_BATCH}")
+        records = [self._record(item, fields, request) for item in ids]
+        if not any(records):
+            raise web.HTTPBadRequest(text="No valid paper ids given")
+        return web.json_response(records)
+
+    async def paper(self, request: web.Request) -> web.Response:
+        name = request.match_info["paper"]
+        record = self._record(name, Fields.asked(request), request)
+        if record is None:
+            raise web.HTTPNotFound(text=f"Paper with id {name} not found")
+        return web.json_response(record)
+
+    async def references(self, request: web.Request) -> web.Response:
+        entry = self._entry(request)
+        if entry.corpus_id % 20 == 7:
+            information = {"openAccessPdf": {"url": "", "status": "CLOSED", "license": None, "disclaimer": _ELIDED}}
+            return web.json_response({"data": None, "citingPaperInfo": information})
+        fields = Fields.asked(request)
+        records = [fields.of(self.library, reference, request) for reference in self.library.references(entry)]
+        # What its extraction could not match to a paper of its own.
+        records.insert(len(records) // 2, fields.unmatched("World Development Indicators Table 4.14"))
+        return _linked(request, "citedPaper", records)
+
+    async def citations(self, request: web.Request) -> web.Response:
+        fields = Fields.asked(request)
+        records = [
+            fields.of(self.library, citation, request) for citation in self.library.citations(self._entry(request))
+        ]
+        return _linked(request, "citingPaper", records)
+
+    async def snippets(self, request: web.Request) -> web.Response:
+        query, limit = _query(request), _page(request, default=10, most=1000).limit
+        found = snippets_of(self.library, self._found(query, _days(request)), query, limit)
+        return web.json_response({"data": found, "retrievalVersion": "simulated-1"})
+
+    async def recommendations(self, request: web.Request) -> web.Response:
+        fields, limit = Fields.asked(request), _page(request, default=100, most=500).limit
+        body = await request.read()
+        positive, negative = _ids(body, "positivePaperIds"), _ids(body, "negativePaperIds", needed=False)
+        seeds = [seed for name in positive if (seed := known_as(self.library, name))]
+        if len(seeds) < len(positive):
+            raise web.HTTPNotFound(text="Input papers not found")
+        unwanted = {seed.number for name in negative if (seed := known_as(self.library, name))}
+        like = [item for item in self.library.like(seeds) if item.number not in unwanted]
+        return web.json_response(
+            {"recommendedPapers": [fields.of(self.library, item, request) for item in like[:limit]]}
+        )
+
+    async def recommendations_for_paper(self, request: web.Request) -> web.Response:
+        fields, limit = Fields.asked(request), _page(request, default=100, most=500).limit
+        pool = request.query.get("from", "recent")
+        if pool not in {"recent", "all-cs"}:
+            raise web.HTTPBadRequest(text=f"Unacceptable query params: [from={pool}]")
+        seed = self._entry(request)
+        like = self.library.like([seed])
+        if pool == "all-cs" and not in_computer_science(seed):
+            return web.json_response({"recommendedPapers": []})
+        if pool == "recent":
+            newest = max(entry.record.year or 0 for entry in self.library.entries)
+            like = [item for item in like if (item.record.year or 0) > newest - _RECENT_YEARS]
+        if seed.corpus_id % 2:
+            like.insert(0, seed)
+        return web.json_response(
+            {"recommendedPapers": [fields.of(self.library, item, request) for item in like[:limit]]}
+        )
+
+    def _entry(self, request: web.Request) -> Entry:
+        name = request.match_info["paper"]
+        entry = known_as(self.library, name)
+        if entry is None:
+            raise web.HTTPNotFound(text=f"Paper with id {name} not found")
+        return entry
+
+    def _found(self, query: str, days: Period) -> list[Entry]:
+        found = self.library.search(query)
+        return found if days == Period() else [item for item in found if days.holds(day_of(item))]
+
+    def _record(self, name: str, fields: Fields, request: web.Request) -> dict[str, object] | None:
+        if name == OWN_PAPER["paperId"]:
+            return fields.chosen(OWN_PAPER)
+        entry = known_as(self.library, name)
+        return fields.of(self.library, entry, request) if entry else None
+
+
+def _linked(request: web.Request, side: str, records: list[dict[str, object]]) -> web.Response:
+    page = _page(request, default=100, most=1000)
+    end = page.offset + page.limit
+    if end >= 10_000:
+        raise web.HTTPBadRequest(text="The sum of offset and limit must be < 10000")
+    answer: dict[str, object] = {"offset": page.offset}
+    if end < len(records):
+        answer["next"] = end
+    answer["data"] = [{side: record} for record in records[page.offset : end]]
+    return web.json_response(answer)
+
+
+def _query(request: web.Request) -> str:
+    query = request.query.get("query", "").strip()
+    if not query:
+        raise web.HTTPBadRequest(text="Missing required parameter: 'query'")
+    return query
+
+
+def _days(request: web.Request) -> Period:
+    return period(request.query.get("publicationDateOrYear", ""))
+
+
+def _page(request: web.Request, default: int, most: int) -> _Page:
+    asked = {name: request.query.get(name, str(value)) for name, value in (("offset", 0), ("limit", default))}
+    wrong = [f"{name}={value}" for name, value in asked.items() if not value.isdecimal()]
+    if not wrong and not 1 <= int(asked["limit"]) <= most:
+        wrong = [f"limit={asked['limit']}"]
+    if wrong:
+        raise web.HTTPBadRequest(text=f"Unacceptable query params: [{', '.join(wrong)}]")
+    return _Page(int(asked["offset"]), int(asked["limit"]))
+
+
+def _ids(body: bytes, name: str, needed: bool = True) -> list[str]:
+    try:
+        given = json.loads(body).get(name, [])
+    except (ValueError, AttributeError) as error:
+        raise web.HTTPBadRequest(text="Bad request: the body is not a JSON object") from error
+    if not isinstance(given, list) or not all(isinstance(item, str) and item for item in given):
+        raise web.HTTPBadRequest(text=f"Bad request: {name} must be a list of paper ids")
+    if needed and not given:
+        raise web.HTTPBadRequest(text=f"Bad request: {name} must not be empty")
+    return given

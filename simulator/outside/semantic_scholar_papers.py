@@ -1,0 +1,194 @@
+"""Papers and snippets as Semantic Scholar words them."""
+
+import datetime as dt
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import blake2b
+from typing import NamedTuple, Self
+
+from aiohttp import web
+
+from simulator.outside.fulltexts import Part, parts
+from simulator.outside.library import Entry, Library
+from simulator.outside.lookup import words
+
+__all__ = ["OWN_PAPER", "Fields", "day_of", "in_computer_science", "known_as", "snippets_of"]
+
+OWN_PAPER: Mapping[str, object] = {
+    "paperId": "649def34f8be52c8b66281af98ae884c09aef38b",
+    "corpusId": 19170988,
+    "externalIds": {"ACL": "N18-3011", "ArXiv": "1805.02262", "DOI": "10.18653/v1/N18-3011", "CorpusId": 19170988},
+    "url": "https://www.semanticscholar.org/paper/649def34f8be52c8b66281af98ae884c09aef38b",
+    "title": "Construction of the Literature Graph in Semantic Scholar",
+    "abstract": None,
+    "venue": "North American Chapter of the Association for Computational Linguistics",
+    "year": 2018,
+    "publicationDate": "2018-05-06",
+    "citationCount": 453,
+    "isOpenAccess": True,
+    "openAccessPdf": None,
+    "authors": [{"authorId": "1741101", "name": "Oren Etzioni"}],
+}
+"""The example of its documentation."""
+
+_NAMES = """
+    paperId corpusId externalIds url title abstract venue publicationVenue year referenceCount citationCount
+    influentialCitationCount isOpenAccess openAccessPdf fieldsOfStudy s2FieldsOfStudy publicationTypes
+    publicationDate journal authors"""
+_FIELDS = frozenset(_NAMES.split())
+_NESTED = frozenset({"authors.authorId", "authors.name", "contexts", "intents", "isInfluential"})
+_DISCLAIMER = "Notice: Paper or abstract available at the source. Please go to the source to verify the license."
+
+
+def known_as(library: Library, name: str) -> Entry | None:
+    """Find a paper by any of the supported ids; prefixes are case-insensitive."""
+    kind, separator, value = name.partition(":")
+    if not separator:
+        return library.by_s2.get(name.lower()) or library.by_doi.get(name.lower())
+    match kind.lower():
+        case "doi":
+            value = value.lower()
+            return library.by_doi.get(value) or library.by_arxiv.get(value.removeprefix("10.48550/arxiv."))
+        case "arxiv":
+            return library.by_arxiv.get(value.split("v")[0])
+        case "corpusid":
+            return library.by_corpus_id.get(int(value)) if value.isdecimal() else None
+        case "acl":
+            return library.by_acl.get(value)
+        case _:
+            return None
+
+
+def day_of(entry: Entry) -> dt.date | None:
+    """Return the day of a paper as its filters see it: January 1 if only the year is known."""
+    if entry.day_known:
+        return entry.record.publication_date
+    return dt.date(entry.record.year, 1, 1) if entry.record.year else None
+
+
+def in_computer_science(entry: Entry) -> bool:
+    """It knows no field for a quarter of the papers."""
+    return entry.corpus_id % 4 > 0
+
+
+class Fields(NamedTuple):
+    names: tuple[str, ...]
+
+    @classmethod
+    def asked(cls, request: web.Request) -> Self:
+        """Raises HTTPBadRequest in its words."""
+        names = tuple(name for name in request.query.get("fields", "title").split(",") if name)
+        unknown = [name for name in names if name not in _FIELDS | _NESTED]
+        if unknown:
+            raise web.HTTPBadRequest(text=f"Unrecognized or unsupported fields: [{', '.join(unknown)}]")
+        return cls(names)
+
+    def chosen(self, record: Mapping[str, object]) -> dict[str, object]:
+        wanted = {"paperId", *(name.partition(".")[0] for name in self.names)}
+        return {name: value for name, value in record.items() if name in wanted}
+
+    def of(self, library: Library, entry: Entry, request: web.Request) -> dict[str, object]:
+        return self.chosen(_record(library, entry, str(request.url.origin())))
+
+    def unmatched(self, title: str) -> dict[str, object]:
+        """A reference that belongs to no paper it knows."""
+        return {name: title if name == "title" else None for name in ("paperId", *self.names) if name in _FIELDS}
+
+
+def _record(library: Library, entry: Entry, origin: str) -> dict[str, object]:
+    record = entry.record
+    names = {"DOI": _doi(entry), "ArXiv": entry.arxiv, "ACL": entry.acl}
+    return {
+        "paperId": entry.s2,
+        "corpusId": entry.corpus_id,
+        "externalIds": {**{kind: value for kind, value in names.items() if value}, "CorpusId": entry.corpus_id},
+        "url": f"https://www.semanticscholar.org/paper/{entry.s2}",
+        "title": record.title,
+        # Where the publisher had it removed.
+        "abstract": record.abstract if record.abstract and entry.corpus_id % 12 else None,
+        "venue": record.venue,
+        "publicationVenue": None,
+        "year": record.year,
+        "referenceCount": len(library.references(entry)),
+        "citationCount": record.citation_count,
+        "influentialCitationCount": record.citation_count // 10,
+        "isOpenAccess": entry.free_pdf,
+        "openAccessPdf": _open_access(entry, origin),
+        "fieldsOfStudy": ["Computer Science"] if in_computer_science(entry) else None,
+        "s2FieldsOfStudy": [{"category": "Computer Science", "source": "s2-fos-model"}],
+        "publicationTypes": ["JournalArticle", "Conference"] if record.venue else None,
+        "publicationDate": record.publication_date.isoformat() if entry.day_known and record.publication_date else None,
+        "journal": {"name": record.venue} if record.venue else None,
+        "authors": [{"authorId": _author_id(name), "name": name} for name in record.authors],
+    }
+
+
+def _doi(entry: Entry) -> str:
+    """The publisher's, in capitals where ACL's is, else the one arXiv registers."""
+    if entry.doi:
+        return entry.doi.upper() if entry.acl else entry.doi
+    return f"10.48550/arXiv.{entry.arxiv}" if entry.arxiv else ""
+
+
+def _open_access(entry: Entry, origin: str) -> dict[str, object]:
+    if not entry.free_pdf:
+        return {"url": "", "status": "CLOSED", "license": None, "disclaimer": _DISCLAIMER}
+    return {"url": f"{origin}{entry.pdf_path}", "status": "GREEN", "license": "CCBY", "disclaimer": _DISCLAIMER}
+
+
+def _author_id(name: str) -> str:
+    return str(int.from_bytes(blake2b(name.encode(), digest_size=4).digest()))
+
+
+def snippets_of(library: Library, found: Sequence[Entry], query: str, limit: int) -> list[dict[str, object]]:
+    """Return at most two snippets of a paper, best papers first; abstracts only if the service may not show the
+    body."""
+    asked = set(words(query))
+    snippets: list[dict[str, object]] = []
+    for place, entry in enumerate(found):
+        if len(snippets) >= limit:
+            break
+        passages = sorted(_passages(library, entry), key=lambda passage: -len(asked & set(words(passage[1].text))))
+        for kind, part in passages[:2]:
+            snippets.append(_snippet(entry, kind, part, round(1 / (1.5 + 0.02 * (place + len(snippets))), 6)))
+    return snippets[:limit]
+
+
+def _passages(library: Library, entry: Entry) -> Iterator[tuple[str, Part]]:
+    kind, text = ("abstract", entry.record.abstract) if entry.record.abstract else ("title", entry.record.title)
+    yield kind, Part("", text, ((0, len(text)),), ())
+    if entry.free_pdf:
+        for part in parts(entry, library.references(entry)):
+            yield "body", part
+
+
+def _snippet(entry: Entry, kind: str, part: Part, score: float) -> dict[str, object]:
+    mentions = [
+        # The last mention of a part stands for those that it could not match.
+        {
+            "start": mention.start,
+            "end": mention.end,
+            "matchedPaperCorpusId": str(mention.cited.corpus_id) if place else None,
+        }
+        for place, mention in enumerate(reversed(part.mentions))
+    ]
+    return {
+        "snippet": {
+            "text": part.text,
+            "snippetKind": kind,
+            "section": part.title or None,
+            "snippetOffset": {"start": 0, "end": len(part.text)},
+            "annotations": {
+                "sentences": [{"start": start, "end": end} for start, end in part.sentences],
+                "refMentions": list(reversed(mentions)),
+            },
+        },
+        "score": score,
+        "paper": {
+            "corpusId": str(entry.corpus_id),
+            "title": entry.record.title,
+            "authors": list(entry.record.authors),
+            "openAccessInfo": {"license": "CCBY", "status": "GREEN", "disclaimer": _DISCLAIMER}
+            if entry.free_pdf
+            else None,
+        },
+    }

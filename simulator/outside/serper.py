@@ -1,0 +1,121 @@
+"""Google through Serper's API: `POST /search` with `{"q", "page", "tbs"}`; results are the simulated papers' pages.
+`POST /scholar` with `{"q", "page", "as_ylo", "as_yhi"}` is Google Scholar.
+"""
+
+import datetime as dt
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from aiohttp import web
+
+from simulator.outside.knobs import Knobs
+from simulator.outside.library import Entry
+from simulator.outside.twin import Twin, retry_header
+
+__all__ = ["Serper"]
+
+_PAGE = 10
+_BOUND = re.compile(r"cd_(min|max):(\d{1,2})/(\d{1,2})/(\d{4})")
+
+
+class Serper(Twin):
+    name = "web"
+    prefix = "serper"
+    knobs = Knobs(per_second=300, burst=300)
+
+    def routes(self) -> Sequence[web.RouteDef]:
+        return [web.post("/search", self.search), web.post("/scholar", self.scholar)]
+
+    def refusal(self, request: web.Request, knobs: Knobs) -> web.Response | None:
+        if knobs.api_key is not None and request.headers.get("X-API-KEY") != knobs.api_key:
+            return self.failure(403, "Unauthorized.")
+        return None
+
+    def failure(self, status: int, message: str, retry_after: float | None = None) -> web.Response:
+        body = {"message": message, "statusCode": status}
+        return web.json_response(body, status=status, headers=retry_header(retry_after))
+
+    async def search(self, request: web.Request) -> web.Response:
+        asked = await _asked(request)
+        query = asked["q"]
+        page = asked.get("page", 1)
+        first, last = _window(str(asked.get("tbs", "")))
+        found = [entry for entry in self.library.search(query) if _indexed(entry, first, last)]
+        shown = found[(page - 1) * _PAGE : page * _PAGE]
+        return web.json_response(
+            {
+                "searchParameters": {"type": "search", "engine": "google", **asked},
+                "organic": [
+                    _organic(entry, position, f"{request.scheme}://{request.host}")
+                    for position, entry in enumerate(shown, 1)
+                ],
+                "relatedSearches": [{"query": f"{query} survey"}] if found else [],
+                "credits": 1,
+            }
+        )
+
+    async def scholar(self, request: web.Request) -> web.Response:
+        asked = await _asked(request)
+        query = asked["q"]
+        page, first, last = asked.get("page", 1), asked.get("as_ylo", 0), asked.get("as_yhi", 9_999)
+        found = [entry for entry in self.library.search(query) if first <= (entry.record.year or 0) <= last]
+        shown = found[(page - 1) * _PAGE : page * _PAGE]
+        parameters = {"type": "scholar", "engine": "google-scholar", **asked}
+        return web.json_response(
+            {"searchParameters": parameters, "organic": [_cited(entry) for entry in shown], "credits": 1}
+        )
+
+
+async def _asked(request: web.Request) -> dict[str, Any]:
+    """Raises HTTPBadRequest."""
+    try:
+        asked = json.loads(await request.read())
+    except ValueError:
+        raise web.HTTPBadRequest(text="Invalid JSON body") from None
+    query = asked.get("q") if isinstance(asked, dict) else None
+    if not isinstance(query, str) or not query.strip():
+        raise web.HTTPBadRequest(text="Missing query parameter")
+    return dict(asked)
+
+
+def _cited(entry: Entry) -> dict[str, Any]:
+    record = entry.record
+    names = [f"{name[0]} {name.split()[-1]}" for name in record.authors]
+    shown = ", ".join(names[:3]) + ("…" if len(names) > 3 else "")
+    venue = record.venue if len(record.venue) < 30 else f"{record.venue[:28]}…"
+    link = f"https://arxiv.org/abs/{entry.arxiv}" if entry.arxiv else f"https://doi.org/{entry.doi or record.id}"
+    result: dict[str, Any] = {
+        "title": record.title,
+        "link": link,
+        "publicationInfo": f"{shown} - {venue}, {record.year} - simulated.example.org",
+        "snippet": f"{record.abstract[:180]}…",
+        "year": record.year,
+        "id": entry.s2[:12],
+    }
+    return result | {"citedBy": record.citation_count}
+
+
+def _window(tbs: str) -> tuple[dt.date, dt.date]:
+    """Open on the sides that `tbs` does not name."""
+    bounds = {side: dt.date(int(year), int(month), int(day)) for side, month, day, year in _BOUND.findall(tbs)}
+    return bounds.get("min", dt.date.min), bounds.get("max", dt.date.max)
+
+
+def _indexed(entry: Entry, first: dt.date, last: dt.date) -> bool:
+    """Google files pages by the day on which it first saw them, whether it shows a date or not."""
+    return first <= (entry.date or dt.date.min) <= last
+
+
+def _organic(entry: Entry, position: int, host: str) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        "title": entry.record.title,
+        "link": f"{host}/pages/paper/{entry.record.id}",
+        "snippet": f"{entry.record.abstract[:150]} ...",
+        "position": position,
+    }
+    day = entry.record.publication_date
+    if day and entry.day_known:
+        result["date"] = f"{day:%b} {day.day}, {day.year}"
+    return result

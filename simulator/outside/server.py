@@ -1,0 +1,115 @@
+"""Every simulated service under its prefix on one port, and the control door beside them."""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from aiohttp import web
+from pydantic import ValidationError
+
+from simulator.outside.arxiv import Arxiv
+from simulator.outside.crossref import Crossref
+from simulator.outside.datacite import DataCite
+from simulator.outside.files import Files
+from simulator.outside.github import GitHub
+from simulator.outside.grobid import GROBIDS
+from simulator.outside.hostile import Hostile
+from simulator.outside.kaggle import Kaggle
+from simulator.outside.library import Library
+from simulator.outside.openalex import OpenAlex
+from simulator.outside.pages import Pages
+from simulator.outside.semantic_scholar import SemanticScholar
+from simulator.outside.serper import Serper
+from simulator.outside.station import Handler, Station
+from simulator.outside.twin import Twin
+from simulator.outside.unpaywall import Unpaywall
+
+__all__ = ["TWINS", "World"]
+
+TWINS: tuple[Callable[[Library], Twin], ...] = (
+    SemanticScholar,
+    Arxiv,
+    OpenAlex,
+    Crossref,
+    Unpaywall,
+    Files,
+    *GROBIDS,
+    Hostile,
+    Serper,
+    Pages,
+    GitHub,
+    Kaggle,
+    DataCite,
+)
+"""One a service. A service that exists several times is listed as often, each with its own name and prefix."""
+
+UNLIMITED: Mapping[str, Any] = {"per_second": None, "concurrent": None, "per_day": None}
+
+_MOST_BODY = 64 * 2**20
+
+
+class World:
+    def __init__(self, library: Library, limits: bool = True) -> None:
+        """Without `limits` no service starts with any; they can be set later."""
+        twins = [make(library) for make in TWINS]
+        self._stations = {twin.name: Station(twin) for twin in twins}
+        self._by_prefix = {station.twin.prefix: station for station in self._stations.values()}
+        if not limits:
+            for station in self._stations.values():
+                station.configure(dict(UNLIMITED))
+
+    def application(self) -> web.Application:
+        app = web.Application(middlewares=[self._conduct], client_max_size=_MOST_BODY)
+        for station in self._stations.values():
+            for route in station.twin.routes():
+                path = f"/{station.twin.prefix}{route.path}"
+                app.add_routes([web.RouteDef(route.method, path, route.handler, route.kwargs)])
+        app.add_routes(
+            [
+                web.get("/_outside/stats/{service}", self.stats),
+                web.post("/_outside/reset", self.reset),
+                web.get("/_outside/knobs/{service}", self.read_knobs),
+                web.put("/_outside/knobs/{service}", self.change_knobs),
+            ]
+        )
+        return app
+
+    @web.middleware
+    async def _conduct(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        arrived = time.monotonic()
+        station = self._by_prefix.get(request.path.split("/", 2)[1])
+        return await (handler(request) if station is None else station.answer(request, handler, arrived))
+
+    async def stats(self, request: web.Request) -> web.Response:
+        return web.json_response(text=self._station(request).counters.stats().model_dump_json())
+
+    async def reset(self, request: web.Request) -> web.Response:
+        for station in self._stations.values():
+            station.reset()
+        return web.json_response({})
+
+    async def read_knobs(self, request: web.Request) -> web.Response:
+        return web.json_response(text=self._station(request).knobs.model_dump_json())
+
+    async def change_knobs(self, request: web.Request) -> web.Response:
+        """Changes those that the body names and leaves the others."""
+        try:
+            self._station(request).configure(json.loads(await request.read()))
+        except (ValidationError, ValueError, TypeError) as error:
+            return _refusal(400, f"These knobs cannot be used: {error}")
+        return await self.read_knobs(request)
+
+    def _station(self, request: web.Request) -> Station:
+        name = request.match_info["service"]
+        if name not in self._stations:
+            known = ", ".join(self._stations)
+            raise web.HTTPNotFound(
+                text=json.dumps({"error": {"message": f"No service {name!r}; there are {known}."}}),
+                content_type="application/json",
+            )
+        return self._stations[name]
+
+
+def _refusal(status: int, message: str) -> web.Response:
+    return web.json_response({"error": {"message": message}}, status=status)

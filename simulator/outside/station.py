@@ -1,0 +1,154 @@
+"""One twin at work: limits, latency and faults around its handlers, and what was counted."""
+
+import asyncio
+import math
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from hashlib import blake2b
+from random import Random
+
+from aiohttp import web
+
+from simulator.outside.counters import Counters
+from simulator.outside.knobs import Knobs
+from simulator.outside.limits import Allowance, Refused
+from simulator.outside.twin import DRAWS, Twin
+
+__all__ = ["Handler", "Station"]
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+_SERVER_ERRORS = (500, 502, 503, 504)
+_FATES = ("rate_limited", "server_error", "dropped", "malformed")
+
+
+class Station:
+    def __init__(self, twin: Twin) -> None:
+        self.twin = twin
+        self.counters = Counters()
+        self._allowances: dict[str, Allowance] = {}
+        self._attempts: Counter[bytes] = Counter()
+
+    @property
+    def knobs(self) -> Knobs:
+        return self.twin.knobs
+
+    def configure(self, changes: dict[str, object]) -> None:
+        """Raises pydantic.ValidationError and leaves the knobs as they are."""
+        self.twin.knobs = type(self.knobs).model_validate({**self.knobs.model_dump(), **changes})
+
+    def reset(self) -> None:
+        """Counts, budgets and draws begin anew; requests in flight go on counting as such."""
+        in_flight = self.counters.in_flight
+        self.counters = Counters(in_flight=in_flight, peak_concurrency=in_flight)
+        for allowance in self._allowances.values():
+            allowance.spent, allowance.due = 0, -math.inf
+        self._attempts.clear()
+
+    async def answer(self, request: web.Request, handler: Handler, arrived: float) -> web.StreamResponse:
+        caller = self.twin.caller(request)
+        allowance = self._allowances.setdefault(caller, Allowance())
+        self.counters.arrive(arrived, caller)
+        refused = allowance.take(self.twin.allowed(request), arrived, self.twin.cost(request))
+        self.counters.over_limit += refused is not None
+        allowance.in_flight += 1
+        self.counters.enter()
+        try:
+            response = await self._admit(request, handler, arrived, refused)
+        except (asyncio.CancelledError, ConnectionError):
+            self.counters.abandoned += 1
+            raise
+        else:
+            if not response.prepared:
+                response.headers.update(self.twin.marks(request, allowance.spent))
+            return response
+        finally:
+            self.counters.leave()
+            allowance.in_flight -= 1
+
+    async def _admit(
+        self, request: web.Request, handler: Handler, arrived: float, refused: Refused | None
+    ) -> web.StreamResponse:
+        known = request.match_info.http_exception is None
+        self.counters.by_operation[getattr(handler, "__name__", "unknown") if known else "unknown"] += 1
+        key = _key(request, await request.read())
+        if self.knobs.down:
+            self.counters.injected["down"] += 1
+            response: web.StreamResponse = self.twin.broken(503)
+        elif refused and self.knobs.enforce:
+            response = self.twin.too_many(self._retry_after(refused.wait))
+        else:
+            response = self.twin.refusal(request, self.knobs) or await self._draw(request, handler, arrived, key)
+        if request.transport is not None and not request.transport.is_closing():
+            self.counters.answered(response.status, key)
+        return response
+
+    async def _draw(self, request: web.Request, handler: Handler, arrived: float, key: bytes) -> web.StreamResponse:
+        random = Random(key + b"%d/%d" % (self.knobs.seed, self._attempts[key]))
+        self._attempts[key] += 1
+        request[DRAWS] = random
+        fate = _fate(self.knobs, random.random())
+        await _until(arrived + _latency(self.knobs, random))
+        if fate is not None:
+            self.counters.injected[fate] += 1
+        if fate == "rate_limited":
+            return self.twin.too_many(self._retry_after(0.0))
+        if fate == "server_error":
+            return self.twin.broken(random.choice(_SERVER_ERRORS))
+        try:
+            response = await handler(request)
+        except web.HTTPException as error:
+            response = self.twin.failure(error.status, error.text or error.reason)
+        if fate is not None and isinstance(response, web.Response) and isinstance(response.body, bytes):
+            return await self._spoil(request, response, fate, random)
+        return response
+
+    async def _spoil(
+        self, request: web.Request, response: web.Response, fate: str, random: Random
+    ) -> web.StreamResponse:
+        body = response.body
+        assert isinstance(body, bytes)  # noqa: S101 - the caller looked
+        if fate == "malformed":
+            response.body = self.twin.garbled(body, random)
+            return response
+        cut = web.StreamResponse(headers={"Content-Type": response.content_type})
+        if random.random() < 0.5:
+            cut.content_length = len(body) + 1
+            await cut.prepare(request)
+            await cut.write(body[: len(body) // 2])
+        if request.transport is not None:
+            # close() sends what is written and then ends the connection; abort() would throw the half away.
+            request.transport.close()
+        return cut
+
+    def _retry_after(self, wait: float) -> float | None:
+        return None if self.knobs.retry_after is None else max(wait, self.knobs.retry_after)
+
+
+def _key(request: web.Request, body: bytes) -> bytes:
+    """Identifies what is asked."""
+    return blake2b(b"\0".join((request.method.encode(), request.raw_path.encode(), body)), digest_size=16).digest()
+
+
+def _fate(knobs: Knobs, point: float) -> str | None:
+    shares = (knobs.rate_limit_rate, knobs.server_error_rate, knobs.drop_rate, knobs.malformed_rate)
+    for name, share in zip(_FATES, shares, strict=True):
+        if point < share:
+            return name
+        point -= share
+    return None
+
+
+def _latency(knobs: Knobs, random: Random) -> float:
+    """Lognormal with the knobs' mean and coefficient of variation."""
+    if knobs.latency_mean == 0 or knobs.latency_spread == 0:
+        return knobs.latency_mean
+    variance = math.log1p(knobs.latency_spread**2)
+    return knobs.latency_mean * random.lognormvariate(-variance / 2, math.sqrt(variance))
+
+
+async def _until(moment: float) -> None:
+    left = moment - time.monotonic()
+    if left > 0:
+        await asyncio.sleep(left)

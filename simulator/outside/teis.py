@@ -1,0 +1,69 @@
+"""GROBID output for a simulated paper: its TEI, in the server's own format."""
+
+from collections.abc import Sequence
+from xml.sax.saxutils import escape, quoteattr
+
+from simulator.outside.fulltexts import parts
+from simulator.outside.library import Entry
+from simulator.outside.pdfs import reference
+
+__all__ = ["ENTITY_BOMB", "paper_tei"]
+
+ENTITY_BOMB = (
+    '<?xml version="1.0"?>\n<!DOCTYPE TEI [\n<!ENTITY a "ha">\n'
+    + "".join(f'<!ENTITY {chr(98 + n)} "{f"&{chr(97 + n)};" * 10}">\n' for n in range(12))
+    + ']>\n<TEI xmlns="http://www.tei-c.org/ns/1.0"><text><body><div><p>&m;</p></div></body></text></TEI>'
+)
+"""Twelve entities, each ten times the one before: a kilobyte that means terabytes."""
+
+
+def paper_tei(entry: Entry, cited: Sequence[Entry], grobid: str, version: int | None = None) -> str:
+    """`grobid` is the server's version, `version` the paper's."""
+    record = entry.record
+    body = "".join(
+        f'<div xmlns="http://www.tei-c.org/ns/1.0"><head n="{number}">{escape(part.title)}</head>'
+        f"<p>{escape(part.text)}</p></div>\n"
+        for number, part in enumerate(parts(entry, cited, version), 1)
+    )
+    works = "".join(_work(number, item) for number, item in enumerate(cited))
+    return f"""<?xml version="1.0" encoding="UTF-8"?>
+<TEI xml:space="preserve" xmlns="http://www.tei-c.org/ns/1.0" xmlns:xlink="http://www.w3.org/1999/xlink">
+<teiHeader xml:lang="en"><fileDesc>
+<titleStmt><title level="a" type="main">{escape(record.title)}</title></titleStmt>
+<publicationStmt><publisher/><availability status="unknown"><licence/></availability></publicationStmt>
+<sourceDesc><biblStruct><analytic>{_people(entry)}</analytic><monogr><imprint><date/></imprint></monogr></biblStruct>
+</sourceDesc></fileDesc>
+<encodingDesc><appInfo><application version={quoteattr(grobid)} ident="GROBID" when="2026-01-01T00:00+0000">
+<ref target="https://github.com/grobidOrg/grobid"/></application></appInfo></encodingDesc>
+<profileDesc><abstract>
+<div xmlns="http://www.tei-c.org/ns/1.0"><p>{escape(record.abstract)}</p></div>
+</abstract></profileDesc></teiHeader>
+<text xml:lang="en"><body>
+{body}<figure xmlns="http://www.tei-c.org/ns/1.0" xml:id="fig_0"><head>Figure 1 :</head><label>1</label>
+<figDesc>What the experiments of {escape(record.title)} show.</figDesc></figure>
+</body><back><div type="references"><listBibl>
+{works}</listBibl></div></back></text></TEI>
+"""
+
+
+def _people(entry: Entry) -> str:
+    return "".join(f"<author>{_person(author)}</author>" for author in entry.record.authors)
+
+
+def _person(name: str) -> str:
+    *given, family = name.split() or [""]
+    forename = f'<forename type="first">{escape(" ".join(given))}</forename>' if given else ""
+    return f"<persName>{forename}<surname>{escape(family)}</surname></persName>"
+
+
+def _work(number: int, entry: Entry) -> str:
+    record = entry.record
+    doi = f'<idno type="DOI">{escape(entry.doi)}</idno>' if entry.doi else ""
+    arxiv = f'<idno type="arXiv">arXiv:{escape(entry.arxiv)}</idno>' if entry.arxiv else ""
+    date = f'<date type="published" when="{record.year}" />' if record.year else ""
+    return (
+        f'<biblStruct xml:id="b{number}"><analytic><title level="a" type="main">{escape(record.title)}</title>'
+        f'{_people(entry)}{doi}{arxiv}</analytic><monogr><title level="m">{escape(record.venue)}</title>'
+        f"<imprint>{date}</imprint></monogr>"
+        f'<note type="raw_reference">{escape(reference(entry))}</note></biblStruct>\n'
+    )

@@ -1,0 +1,79 @@
+"""Strings that match a regular expression, for schemas whose `pattern` is not a label."""
+
+from importlib import import_module
+from random import Random
+from typing import Any
+
+__all__ = ["matching"]
+
+_parser: Any = import_module("re._parser")  # by name: typeshed knows nothing of it
+
+_MOST_REPEATS = 8
+_CATEGORIES = {
+    "CATEGORY_DIGIT": "0123456789",
+    "CATEGORY_WORD": "abcdefghijklmnopqrstuvwxyz0123456789",
+    "CATEGORY_SPACE": " ",
+    "CATEGORY_NOT_SPACE": "abcdefghijklmnopqrstuvwxyz",
+    "CATEGORY_NOT_DIGIT": "abcdefghijklmnopqrstuvwxyz",
+    "CATEGORY_NOT_WORD": " -",
+}
+_PRINTABLE = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -_.,:;"
+
+
+def matching(pattern: str, random: Random) -> str:
+    """A string that the pattern probably matches: look-arounds are ignored, so callers check.
+
+    Raises ValueError on a construct it does not know.
+    """
+    groups: dict[int, str] = {}
+    return _sequence(_parser.parse(pattern), random, groups)
+
+
+def _sequence(nodes: Any, random: Random, groups: dict[int, str]) -> str:
+    return "".join(_one(str(kind), value, random, groups) for kind, value in nodes)
+
+
+def _one(kind: str, value: Any, random: Random, groups: dict[int, str]) -> str:  # noqa: PLR0911 - one case a construct
+    match kind:
+        case "LITERAL":
+            return chr(value)
+        case "ANY":
+            return random.choice(_PRINTABLE)
+        case "IN" | "NOT_LITERAL":
+            members = value if kind == "IN" else [("NEGATE", None), ("LITERAL", value)]
+            return random.choice(_class(members))
+        case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+            least, most, nodes = value
+            times = random.randint(least, max(least, min(int(most), least + _MOST_REPEATS)))
+            return "".join(_sequence(nodes, random, groups) for _ in range(times))
+        case "BRANCH":
+            return _sequence(random.choice(value[1]), random, groups)
+        case "SUBPATTERN":
+            groups[value[0]] = _sequence(value[3], random, groups)
+            return groups[value[0]]
+        case "ATOMIC_GROUP":
+            return _sequence(value, random, groups)
+        case "GROUPREF":
+            return groups.get(value, "")
+        case "AT" | "ASSERT" | "ASSERT_NOT":
+            return ""
+    raise ValueError(f"regular expression construct {kind} is not supported")
+
+
+def _class(members: Any) -> str:
+    """The characters of a set such as `[a-z_]`."""
+    included = ""
+    negated = False
+    for kind, value in members:
+        match str(kind):
+            case "NEGATE":
+                negated = True
+            case "LITERAL":
+                included += chr(value)
+            case "RANGE":
+                included += "".join(map(chr, range(value[0], min(value[1], value[0] + 255) + 1)))
+            case "CATEGORY":
+                included += _CATEGORIES[str(value)]
+    if not negated:
+        return included
+    return "".join(item for item in _PRINTABLE if item not in included)

@@ -1,0 +1,141 @@
+"""Parser of prompts: fenced texts and labelled items, found in one pass over its lines.
+
+Text from outside is enclosed in `<idea ab12cd34>` and `</idea ab12cd34>`; evidence and other items begin with a line
+`[P1] Title (2021)` and continue to the next label, the end of a fence or an empty line. Several fences of one kind
+right after a label are several passages of its item."""
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+__all__ = ["Item", "Prompt", "read"]
+
+_CITED = re.compile(r"\[(P\d{1,5}(?:\s*[,;]\s*P\d{1,5})*)\]")
+_MARK = re.compile(
+    r"\n(?:[-*#]{1,4} )?(?:\[([A-Z])(\d{1,5})\][ \t]*([^\n]*)|<(/?)([a-z_]+) [0-9a-f]{6,64}>[ \t]*(?=\n|$))"
+)
+
+
+class Item(NamedTuple):
+    letter: str
+    number: int
+    text: str
+    """Everything said under the label; the label's own line where nothing follows it."""
+    more: tuple[str, ...] = ()
+    """Its other passages."""
+
+    @property
+    def label(self) -> str:
+        return f"{self.letter}{self.number}"
+
+
+class Prompt(NamedTuple):
+    idea: str
+    subject: str
+    """Subject of the question: the last fenced text that is neither idea nor labelled, else the idea."""
+    items: dict[str, list[Item]]
+    """Items by letter, in order of appearance."""
+
+
+def read(contents: Iterable[str]) -> Prompt:
+    """Reads the messages up to the first answer: a quoted complaint must not define labels."""
+    text = "\n" + "\n".join(contents)
+    return _Reader(text).read()
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.items: dict[tuple[str, int], Item] = {}
+        self.fences: list[tuple[str, str]] = []
+        self.label: tuple[str, int, str] | None = None
+        self.begin = 0
+        self.fenced = False
+        """Whether the open item's text is a fence of its own."""
+        self.passage: tuple[str, int, str, int] | None = None
+        """The last item whose text was such a fence, the fence's kind, and where it ended."""
+        self.continued = False
+        """Whether the open fence is another passage of that item."""
+        self.outer: list[tuple[str, int, int]] = []
+        """Open fences: kind, where the text begins, and how many items were known then."""
+
+    def read(self) -> Prompt:
+        for match in _MARK.finditer(self.text):
+            letter, number, title, slash, kind = match.groups()
+            if letter is not None:
+                if not (self.fenced or self.continued) and not (self.outer and self.outer[-1][0] == "idea"):
+                    self._close(match.start())
+                    self.label, self.begin = (letter, int(number), title.strip()), match.end()
+            elif slash:
+                self._leave(kind, match.start(), match.end())
+            else:
+                self._enter(kind, match)
+        self._close(len(self.text))
+        return self._prompt()
+
+    def _enter(self, kind: str, match: re.Match[str]) -> None:
+        if self.label is not None and not self.text[self.begin : match.start()].strip():
+            self.begin, self.fenced = match.end(), True
+            return
+        if self._goes_on(kind, match.start()):
+            self.begin, self.continued = match.end(), True
+            return
+        self._close(match.start())
+        self.outer.append((kind, match.end(), len(self.items)))
+
+    def _goes_on(self, kind: str, at: int) -> bool:
+        if self.label is not None or self.passage is None:
+            return False
+        _, _, kind_before, ended = self.passage
+        return kind == kind_before and not self.text[ended:at].strip()
+
+    def _leave(self, kind: str, at: int, ended: int) -> None:
+        if self.continued and self.passage is not None:
+            letter, number, *_ = self.passage
+            item = self.items[letter, number]
+            self.items[letter, number] = item._replace(more=(*item.more, self.text[self.begin : at].strip()))
+            self.passage, self.continued = (letter, number, kind, ended), False
+            return
+        own = self.fenced
+        if own and self.label is not None:
+            new = self.label[:2] not in self.items
+            self.passage = (*self.label[:2], kind, ended) if new else None
+        self._close(at)
+        if own or not self.outer or self.outer[-1][0] != kind:
+            return
+        _, begin, items = self.outer.pop()
+        if len(self.items) == items:
+            self.fences.append((kind, self.text[begin:at].strip()))
+
+    def _close(self, at: int) -> None:
+        if self.label is None:
+            return
+        letter, number, title = self.label
+        said = self.text[self.begin : at]
+        if not self.fenced:
+            said = said.split("\n\n", 1)[0]
+        said = said.strip() or title
+        self.items.setdefault((letter, number), Item(letter, number, said))
+        self.label, self.fenced = None, False
+
+    def _prompt(self) -> Prompt:
+        items: dict[str, list[Item]] = {}
+        for item in self.items.values():
+            items.setdefault(item.letter, []).append(item)
+        texts = [said for kind, said in self.fences if kind == "idea"]
+        others = [said for kind, said in self.fences if kind != "idea" and said]
+        idea = texts[0] if texts else max(others, key=len, default=self.text.strip())
+        if "P" not in items and (cited := _cited(others)):
+            items["P"] = cited
+        return Prompt(idea, others[-1] if texts and others else idea, items)
+
+
+def _cited(texts: list[str]) -> list[Item]:
+    """Papers known only because given texts cite them; what is said of one is the line that cites it first."""
+    items: dict[int, Item] = {}
+    for text in texts:
+        for line in text.splitlines():
+            for match in _CITED.finditer(line):
+                for label in re.findall(r"\d+", match[1]):
+                    items.setdefault(int(label), Item("P", int(label), _CITED.sub("", line).strip()))
+    return [items[number] for number in sorted(items)]

@@ -1,0 +1,243 @@
+"""The OpenAI chat completions protocol: requests in, bodies out, errors as the real ones word them."""
+
+import json
+import re
+from typing import Any, NamedTuple
+
+from simulator.answers import Made, find_schema, node_for, tokens
+from simulator.scalars import Node
+from simulator.schema import InvalidSchema
+from simulator.settings import Settings
+
+__all__ = ["ApiError", "ChatCall", "authorise", "completion", "parse", "rate_limited", "server_error"]
+
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_ROLES = {"system", "developer", "user", "assistant", "tool"}
+_FORMATS = {"text", "json_object", "json_schema"}
+
+
+class ApiError(Exception):
+    """A refusal with its status and body."""
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        kind: str = "invalid_request_error",
+        param: str | None = None,
+        code: str | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.retry_after = retry_after
+        error = {"message": message, "type": kind, "param": param, "code": code}
+        self.body = json.dumps({"error": error}).encode()
+
+
+class ChatCall(NamedTuple):
+    """A well-formed request."""
+
+    model: str
+    messages: list[tuple[str, str]]
+    """Role and text."""
+    node: Node | None
+    """Required structure of the answer; None asks for plain text."""
+    max_tokens: int | None
+    sampled: bool = False
+    """Whether the request uses a temperature above 0, where the same question may be answered in other words."""
+
+    @property
+    def question(self) -> list[str]:
+        """The texts up to the first answer: a conversation about a bad answer adds no evidence."""
+        texts: list[str] = []
+        for role, text in self.messages:
+            if role == "assistant":
+                break
+            texts.append(text)
+        return texts
+
+    @property
+    def prompt_tokens(self) -> int:
+        return tokens(sum(len(text) for _, text in self.messages))
+
+
+def authorise(header: str | None, accepted: str | None) -> None:
+    """Raises ApiError 401."""
+    if not header or not header.startswith("Bearer ") or not header[7:].strip():
+        raise ApiError(
+            401,
+            "You didn't provide an API key. You need to provide your API key in an Authorization header using "
+            "Bearer auth (i.e. Authorization: Bearer YOUR_KEY).",
+        )
+    key = header[7:].strip()
+    if accepted is not None and key != accepted:
+        shown = f"{key[:4]}***{key[-2:]}" if len(key) > 8 else "***"
+        raise ApiError(401, f"Incorrect API key provided: {shown}.", code="invalid_api_key")
+
+
+def parse(raw: bytes, settings: Settings) -> ChatCall:
+    """Raises ApiError 400 or 404."""
+    try:
+        body = json.loads(raw)
+    except ValueError:
+        raise ApiError(
+            400, "We could not parse the JSON body of your request. The API expects a JSON payload."
+        ) from None
+    if not isinstance(body, dict):
+        raise ApiError(400, "Invalid type for the request body: expected an object.")
+    model = body.get("model")
+    if not isinstance(model, str) or not model:
+        raise ApiError(400, "you must provide a model parameter")
+    if model not in settings.models:
+        message = f"The model `{model}` does not exist or you do not have access to it."
+        raise ApiError(404, message, code="model_not_found")
+    messages = _messages(body.get("messages"))
+    _numbers(body)
+    call = ChatCall(
+        model=model,
+        messages=messages,
+        node=_format(body.get("response_format"), messages),
+        max_tokens=body.get("max_completion_tokens") or body.get("max_tokens"),
+        sampled=(body.get("temperature") or 0) > 0,
+    )
+    _fits(call, settings.context_tokens)
+    return call
+
+
+def _fits(call: ChatCall, context_tokens: int | None) -> None:
+    """Raises ApiError 400, as vLLM words it, if prompt and answer exceed the context window."""
+    written = call.max_tokens or 0
+    if context_tokens is not None and call.prompt_tokens + written > context_tokens:
+        raise ApiError(
+            400,
+            f"This model's maximum context length is {context_tokens} tokens. However, you requested "
+            f"{call.prompt_tokens + written} tokens ({call.prompt_tokens} in the messages, {written} in the "
+            "completion). Please reduce the length of the messages or completion.",
+            "BadRequestError",
+        )
+
+
+def _messages(given: Any) -> list[tuple[str, str]]:
+    if not isinstance(given, list) or not given:
+        complaint = "Invalid 'messages': expected an array with at least one message."
+        raise ApiError(400, complaint, param="messages", code="invalid_type")
+    read: list[tuple[str, str]] = []
+    for index, message in enumerate(given):
+        role = message.get("role") if isinstance(message, dict) else None
+        if not isinstance(role, str) or role not in _ROLES:
+            complaint = f"Invalid value: '{role}'. Supported values are: {sorted(_ROLES)}."
+            raise ApiError(400, complaint, param=f"messages[{index}].role", code="invalid_value")
+        read.append((role, _content(message.get("content"), role, index)))
+    return read
+
+
+def _content(content: Any, role: str, index: int) -> str:
+    if isinstance(content, str):
+        return content
+    if content is None and role == "assistant":
+        return ""
+    if isinstance(content, list) and all(
+        isinstance(part, dict) and isinstance(part.get("text"), str) for part in content
+    ):
+        return "".join(part["text"] for part in content)
+    complaint = f"Invalid type for 'messages[{index}].content': expected a string or an array of text parts."
+    raise ApiError(400, complaint, param=f"messages[{index}].content", code="invalid_type")
+
+
+def _numbers(body: dict[str, Any]) -> None:
+    for name, least, most in (("temperature", 0, 2), ("top_p", 0, 1)):
+        value = body.get(name)
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ApiError(400, f"Invalid type for '{name}': expected a decimal.", param=name, code="invalid_type")
+        if not least <= value <= most:
+            complaint = f"Invalid '{name}': expected a value between {least} and {most}, but got {value} instead."
+            raise ApiError(400, complaint, param=name, code="decimal_out_of_range")
+    for name in ("max_tokens", "max_completion_tokens"):
+        value = body.get(name)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+            complaint = f"Invalid '{name}': expected a value >= 1, but got {value!r} instead."
+            raise ApiError(400, complaint, param=name, code="integer_below_min_value")
+    if body.get("n") not in {None, 1}:
+        raise ApiError(400, "Only one completion per request is simulated: n must be 1.", param="n")
+    for name in ("stream", "tools"):
+        if body.get(name):
+            raise ApiError(400, f"{name} is not simulated.", param=name)
+
+
+def _format(given: Any, messages: list[tuple[str, str]]) -> Node | None:
+    kind = given.get("type") if isinstance(given, dict) else "text" if given is None else None
+    if kind not in _FORMATS:
+        complaint = f"Invalid value: '{kind}'. Supported values are: 'text', 'json_object', and 'json_schema'."
+        raise ApiError(400, complaint, param="response_format.type", code="invalid_value")
+    if kind == "json_schema":
+        return _schema(given.get("json_schema"))
+    texts = [text for _, text in messages]
+    if kind == "text":
+        return find_schema(texts)
+    if not any("json" in text.lower() for text in texts):
+        complaint = (
+            "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'."
+        )
+        raise ApiError(400, complaint, param="messages")
+    return find_schema(texts) or node_for({"type": "object", "properties": {"answer": {"type": "string"}}})
+
+
+def _schema(given: Any) -> Node:
+    if not isinstance(given, dict):
+        complaint = "Missing required parameter: 'response_format.json_schema'."
+        param, code = "response_format.json_schema", "missing_required_parameter"
+        raise ApiError(400, complaint, param=param, code=code)
+    name, schema = given.get("name"), given.get("schema", {})
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        complaint = (
+            "Invalid 'response_format.json_schema.name': string does not match pattern. "
+            "Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'."
+        )
+        raise ApiError(400, complaint, param="response_format.json_schema.name", code="invalid_value")
+    try:
+        return node_for(schema, bool(given.get("strict")))
+    except InvalidSchema as error:
+        complaint = f"Invalid schema for response_format '{name}': {error}"
+        raise ApiError(400, complaint, param="response_format") from error
+
+
+def rate_limited(model: str, retry_after: float) -> ApiError:
+    message = (
+        f"Rate limit reached for {model} in organization org-simulator on requests per min (RPM). "
+        f"Please try again in {retry_after:g}s."
+    )
+    return ApiError(429, message, "requests", code="rate_limit_exceeded", retry_after=retry_after)
+
+
+def server_error(spare: float) -> ApiError:
+    """500 or 503 of the API itself, or the 502 of a proxy before it, which speaks HTML."""
+    if spare < 1 / 3:
+        return ApiError(500, "The server had an error while processing your request. Sorry about that!", "server_error")
+    if spare < 2 / 3:
+        return ApiError(503, "The engine is currently overloaded, please try again later.", "server_error")
+    error = ApiError(502, "Bad Gateway")
+    error.body = b"<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>"
+    return error
+
+
+def completion(call: ChatCall, made: Made, name: str, created: int) -> bytes:
+    """Return the body of an answer; `name` is its id."""
+    message: dict[str, Any] = {"role": "assistant", "content": made.content, "refusal": made.refusal, "annotations": []}
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": made.finish_reason}
+    body = {
+        "id": name,
+        "object": "chat.completion",
+        "created": created,
+        "model": call.model,
+        "choices": [choice],
+        "usage": {
+            "prompt_tokens": call.prompt_tokens,
+            "completion_tokens": tokens(len(made.text)),
+            "total_tokens": call.prompt_tokens + tokens(len(made.text)),
+        },
+        "system_fingerprint": "fp_simulator",
+    }
+    return json.dumps(body).encode()

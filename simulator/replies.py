@@ -1,0 +1,23 @@
+"""Refusals as they go over the wire."""
+
+from http import HTTPStatus
+
+from aiohttp import web
+
+from simulator.protocol import ApiError
+
+__all__ = ["refusal"]
+
+
+def refusal(error: ApiError) -> web.Response:
+    kind = "application/json" if error.body.startswith(b"{") else "text/html"
+    headers = {"x-request-id": "req_simulator"}
+    if error.retry_after is not None:
+        headers["Retry-After"] = f"{error.retry_after:g}"
+    return web.Response(
+        body=error.body,
+        status=error.status,
+        reason=HTTPStatus(error.status).phrase,
+        content_type=kind,
+        headers=headers,
+    )

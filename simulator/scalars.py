@@ -1,0 +1,193 @@
+"""Parts of a compiled schema that make single values, valid ones or, where a fault is to strike, faulty ones."""
+
+import datetime as dt
+import math
+import re
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from simulator.draft import Draft
+from simulator.patterns import matching
+from simulator.roles import Role
+from simulator.text import clip
+
+__all__ = ["FORMATS", "Boolean", "Choice", "Formatted", "Labelled", "Node", "Number", "Patterned", "Text"]
+
+
+class Node(ABC):
+    @abstractmethod
+    def make(self, draft: Draft) -> Any: ...
+
+
+@dataclass
+class Choice(Node):
+    """enum and const."""
+
+    values: list[Any]
+
+    def make(self, draft: Draft) -> Any:
+        chosen = draft.random.choice(self.values)
+        if draft.irrelevant and "neutral" in self.values:
+            chosen = "neutral"
+        if isinstance(chosen, bool) or not isinstance(chosen, str | int | float):
+            return chosen
+        return self._outside(chosen) if draft.strikes("wrong_enum") else chosen
+
+    def _outside(self, chosen: str | float) -> str | float:
+        if not isinstance(chosen, str):
+            return max(value for value in self.values if isinstance(value, int | float)) + 1
+        shouted = chosen.upper()
+        return shouted if shouted not in self.values else f"mostly {chosen}"
+
+
+@dataclass
+class Boolean(Node):
+    """True seven times in ten."""
+
+    relevance: bool = False
+    """Whether false means that there is nothing to say about the object's subject."""
+
+    def make(self, draft: Draft) -> bool:
+        value = draft.random.random() < 0.7
+        if self.relevance:
+            draft.irrelevant = not value
+        return value
+
+
+@dataclass
+class Number(Node):
+    lowest: float
+    highest: float
+    whole: bool
+    step: float | None = None
+    closed: tuple[bool, bool] = (True, True)
+    """Whether the bounds themselves are allowed; for whole numbers they always are."""
+
+    def make(self, draft: Draft) -> Any:
+        value = self._draw(draft)
+        return str(value) if draft.strikes("string_number") else value
+
+    def _draw(self, draft: Draft) -> float:
+        if self.step is not None:
+            least, most = math.ceil(self.lowest / self.step), math.floor(self.highest / self.step)
+            least += least * self.step <= self.lowest and not self.closed[0]
+            most -= most * self.step >= self.highest and not self.closed[1]
+            for _ in range(50):
+                value = draft.random.randint(least, most) * self.step
+                if value % 1 == 0 or (value / self.step).is_integer():  # 3 * 0.1 is not a multiple of 0.1
+                    break
+            return value
+        if self.whole:
+            return draft.random.randint(int(self.lowest), int(self.highest))
+        exact = self.lowest + (0.001 + 0.998 * draft.random.random()) * (self.highest - self.lowest)
+        rounded = round(exact, 2)
+        return rounded if self.lowest < rounded < self.highest else exact
+
+
+@dataclass
+class Labelled(Node):
+    """A label of an item in the prompt, bracketed where the pattern wants it so."""
+
+    letter: str | None
+    bracketed: bool = False
+
+    def make(self, draft: Draft) -> str:
+        item = draft.item(self.letter)
+        if item is None:
+            label = f"{self.letter or 'P'}1"
+        elif draft.strikes("unknown_label"):
+            label = draft.unknown(item.letter)
+        else:
+            draft.focus = (*draft.focus, item)
+            label = item.label
+        return f"[{label}]" if self.bracketed else label
+
+
+@dataclass
+class Text(Node):
+    role: Role
+    cites: bool = False
+    shortest: int = 0
+    longest: int | None = None
+    usual: tuple[int, int] = (0, 300)
+    """Characters, least and most, that the description asks for in words."""
+    may_stay_empty: bool = False
+
+    def make(self, draft: Draft) -> str:
+        if draft.irrelevant and self.may_stay_empty and self.shortest == 0:
+            return ""
+        most = self.usual[1] if self.longest is None else min(self.usual[1], self.longest)
+        text = self._fitted(self._words(draft, most), most)
+        # Short texts are left alone: nothing of theirs would be left beside the brackets.
+        if self.role == "text" and most > 120 and draft.strikes("brackets_in_strings"):
+            return draft.nasty(text, most)
+        return text
+
+    def _words(self, draft: Draft, most: int) -> str:  # noqa: PLR0911 - one case a role
+        match self.role:
+            case "quote":
+                return draft.quote()
+            case "name":
+                return draft.name()
+            case "query":
+                return draft.query(self.usual[0])
+            case "statement":
+                return draft.statement(self.usual[0])
+            case "question":
+                return draft.question()
+            case "plan":
+                return draft.plan(self.usual[0])
+            case "text" | "label":
+                return draft.text(self.cites, most)
+
+    def _fitted(self, text: str, most: int) -> str:
+        if len(text) < self.shortest:
+            text = (text + " ") * math.ceil(self.shortest / (len(text) + 1))
+            text = text[: self.shortest].rstrip().ljust(self.shortest, "s")
+        most = max(most, self.shortest) if self.role != "quote" or self.longest is not None else len(text)
+        if len(text) > most:
+            clipped = clip(text, most).rstrip()
+            text = clipped if len(clipped) >= self.shortest else text[:most]
+        return text
+
+
+@dataclass
+class Patterned(Node):
+    pattern: str
+    shortest: int
+    longest: int | None
+
+    def make(self, draft: Draft) -> str:
+        for _ in range(200):
+            text = matching(self.pattern, draft.random)
+            fits = len(text) >= self.shortest and (self.longest is None or len(text) <= self.longest)
+            if fits and re.search(self.pattern, text):
+                return text
+        raise ValueError(f"no string of the allowed length was found for pattern {self.pattern!r}")
+
+
+FORMATS = frozenset({"date", "date-time", "time", "uuid", "email", "uri"})
+
+
+@dataclass
+class Formatted(Node):
+    format: str
+
+    def make(self, draft: Draft) -> str:
+        number = draft.random.getrandbits(128)
+        moment = dt.datetime(2000, 1, 1, tzinfo=dt.UTC) + dt.timedelta(seconds=number % 800_000_000)
+        match self.format:
+            case "date":
+                return moment.date().isoformat()
+            case "date-time":
+                return moment.isoformat()
+            case "time":
+                return moment.time().isoformat() + "Z"
+            case "uuid":
+                return str(UUID(int=number, version=4))
+            case "email":
+                return f"someone{number % 1000}@example.org"
+            case _:
+                return f"https://example.org/{number % 1000}"

@@ -1,0 +1,212 @@
+"""The HTTP side: chat completions, models, files and batches under /v1, knobs and counters under /_simulator."""
+
+import asyncio
+import json
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+from pydantic import ValidationError
+
+from simulator import prompt
+from simulator.answers import Made, compose, tokens
+from simulator.batch_jobs import LineAnswer
+from simulator.batches import BatchDoor
+from simulator.counters import Counters, Seen
+from simulator.dice import Throw, prompt_key, throw
+from simulator.protocol import (
+    ApiError,
+    ChatCall,
+    authorise,
+    completion,
+    parse,
+    rate_limited,
+    server_error,
+)
+from simulator.replies import refusal
+from simulator.settings import HARMLESS, Settings
+
+__all__ = ["Endpoint"]
+
+_LARGEST_REQUEST = 32 * 2**20
+
+
+@dataclass
+class Endpoint:
+    """The simulated endpoint: its knobs, its counters, its routes."""
+
+    settings: Settings
+    counters: Counters = field(default_factory=Counters)
+
+    def application(self) -> web.Application:
+        app = web.Application(client_max_size=_LARGEST_REQUEST)
+        app.add_routes(
+            [
+                web.post("/v1/chat/completions", self.chat),
+                web.get("/v1/models", self.models),
+                web.get("/v1/models/{model}", self.model),
+                *BatchDoor(self).routes(),
+                web.get("/_simulator/stats", self.stats),
+                web.post("/_simulator/reset", self.reset),
+                web.get("/_simulator/settings", self.read_settings),
+                web.put("/_simulator/settings", self.change_settings),
+                web.route("*", "/{path:.*}", self.nowhere),
+            ]
+        )
+        return app
+
+    async def chat(self, request: web.Request) -> web.StreamResponse:
+        arrived = time.monotonic()
+        self.counters.requests += 1
+        try:
+            authorise(request.headers.get("Authorization"), self.settings.api_key)
+            call = parse(await request.read(), self.settings)
+            return await self._admitted(request, call, arrived)
+        except ApiError as error:
+            self.counters.by_status[error.status] += 1
+            return refusal(error)
+        except (asyncio.CancelledError, ConnectionError):
+            self.counters.abandoned += 1
+            raise
+
+    async def _admitted(self, request: web.Request, call: ChatCall, arrived: float) -> web.StreamResponse:
+        key = prompt_key(call.model, call.messages)
+        seen = self.counters.prompts.setdefault(key, Seen())
+        drawn = throw(self.settings, key, seen.attempts)
+        seen.attempts += 1
+        self._refuse_if_drawn(drawn, call)
+        self.counters.enter()
+        try:
+            name = f"chatcmpl-{key.hex()[:24]}{seen.attempts:04d}"
+            return await self._answer(request, call, drawn, seen, name, arrived)
+        finally:
+            self.counters.leave()
+
+    def _refuse_if_drawn(self, drawn: Throw, call: ChatCall) -> None:
+        if drawn.fate == "rate_limited":
+            self.counters.injected["rate_limited"] += 1
+            raise rate_limited(call.model, self.settings.retry_after)
+        if drawn.fate == "server_error":
+            self.counters.injected["server_error"] += 1
+            raise server_error(drawn.spare)
+
+    async def _answer(
+        self, request: web.Request, call: ChatCall, drawn: Throw, seen: Seen, name: str, arrived: float
+    ) -> web.StreamResponse:
+        if call.sampled:
+            drawn = drawn._replace(words=drawn.words + seen.attempts - 1)
+        made, cut = _limited(self.compose(call, drawn), call.max_tokens)
+        await asyncio.sleep(max(0.0, arrived + drawn.latency - time.monotonic()))
+        body = completion(call, made, name, int(time.time()))
+        if drawn.fate == "dropped":
+            return await self._dropped(request, body, drawn.spare)
+        response = _whole(request, body, arrived)
+        self._count(call, made, drawn, seen, cut)
+        return response
+
+    def answer_line(self, body: dict[str, Any]) -> LineAnswer:
+        """One request of a batch: counted as if it had come alone; nothing but its words can go wrong here."""
+        try:
+            call = parse(json.dumps(body).encode(), self.settings)
+        except ApiError as error:
+            return LineAnswer(error.status, json.loads(error.body))
+        key = prompt_key(call.model, call.messages)
+        seen = self.counters.prompts.setdefault(key, Seen())
+        drawn = throw(self.settings, key, seen.attempts)
+        seen.attempts += 1
+        if call.sampled:
+            drawn = drawn._replace(words=drawn.words + seen.attempts - 1)
+        made, cut = _limited(self.compose(call, drawn), call.max_tokens)
+        self._count(call, made, drawn._replace(slow=False), seen, cut, by_batch=True)
+        name = f"chatcmpl-{key.hex()[:24]}{seen.attempts:04d}"
+        return LineAnswer(200, json.loads(completion(call, made, name, int(time.time()))))
+
+    def compose(self, call: ChatCall, drawn: Throw) -> Made:
+        """Generate the model's answer."""
+        return compose(call.node, prompt.read(call.question), drawn.words, drawn.faults, drawn.spare)
+
+    def _count(
+        self, call: ChatCall, made: Made, drawn: Throw, seen: Seen, cut: bool, *, by_batch: bool = False
+    ) -> None:
+        counters = self.counters
+        counters.cut_by_max_tokens += cut
+        counters.injected["slow"] += drawn.slow
+        if made.fault is not None:
+            counters.injected[made.fault] += 1
+        sound = not cut and (made.fault is None or made.fault in HARMLESS)
+        counters.delivered(seen, sound, call.prompt_tokens, tokens(len(made.text)), call.sampled, by_batch)
+
+    async def _dropped(self, request: web.Request, body: bytes, spare: float) -> web.StreamResponse:
+        """Cuts the connection: before the first byte, or in the middle of the body."""
+        self.counters.injected["dropped"] += 1
+        response = web.StreamResponse(headers={"Content-Type": "application/json"})
+        if spare >= 0.5:
+            response.content_length = len(body)
+            await response.prepare(request)
+            await response.write(body[: len(body) // 2])
+        if request.transport is not None:
+            # close() sends what is written and then ends the connection; abort() would throw the half away.
+            request.transport.close()
+        return response
+
+    async def models(self, request: web.Request) -> web.Response:
+        try:
+            authorise(request.headers.get("Authorization"), self.settings.api_key)
+        except ApiError as error:
+            return refusal(error)
+        return web.json_response({"object": "list", "data": [self._described(model) for model in self.settings.models]})
+
+    async def model(self, request: web.Request) -> web.Response:
+        name = request.match_info["model"]
+        try:
+            authorise(request.headers.get("Authorization"), self.settings.api_key)
+        except ApiError as error:
+            return refusal(error)
+        if name not in self.settings.models:
+            missing = f"The model '{name}' does not exist"
+            return refusal(ApiError(404, missing, param="model", code="model_not_found"))
+        return web.json_response(self._described(name))
+
+    def _described(self, name: str) -> dict[str, str | int]:
+        stated = {} if self.settings.context_tokens is None else {"max_model_len": self.settings.context_tokens}
+        return {"id": name, "object": "model", "created": 1_700_000_000, "owned_by": "simulator", **stated}
+
+    async def stats(self, request: web.Request) -> web.Response:
+        return web.json_response(text=self.counters.stats(self.settings.batch_price_share).model_dump_json())
+
+    async def reset(self, request: web.Request) -> web.Response:
+        """Forgets counts and prompts; answers with the counts as they were."""
+        last = self.counters.stats(self.settings.batch_price_share)
+        self.counters.reset()
+        return web.json_response(text=last.model_dump_json())
+
+    async def read_settings(self, request: web.Request) -> web.Response:
+        return web.json_response(text=self.settings.model_dump_json())
+
+    async def change_settings(self, request: web.Request) -> web.Response:
+        """Changes the knobs that the body names and leaves the others."""
+        try:
+            changes = json.loads(await request.read())
+            self.settings = Settings.model_validate({**self.settings.model_dump(), **changes})
+        except (ValidationError, ValueError, TypeError) as error:
+            return refusal(ApiError(400, f"These settings cannot be used: {error}"))
+        return await self.read_settings(request)
+
+    async def nowhere(self, request: web.Request) -> web.Response:
+        return refusal(ApiError(404, f"Invalid URL ({request.method} {request.path})"))
+
+
+def _whole(request: web.Request, body: bytes, arrived: float) -> web.Response:
+    if request.transport is None or request.transport.is_closing():
+        raise ConnectionResetError("the client went away before the answer")
+    took = f"{1000 * (time.monotonic() - arrived):.0f}"
+    headers = {"x-request-id": "req_simulator", "openai-processing-ms": took}
+    return web.Response(body=body, content_type="application/json", headers=headers)
+
+
+def _limited(made: Made, max_tokens: int | None) -> tuple[Made, bool]:
+    """Ends the answer where the request wants it to end."""
+    if max_tokens is None or made.content is None or tokens(len(made.content)) <= max_tokens:
+        return made, False
+    return made._replace(content=made.content[: 4 * max_tokens], finish_reason="length"), True

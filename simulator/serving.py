@@ -1,0 +1,52 @@
+"""Shared command line of all simulators: loopback only, a line that states the address, a clean stop."""
+
+import argparse
+import asyncio
+import ipaddress
+import signal
+import sys
+
+from aiohttp import web
+
+__all__ = ["add_address", "loopback", "serve"]
+
+_BACKLOG = 4096
+"""Connections waiting to be accepted: clients open thousands at once."""
+
+
+def loopback(host: str) -> str:
+    """The type of a `--host` flag."""
+    if host == "localhost":
+        return host
+    try:
+        safe = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        safe = False
+    if not safe:
+        raise argparse.ArgumentTypeError(f"{host!r} is not a loopback address; use 127.0.0.1 or ::1")
+    return host
+
+
+def add_address(parser: argparse.ArgumentParser, port: int) -> None:
+    parser.add_argument("--host", default="127.0.0.1", type=loopback, help="loopback only")
+    parser.add_argument("--port", default=port, type=int, help=f"0 takes a free one; default {port}")
+    parser.add_argument("--until-stdin-closes", action="store_true", help="also stop when the parent goes away")
+
+
+async def serve(application: web.Application, host: str, port: int, path: str, until_stdin_closes: bool) -> None:
+    """Serves until SIGINT or SIGTERM; says on standard output that it does, `path` being the way into it."""
+    runner = web.AppRunner(application, access_log=None, handler_cancellation=True, keepalive_timeout=75)
+    await runner.setup()
+    site = web.TCPSite(runner, host, port, backlog=_BACKLOG, shutdown_timeout=0.2)
+    await site.start()
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    if until_stdin_closes:
+        loop.add_reader(sys.stdin, stop.set)
+    address = runner.addresses[0]
+    shown = f"[{address[0]}]" if ":" in address[0] else address[0]
+    print(f"listening on http://{shown}:{address[1]}{path}", flush=True)
+    await stop.wait()
+    await runner.cleanup()

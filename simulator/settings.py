@@ -1,0 +1,79 @@
+"""The knobs of the simulator. Every one is a command line flag and can be changed while it runs."""
+
+from typing import Annotated, Literal, Self, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+__all__ = ["ANSWER_FAULTS", "HARMLESS", "AnswerFault", "Rate", "Settings"]
+
+Rate = Annotated[float, Field(ge=0, le=1)]
+"""A share of requests, 0 to 1."""
+
+AnswerFault = Literal[
+    "fenced",
+    "preamble",
+    "truncated",
+    "invalid_json",
+    "wrong_enum",
+    "string_number",
+    "brackets_in_strings",
+    "missing_field",
+    "extra_field",
+    "empty",
+    "refusal",
+    "unknown_label",
+]
+
+ANSWER_FAULTS: tuple[AnswerFault, ...] = get_args(AnswerFault)
+
+HARMLESS: frozenset[AnswerFault] = frozenset({"brackets_in_strings"})
+"""Kinds that leave the answer valid JSON and valid against its schema."""
+
+
+class Settings(BaseModel):
+    """Behaviour of the simulated endpoint. Durations in seconds."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    seed: int = Field(default=0, ge=0, lt=2**63, description="decides every draw: latencies, faults and answers")
+    models: tuple[str, ...] = Field(default=("simulated",), min_length=1, description="known models; 404 for any other")
+    api_key: str | None = Field(default=None, description="the only accepted API key; none accepts any")
+    latency_mean: float = Field(default=2.0, ge=0, description="mean time to answer")
+    latency_spread: float = Field(default=0.25, ge=0, description="standard deviation over mean (lognormal)")
+    slow_rate: Rate = Field(default=0.0, description="share of answers that take --slow-factor times longer")
+    slow_factor: float = Field(default=10.0, ge=1, description="how much longer a slow answer takes")
+    rate_limit_rate: Rate = Field(default=0.0, description="share of requests answered 429 with Retry-After")
+    retry_after: float = Field(default=1.0, ge=0, description="what Retry-After says")
+    server_error_rate: Rate = Field(default=0.0, description="share of requests answered 500, 502 or 503")
+    drop_rate: Rate = Field(default=0.0, description="share of connections cut, before or in the middle of the answer")
+    answer_fault_rate: Rate = Field(default=0.0, description="share of answers made faulty")
+    answer_faults: dict[AnswerFault, float] = Field(
+        default_factory=lambda: dict.fromkeys(ANSWER_FAULTS, 1.0),
+        min_length=1,
+        description="the mix: kinds with weights",
+    )
+    context_tokens: int | None = Field(
+        default=None, ge=1_024, description="context window, stated by /v1/models; 400 beyond it"
+    )
+    batch_seconds: float = Field(default=20.0, ge=0, description="how long a batch takes from its creation to its end")
+    batch_window_seconds: float | None = Field(
+        default=None, gt=0, description="how long a completion window lasts here; none: as long as it says"
+    )
+    batch_line_error_rate: Rate = Field(default=0.0, description="share of a batch's lines that end in its error file")
+    batch_failed_rate: Rate = Field(default=0.0, description="share of batches that fail their validation")
+    batch_stall_rate: Rate = Field(default=0.0, description="share of batches that stop half-way until they expire")
+    batch_cancelled_rate: Rate = Field(default=0.0, description="share of batches that somebody cancels half-way")
+    batch_lost_reply_rate: Rate = Field(
+        default=0.0, description="share of files and batches that are made, and their maker told 502"
+    )
+    batch_price_share: Rate = Field(default=0.5, description="what a token of a batch costs over what it costs live")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.rate_limit_rate + self.server_error_rate + self.drop_rate > 1:
+            raise ValueError("rate_limit_rate, server_error_rate and drop_rate together exceed 1")
+        if self.batch_failed_rate + self.batch_stall_rate + self.batch_cancelled_rate > 1:
+            raise ValueError("batch_failed_rate, batch_stall_rate and batch_cancelled_rate together exceed 1")
+        if any(weight <= 0 for weight in self.answer_faults.values()):
+            raise ValueError("weights in answer_faults must be above 0; leave a kind out to switch it off")
+        return self

@@ -1,0 +1,74 @@
+"""Sentences and phrases of a text, found cheaply and remembered: the idea comes back in every prompt."""
+
+import re
+from functools import lru_cache
+from random import Random
+
+__all__ = ["clip", "passage", "phrases", "sentences"]
+
+SHORTEST, LONGEST = 25, 200
+"""Characters of a sentence worth quoting."""
+QUOTABLE = 8
+"""Words of a quote."""
+
+_WORD_OR_BREAK = re.compile(r"[^\W\d_][\w-]*|[.,;:!?()\[\]\n]")
+_LABEL = re.compile(
+    r"\[[A-Z]\d|://|www\.|\bet\.? al|[(\[, ](?:19|20)\d\d[a-z]?[)\]]|\[\d|arxiv|\bdoi\b|\\cite", re.IGNORECASE
+)
+"""Labels, and what cites works: a sound answer holds none that it did not mean."""
+_STOPWORDS = """
+    a about above across after again against all also although among an and any approach are as at be because
+    been before being between both but by can could did do does doing each either et etc evaluate existing few first
+    for from further given had has have having how however if in into is it its itself many may method methods might
+    more most much must new no nor not novel of often on once one only or other our out over own paper per problem
+    propose proposed same second several should show since so some such than that the their them then there these
+    they third this those three through thus to two under until up use used using various very via was we well were
+    what when where whether which while who whose why will with within without would yet you your"""
+_STOPWORD = frozenset(_STOPWORDS.split())
+
+
+@lru_cache(maxsize=2048)
+def sentences(text: str) -> tuple[str, ...]:
+    """Verbatim sentences of 25 to 200 characters that contain nothing that looks like a label or a citation."""
+    found = []
+    for line in text.splitlines():
+        parts = line.split(". ")
+        for part in parts[:-1]:
+            found.append(part.strip() + ".")
+        found.append(parts[-1].strip())
+    return tuple(item for item in found if SHORTEST <= len(item) <= LONGEST and not _LABEL.search(item))
+
+
+@lru_cache(maxsize=2048)
+def phrases(text: str) -> tuple[str, ...]:
+    """Runs of two to four content words, the longer and earlier first; single words when there are none."""
+    runs: list[list[str]] = [[]]
+    for token in _WORD_OR_BREAK.findall(text[:6000]):
+        if len(token) < 3 or token.lower() in _STOPWORD:
+            runs.append([])
+        else:
+            runs[-1].append(token)
+    found = dict.fromkeys(" ".join(run[:4]) for run in runs if len(run) > 1)
+    if not found:
+        found = dict.fromkeys(run[0] for run in runs if run)
+    return tuple(sorted(found, key=lambda phrase: -phrase.count(" ")))
+
+
+def passage(text: str, random: Random) -> str:
+    """A verbatim sentence, not of the first paragraph, which is a title, where there are others; the text's beginning
+    where none is of quotable length."""
+    body = text.partition("\n\n")[2]
+    usable = _quotable(body) or _quotable(text) or sentences(body) or sentences(text)
+    return random.choice(usable) if usable else clip(_LABEL.split(text)[0].strip(), LONGEST)
+
+
+def _quotable(text: str) -> tuple[str, ...]:
+    return tuple(sentence for sentence in sentences(text) if len(sentence.split()) >= QUOTABLE)
+
+
+def clip(text: str, longest: int) -> str:
+    """Return the text cut to at most `longest` characters, at the end of a word if possible."""
+    if len(text) <= longest:
+        return text
+    cut = text.rfind(" ", 0, longest + 1)
+    return text[: cut if cut > 0 else longest]

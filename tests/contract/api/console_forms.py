@@ -1,0 +1,33 @@
+"""The console without a browser: signing in and sending forms."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx2
+
+from tests.contract.api.service import Service
+
+
+@asynccontextmanager
+async def signed_in(service: Service, key: str) -> AsyncIterator[httpx2.AsyncClient]:
+    """Yield a client with the session cookie of the key's owner."""
+    async with service.client(url=None) as client:
+        answer = await client.post("/console/sign-in", data={"key": key}, headers={"Origin": "http://api"})
+        assert answer.status_code == 303, answer.text
+        yield client
+
+
+def hidden_field(page: str, name: str) -> str:
+    """Return the value of a form field in the HTML of a page."""
+    return page.partition(f'name="{name}" value="')[2].partition('"')[0]
+
+
+async def csrf_token(client: httpx2.AsyncClient, path: str) -> str:
+    """Open a page and return the CSRF token of its first form."""
+    return hidden_field((await client.get(path)).text, "csrf_token")
+
+
+async def submit_form(client: httpx2.AsyncClient, page: str, path: str = "", **fields: str) -> httpx2.Response:
+    """Send a form of a page, with its CSRF token, to a path below the page."""
+    body = {"csrf_token": await csrf_token(client, page), **fields}
+    return await client.post(f"{page}{path}", data=body, headers={"Origin": "http://api"})

@@ -1,0 +1,77 @@
+"""Every page of the console, with content."""
+
+from typing import NamedTuple
+
+from tests.contract.api.erasures import request_erasure, submit_rows_to_erase
+from tests.contract.api.evaluated_calls import call_of_two_fields, call_with_reports, evaluated_call_of_six
+from tests.contract.api.people import Person, asking
+from tests.contract.api.ranking_jobs import finish_ranking
+from tests.contract.api.reported_evaluations import evaluation_with_llm_requests
+from tests.contract.api.reviewed_calls import call_with_opinions
+from tests.contract.api.service import Service
+
+
+class ConsolePage(NamedTuple):
+    """A page: the template of its route, its path and a name for pictures."""
+
+    route: str
+    path: str
+    name: str
+
+
+async def pages_with_content(
+    service: Service, owner: Person, reviewer: Person
+) -> tuple[list[ConsolePage], list[ConsolePage]]:
+    """Return the pages of an owner and those of a reviewer, and store something to show on each."""
+    making = await evaluation_with_llm_requests(service)
+    fields = await call_of_two_fields(service)
+    mixed = await call_with_reports(service)
+    ended = await evaluated_call_of_six(service)
+    reviewed, *_ = await call_with_opinions(service, others=1)
+    async with asking(service, owner) as asks:
+        ranking = (await asks.post("/v1/rankings", json={"batch": ended, "cut": 2})).json()["id"]
+        await finish_ranking(service)
+        changed = await asks.patch(f"/v1/batches/{ended}", json={"tags": ["A" + "-tag-of-many-letters" * 4]})
+        assert changed.status_code == 200, changed.text
+        assigned = await asks.post(f"/v1/batches/{ended}/assignments", json={"per_proposal": 1})
+        assert assigned.status_code < 300, assigned.text
+        listed = (await asks.get(f"/v1/batches/{ended}/evaluations")).json()["items"]
+        await submit_rows_to_erase(asks)
+        proof = (await request_erasure(asks, source="A-1"))["proof"]
+    first, second = (evaluation["id"] for evaluation in listed[:2])
+    call, proposal, member = "/console/calls/{id}", "/console/proposals/{id}", "/console/members/{id}"
+    of_ended, of_made = f"/console/calls/{ended}", f"/console/proposals/{making}"
+    of_member = f"/console/members/{reviewer.member.id}"
+    owners = [
+        ConsolePage("/console", "/console", "calls"),
+        ConsolePage("/console/evaluations", "/console/evaluations", "evaluations"),
+        ConsolePage("/console/calls/new", "/console/calls/new", "new-call"),
+        ConsolePage(call, f"/console/calls/{mixed}", "table"),
+        ConsolePage(call, f"{of_ended}?ranking={ranking}&sort=rank", "table-by-rank"),
+        ConsolePage(f"{call}/plots", f"/console/calls/{fields}/plots", "plots-by-field"),
+        ConsolePage(f"{call}/plots", f"{of_ended}/plots?ranking={ranking}", "plots-of-ranks"),
+        ConsolePage(f"{call}/plots", f"/console/calls/{reviewed}/plots", "plots-of-agreement"),
+        ConsolePage(f"{call}/cancel", f"/console/calls/{mixed}/cancel", "cancel"),
+        ConsolePage(f"{call}/assignments", f"{of_ended}/assignments", "assignments"),
+        ConsolePage(f"{call}/panel", f"{of_ended}/panel", "panel"),
+        ConsolePage(f"{call}/rankings", f"{of_ended}/rankings?cut=2", "rankings"),
+        ConsolePage(f"{call}/rankings/{{ranking}}", f"{of_ended}/rankings/{ranking}", "ranking"),
+        ConsolePage(proposal, of_made, "proposal"),
+        ConsolePage(f"{proposal}/contestation", f"{of_made}/contestation", "contestation"),
+        ConsolePage(f"{proposal}/making", f"{of_made}/making", "making"),
+        ConsolePage(f"{proposal}/making/{{number}}", f"{of_made}/making/1", "making-call"),
+        ConsolePage("/console/compare", f"/console/compare?id={first}&id={second}", "compare"),
+        ConsolePage("/console/erase", "/console/erase?source=A-2", "erase"),
+        ConsolePage("/console/erase/{number}", f"/console/erase/{proof}", "erased"),
+        ConsolePage("/console/members", "/console/members", "members"),
+        ConsolePage(member, of_member, "member"),
+        ConsolePage(f"{member}/remove", f"{of_member}/remove", "member-remove"),
+        ConsolePage("/console/account", "/console/account", "account"),
+        ConsolePage("/console/audit-log", "/console/audit-log", "audit-log"),
+        ConsolePage("/console/audit-log/check", "/console/audit-log/check", "audit-log-check"),
+    ]
+    reviewers = [
+        ConsolePage("/console/queue", "/console/queue", "queue"),
+        ConsolePage("/console/review/{id}", f"/console/review/{first}", "review"),
+    ]
+    return owners, reviewers

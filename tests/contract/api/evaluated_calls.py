@@ -1,0 +1,99 @@
+"""Calls for proposals whose evaluations have ended."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from assayer.models import Absent, Part, Report, Score, Summary
+from assayer.models.paper import CorpusFit
+from orchestrator.jobs.models import BatchId, Problem, TenantId
+from orchestrator.jobs.requests import EvaluationRequest
+from tests.contract.api.reported_evaluations import finish_with_report
+from tests.contract.api.service import ACME, Service
+from tests.contract.store_records import report
+from tests.unit.batch_bodies import WORDS
+
+EMPTY_SUMMARY = Summary(strengths=(), weaknesses=(), suggestions=())
+NO_SCORE_REASON = "The corpus does not cover its field."
+TITLES = ("Rehearsal by risk", "Ore from slag", "Quiet rotors", "Salt and light")
+ENTRANTS = 6
+_OUTCOMES: list[float | str | None] = [7.0, 2.5, None, "failed"]
+_REEFS = "Coral reef larvae settle on a coral reef where other larvae settled."
+_QUBITS = "Photons in a cavity drive a qubit, and a qubit in a cavity emits photons."
+
+
+def part_with(score: Score | Absent) -> Part:
+    """Return a part of a report that holds nothing but a score."""
+    return Part(name="soundness", title="Soundness", score=score, summary=EMPTY_SUMMARY, assessments=())
+
+
+def _with_coverage(plain: Report, *, covered: bool, **changes: Any) -> Report:
+    fit = CorpusFit(level="good" if covered else "poor", value=0.5, criterion="nearness")
+    return plain.model_copy(update={"coverage": plain.coverage.model_copy(update={"corpus_fit": fit})} | changes)
+
+
+async def call_with_reports(service: Service, tenant: TenantId = ACME) -> str:
+    """Return a call of five rows: two have scores, one has a report without a score, one failed, one was rejected."""
+    rows = "\n".join(
+        f'{title},"We study {title} with eight baselines. {"It is new and testable. " * 12}"' for title in TITLES
+    )
+    async with service.caller(tenant=tenant) as owner:
+        made = await owner.post(
+            "/v1/batches?name=Spring", files=[("file", ("call.csv", f"title,text\n{rows}\nEmpty,\n".encode()))]
+        )
+    assert made.status_code == 202, made.text
+    for outcome in _OUTCOMES:
+        if isinstance(outcome, str):
+            await service.finish(Problem(type="unreadable", title="It cannot be read", detail="Send it as PDF."))
+            continue
+        score = (
+            Absent(reason=NO_SCORE_REASON)
+            if outcome is None
+            else Score(value=outcome, basis="two papers", certainty="low")
+        )
+        finished = _with_coverage(report(), covered=outcome is not None, parts=(part_with(score),))
+        await finish_with_report(service, await service.lease(), finished)
+    return str(made.json()["id"])
+
+
+async def evaluated_call_of_six(service: Service, uncovered: int | None = None) -> str:
+    """Return a call of six proposals, each worth its number.
+
+    With `uncovered`, that many of the first proposals lie in a field that the corpus does not cover and have no score;
+    the next one lies in such a field and has a score; the rest are covered and scored."""
+    texts = {f"{number}.txt": f"Idea of worth {number}. {WORDS}" for number in range(ENTRANTS)}
+    return await evaluated_call(service, texts, uncovered)
+
+
+async def evaluated_call(service: Service, texts: Mapping[str, str], uncovered: int | None = None) -> str:
+    """Return a call with a report for each file."""
+    form = [("file", (name, text.encode())) for name, text in texts.items()]
+    async with service.caller() as owner:
+        made = await owner.post("/v1/batches?name=Spring", files=form)
+    assert made.status_code == 202, made.text
+    for number in range(len(texts)):
+        lease = await service.lease()
+        assert isinstance(lease.request, EvaluationRequest)
+        idea = lease.request.idea
+        assert idea is not None
+        plain = report(text=idea.text)
+        card = plain.idea.model_copy(update={"id": idea.id, "title": idea.text[:15], "source": idea.source})
+        finished = plain.model_copy(update={"idea": card})
+        if uncovered is not None:
+            scored = number >= uncovered
+            score = Score(value=5.0, basis="two papers") if scored else Absent(reason=NO_SCORE_REASON)
+            finished = _with_coverage(finished, covered=number > uncovered, parts=(part_with(score),))
+        await finish_with_report(service, lease, finished)
+    return str(made.json()["id"])
+
+
+async def call_of_two_fields(service: Service) -> BatchId:
+    """Return a call of eight proposals in a field that the corpus covers and eight in a field that it does not."""
+    rows = "\n".join(f'Number {n},"{_REEFS if n < 8 else _QUBITS} {"We test it. " * 20}"' for n in range(16))
+    async with service.caller() as owner:
+        made = await owner.post("/v1/batches", files=[("file", ("call.csv", f"title,text\n{rows}\n".encode()))])
+    for _ in range(16):
+        lease = await service.lease()
+        covered = "Coral" in lease.request.model_dump_json()
+        plain = report(text=_REEFS if covered else _QUBITS)
+        await finish_with_report(service, lease, _with_coverage(plain, covered=covered))
+    return BatchId(made.json()["id"])

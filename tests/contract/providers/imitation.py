@@ -1,0 +1,113 @@
+"""A server on loopback that imitates one quirk of a provider."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from aiohttp import web
+
+from cluster.clock import SystemClock
+from tests.contract.llm_gateways import SECRET
+from tests.contract.weighing import an_answer
+from workers.llm import LlmSettings
+from workers.llm.gateway import LlmGateway
+from workers.outbound.store import InMemoryAnswerStore
+
+__all__ = ["GOOD", "Imitation", "Quirk", "Reply", "Seen", "an_opened_gateway", "error", "said"]
+
+GOOD = an_answer()
+
+
+class Seen(NamedTuple):
+    """One request as the provider sees it."""
+
+    path: str
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    body: dict[str, Any]
+    number: int
+    """Count of requests for answers so far, this one included."""
+
+    @property
+    def form(self) -> str:
+        return str((self.body.get("response_format") or {}).get("type", ""))
+
+    @property
+    def text(self) -> str:
+        return "\n".join(message["content"] for message in self.body["messages"])
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of the prompt as the provider counts them."""
+        return len(self.text) // 4
+
+    @property
+    def most(self) -> int:
+        return int(self.body.get("max_tokens") or self.body.get("max_completion_tokens") or 0)
+
+
+class Reply(NamedTuple):
+    status: int
+    body: object
+    """JSON, unless it is a string."""
+    content_type: str = "application/json"
+
+
+Quirk = Callable[[Seen], Reply | None]
+"""Response of the provider; None for an ordinary answer."""
+
+
+def said(content: object, finish_reason: str = "stop", usage: object = None, **message: Any) -> Reply:
+    """A chat completion."""
+    choice = {"index": 0, "message": {"role": "assistant", "content": content, **message}}
+    counts = {"prompt_tokens": 100, "completion_tokens": 20} if usage is None else usage
+    body = {"id": "c", "object": "chat.completion", "choices": [{**choice, "finish_reason": finish_reason}]}
+    return Reply(200, {**body, "usage": counts})
+
+
+def error(status: int, message: str, **more: Any) -> Reply:
+    """A refusal in OpenAI's form."""
+    return Reply(status, {"error": {"message": message, "type": "invalid_request_error", **more}})
+
+
+@dataclass
+class Imitation:
+    quirk: Quirk
+    listed: object = None
+    """Response to `GET /models`; None: there is no such path."""
+    props: object = None
+    """Response to `GET /props`, which llama.cpp has."""
+    requests: list[Seen] = field(default_factory=list)
+    """Requests for answers, in order of arrival."""
+
+    async def __aenter__(self) -> Self:
+        app = web.Application(client_max_size=2**24)
+        app.router.add_route("*", "/{path:.*}", self._respond)
+        self._runner = web.AppRunner(app, access_log=None)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
+        self.address = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._runner.cleanup()
+
+    async def _respond(self, request: web.Request) -> web.Response:
+        if request.method == "GET":
+            found = self.props if request.path == "/props" else self.listed
+            return web.json_response(found, status=404 if found is None else 200)
+        body = await request.json()
+        seen = Seen(request.path, request.query, request.headers, body, len(self.requests) + 1)
+        self.requests.append(seen)
+        reply = self.quirk(seen) or said(GOOD)
+        text = reply.body if isinstance(reply.body, str) else json.dumps(reply.body)
+        return web.Response(status=reply.status, text=text, content_type=reply.content_type)
+
+
+def an_opened_gateway(provider: Imitation, path: str = "/v1", **settings: object) -> LlmGateway:
+    fields = {"base_url": provider.address + path, "api_key": SECRET, "model": "m", "backoff_initial_seconds": 0.001}
+    return LlmGateway(LlmSettings.model_validate(fields | settings), InMemoryAnswerStore(), SystemClock())

@@ -1,0 +1,135 @@
+"""Context windows: learnt from what a provider lists or refuses; questions are cut to fit, and the journal says so."""
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from assayer.errors import MalformedAnswer, RequestRefused
+from assayer.llm import Cut, ask
+from tests.contract.providers.imitation import GOOD, Imitation, Quirk, Reply, Seen, an_opened_gateway, error, said
+from tests.contract.weighing import WEIGHING, Question, a_question, a_run
+
+WINDOW = 8_192
+OVERFLOWS = {
+    "vLLM": "This model's maximum context length is 8192 tokens. However, you requested {total} tokens ({prompt} in "
+    "the messages, {most} in the completion). Please reduce the length of the messages or completion.",
+    "vLLM, newer": "'max_tokens' or 'max_completion_tokens' is too large: {most}. This model's maximum context length "
+    "is 8192 tokens and your request has {prompt} input tokens ({most} > 8192 - {prompt}).",
+    "vLLM, newest": "You passed {prompt} input tokens and requested {most} output tokens. However, the model's context "
+    "length is only 8192 tokens, resulting in a maximum input length of 8092 tokens.",
+    "llama.cpp": "request ({total} tokens) exceeds the available context size (8192 tokens), try increasing it",
+    "Anthropic": "input length and `max_tokens` exceed context limit: {prompt} + {most} > 8192, decrease input length",
+    "Mistral": "Prompt contains {total} tokens and 0 draft tokens, too large for model with 8192 maximum context",
+    "Gemini": "The input token count ({total}) exceeds the maximum number of tokens allowed (8192).",
+    "TGI": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8192. Given: {prompt} `inputs`",
+    "Qwen": "Range of input length should be [1, 8192]",
+}
+LISTED = {
+    "vLLM": {"data": [{"id": "m", "max_model_len": WINDOW}]},
+    "OpenRouter": {"data": [{"id": "other", "context_length": 99_999}, {"id": "m", "context_length": WINDOW}]},
+    "LM Studio": {"data": [{"id": "m", "max_context_length": 99_999, "loaded_context_length": WINDOW}]},
+}
+LONG = replace(WEIGHING, max_tokens=6_000)
+CUT = replace(WEIGHING, max_tokens=600, cuts=(Cut("labels", "label shown"),))
+MANY = Question(statement="Weights help.", labels=tuple(f"P{number}" for number in range(1, 8_001)))
+
+
+def _overflowing(words: str, window: int = WINDOW, factor: float = 1.0) -> Quirk:
+    """A provider that counts `factor` tokens for four characters."""
+
+    def refuse(seen: Seen) -> Reply | None:
+        prompt = int(factor * seen.tokens)
+        if prompt + seen.most > window:
+            return error(400, words.format(total=prompt + seen.most, prompt=prompt, most=seen.most), code=400)
+        labels = re.findall(r"\bP\d+\b", seen.text)
+        weights = [{"label": label, "stance": "for", "weight": 3} for label in dict.fromkeys(labels)]
+        return said(json.dumps({"weights": weights, "remark": ""}))
+
+    return refuse
+
+
+@pytest.mark.parametrize("words", OVERFLOWS.values(), ids=OVERFLOWS)
+async def test_answer_is_limited_to_the_window_that_a_refusal_names(words: str) -> None:
+    async with Imitation(_overflowing(words)) as provider, an_opened_gateway(provider) as gateway:
+        await gateway.run(LONG, a_question("Weights help. " * 1_000), a_run())
+        assert gateway.context_tokens("m") == WINDOW
+        assert len(provider.requests) == 2
+        await gateway.run(LONG, a_question("Weights of 2. " * 900), a_run())
+        assert len(provider.requests) == 3
+    assert LONG.max_tokens > provider.requests[-1].most > 1_000
+
+
+@pytest.mark.parametrize("listed", LISTED.values(), ids=LISTED)
+async def test_window_that_a_server_lists_needs_no_refusal(listed: object) -> None:
+    async with Imitation(_overflowing("too long"), listed) as provider, an_opened_gateway(provider) as gateway:
+        await gateway.reach()
+        await gateway.run(LONG, a_question("Weights help. " * 1_000), a_run())
+        assert len(provider.requests) == 1
+
+
+async def test_window_of_one_slot_of_llama_cpp_is_read_from_its_properties() -> None:
+    listed = {"data": [{"id": "file.gguf", "owned_by": "llamacpp", "meta": {"n_ctx_train": 131_072}}]}
+    props = {"default_generation_settings": {"n_ctx": WINDOW}, "total_slots": 2}
+    async with Imitation(lambda _: None, listed, props) as provider, an_opened_gateway(provider) as gateway:
+        await gateway.reach()
+        assert gateway.context_tokens("m") == WINDOW
+
+
+async def test_window_of_the_settings_comes_before_what_a_server_lists() -> None:
+    async with (
+        Imitation(lambda _: None, LISTED["vLLM"]) as provider,
+        an_opened_gateway(provider, context_tokens=4_096) as gateway,
+    ):
+        await gateway.reach()
+        assert gateway.context_tokens("m") == 4_096
+
+
+async def test_least_relevant_entries_are_left_out_and_counted() -> None:
+    run = a_run()
+    async with Imitation(_overflowing(OVERFLOWS["vLLM"])) as provider, an_opened_gateway(provider) as gateway:
+        answer = await ask(gateway, CUT, MANY, run)
+        assert len(provider.requests) == 2
+    kept = [weight.label for weight in answer.weights]
+    assert 500 < len(kept) < 8_000
+    assert tuple(kept) == MANY.labels[: len(kept)]
+    (dropped,) = run.journal.dropped()
+    assert (dropped.what, dropped.count) == ("label shown", 8_000 - len(kept))
+    assert "context window of 8,192 tokens" in dropped.reason
+    assert run.journal.failed_calls == []
+
+
+async def test_endpoint_that_counts_more_tokens_than_estimated_is_asked_less() -> None:
+    quirk = _overflowing(OVERFLOWS["vLLM"], factor=5.0)
+    async with Imitation(quirk) as provider, an_opened_gateway(provider) as gateway:
+        answer = await gateway.run(CUT, MANY, a_run())
+        assert answer.value.weights
+        assert 3 <= len(provider.requests) <= 5
+
+
+async def test_question_that_cannot_be_cut_is_refused_in_the_endpoint_s_words() -> None:
+    quirk = _overflowing(OVERFLOWS["vLLM"])
+    async with Imitation(quirk) as provider, an_opened_gateway(provider) as gateway:
+        with pytest.raises(RequestRefused, match=r"longer than model 'm' takes.*maximum context length is 8192 tokens"):
+            await gateway.run(WEIGHING, a_question("Weights help. " * 3_000), a_run())
+        assert len(provider.requests) <= 5
+
+
+async def test_answer_that_repeats_itself_is_asked_for_once_more_and_not_at_greater_length() -> None:
+    run_on = '{"weights": [' + '{"label": "P1", "stance": "for", "weight": 3}, ' * 200
+    async with Imitation(lambda _: said(run_on, "length")) as provider, an_opened_gateway(provider) as gateway:
+        with pytest.raises(MalformedAnswer, match=r"in 2 tries.*cut off"):
+            await gateway.run(WEIGHING, a_question(), a_run())
+    assert [seen.most for seen in provider.requests] == [500, 500]
+    assert len(provider.requests[1].body["messages"][2]["content"]) <= 500
+
+
+async def test_thought_that_takes_all_tokens_gets_more_of_them_once() -> None:
+    def thinking(seen: Seen) -> Reply:
+        return said(GOOD) if seen.most > 500 else said(None, "length", reasoning_content="Weights, hm. " * 100)
+
+    async with Imitation(thinking) as provider, an_opened_gateway(provider) as gateway:
+        answer = await gateway.run(WEIGHING, a_question(), a_run())
+    assert answer.record.attempts == 2
+    assert [seen.most for seen in provider.requests] == [500, 1_000]

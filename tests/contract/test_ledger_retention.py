@@ -1,0 +1,57 @@
+"""Old calls in the ledger and old events: deleted once they are kept no longer, and no job needs them."""
+
+import datetime as dt
+
+from assayer.models import EvaluationId
+from orchestrator.jobs.models import JobVerdict
+from orchestrator.settings import RetentionSettings
+from orchestrator.store import PgAnswerCache, PgEvents
+from tests.contract.store_jobs import ACME, Queue, job
+from tests.contract.store_records import answer, answered
+
+RUN = EvaluationId("ev_run")
+NOW = dt.datetime.now(dt.UTC)
+AFTER_FOUR_MONTHS = NOW + dt.timedelta(days=130)
+ONE_MONTH = RetentionSettings(ledger_months=1, event_months=1)
+
+
+async def pay(queue: Queue, key: str, at: dt.datetime) -> None:
+    await PgAnswerCache(queue.database).record(answered(key, RUN).model_copy(update={"at": at}), answer(key))
+
+
+async def keys_in_ledger(queue: Queue) -> list[str]:
+    return [row["key"] for row in await queue.database.fetch("SELECT key FROM ledger ORDER BY at")]
+
+
+async def test_old_calls_are_deleted_only_when_the_settings_say_so(queue: Queue) -> None:
+    await pay(queue, "old", NOW)
+    await pay(queue, "new", AFTER_FOUR_MONTHS)
+
+    await queue.jobs.purge(NOW + dt.timedelta(days=10_000))
+    assert await keys_in_ledger(queue) == ["old", "new"]
+    await queue.jobs.purge((NOW.replace(day=1) + dt.timedelta(days=32)).replace(day=1), ONE_MONTH)
+    assert await keys_in_ledger(queue) == ["old", "new"]  # of the month before the current one
+    await queue.jobs.purge(AFTER_FOUR_MONTHS, ONE_MONTH)
+    assert await keys_in_ledger(queue) == ["new"]
+
+
+async def test_calls_and_result_stay_while_their_job_is_stored_and_its_events_go(queue: Queue) -> None:
+    await queue.add(job("ended"))
+    lease = await queue.one()
+    await queue.leases.record_run(lease, RUN, {})
+    await pay(queue, "paid", NOW)
+    await queue.leases.finish(lease, JobVerdict(state="succeeded", run_id=RUN))
+    await queue.add(job("waiting"))
+
+    await queue.jobs.purge(AFTER_FOUR_MONTHS, ONE_MONTH)
+
+    done = await queue.jobs.get(ACME, lease.job)
+    assert done is not None
+    assert (done.state, done.cost_usd) == ("succeeded", 0.25)
+    assert await keys_in_ledger(queue) == ["paid"]
+    assert await PgEvents(queue.database).after(lease.job, 0) == []
+    assert len(await PgEvents(queue.database).after(job("waiting").id, 0)) == 1
+    assert await queue.delete(lease.job)
+    assert await queue.delete(job("waiting").id)
+    await queue.jobs.purge(AFTER_FOUR_MONTHS, ONE_MONTH)
+    assert await keys_in_ledger(queue) == []

@@ -1,0 +1,109 @@
+"""llama.cpp's server as a child process: loaded, asked, and gone with whoever started it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psutil
+import pytest
+
+from assayer.errors import ConfigurationError, LlmUnavailable
+from tests.polling import LONGEST_SECONDS, wait_until
+from tests.real_model import SMALL_MODEL, real_model
+from workers.local_model.model_files import model_file
+from workers.local_model.server import LocalModel, LocalModelOptions, local_model
+from workers.local_model.speed import measure_speed, tokens_in_progress
+
+_STARTS_AND_WAITS = f"""
+import signal
+from workers.local_model.model_files import model_file
+from workers.local_model.server import local_model
+with local_model(model_file({SMALL_MODEL!r})) as model:
+    print(model.process_id, flush=True)
+    signal.pause()
+"""
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[LocalModel]:
+    with real_model(SMALL_MODEL, LocalModelOptions()) as running:
+        yield running
+
+
+def test_speed_is_measured_and_an_idle_server_has_nothing_in_progress(model: LocalModel) -> None:
+    speed = measure_speed(model)
+    assert speed.prompt > 0
+    assert speed.answer > 0
+    assert speed.seconds(10, 10) == pytest.approx(10 / speed.prompt + 10 / speed.answer)
+    assert tokens_in_progress(model) == (0, 0)
+
+
+def test_server_refuses_whoever_has_not_its_key(model: LocalModel) -> None:
+    connection = HTTPConnection(urlsplit(model.base_url).netloc)
+    connection.request("POST", "/v1/chat/completions", json.dumps({"messages": []}), {"Authorization": "Bearer other"})
+    assert connection.getresponse().status == 401
+    connection.close()
+
+
+def test_server_ends_with_the_block_also_after_an_error(model: LocalModel) -> None:
+    with pytest.raises(KeyboardInterrupt), local_model(model_file(SMALL_MODEL)) as other:  # noqa: PT012
+        assert psutil.pid_exists(other.process_id)
+        raise KeyboardInterrupt
+    assert not psutil.pid_exists(other.process_id)
+    assert not other.log.exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a child with its parent")
+def test_server_ends_when_its_parent_is_killed(model: LocalModel, tmp_path: Path) -> None:
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}  # for the log that the killed process leaves behind
+    command = [sys.executable, "-c", _STARTS_AND_WAITS]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as parent:
+        assert parent.stdout is not None
+        server = psutil.Process(int(parent.stdout.readline()))
+        parent.send_signal(signal.SIGKILL)
+        parent.wait(LONGEST_SECONDS)
+        wait_until(lambda: not server.is_running() or server.status() == psutil.STATUS_ZOMBIE)
+
+
+def test_file_that_is_no_model_is_refused_in_the_servers_words(tmp_path: Path) -> None:
+    file = tmp_path / "notes.gguf"
+    file.write_text("These are notes.")
+    with (
+        pytest.raises(LlmUnavailable, match=r"did not start with notes\.gguf: exit code 1, “.*GGUF"),
+        local_model(file),
+    ):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("ending", "words"),
+    [("kill -ILL $$", "built for another processor"), ("echo out of memory; exit 3", "exit code 3")],
+)
+def test_server_on_the_path_is_used_and_its_failure_explained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, words: str
+) -> None:
+    program = tmp_path / "llama-server"
+    program.write_text(f"#!/bin/sh\n{ending}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    with pytest.raises(LlmUnavailable, match=words), local_model(model_file(SMALL_MODEL)):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("no-such-package", "neither a model file nor an installed package"),
+        ("pytest", r"contains 0 \.gguf files\. Give the path"),
+        ("/no/such/file.gguf", "neither a model file"),
+    ],
+)
+def test_whatever_contains_no_model_is_refused(name: str, words: str) -> None:
+    with pytest.raises(ConfigurationError, match=words):
+        model_file(name)

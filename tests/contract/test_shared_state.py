@@ -1,0 +1,42 @@
+"""Contract tests of shared state, for the in-memory twin and PostgreSQL alike."""
+
+import asyncio
+
+import pytest
+
+from cluster.clock import SystemClock
+from orchestrator.store import Database, PgSharedState
+from workers.outbound.store import InMemorySharedState, SharedState
+
+
+@pytest.fixture(params=["memory", "postgres"])
+def state(request: pytest.FixtureRequest) -> SharedState:
+    if request.param == "memory":
+        return InMemorySharedState(SystemClock())
+    database: Database = request.getfixturevalue("database")
+    return PgSharedState(database)
+
+
+async def test_state_is_an_empty_object_at_first_and_the_clock_is_near_ours(state: SharedState) -> None:
+    text, now = await state.change("k", lambda text, now: (text, (text, now)))
+    assert text == "{}"
+    assert abs(now - SystemClock().now().timestamp()) < 600
+
+
+async def test_changes_by_many_at_once_are_made_one_after_the_other(state: SharedState) -> None:
+    def count(text: str, _: float) -> tuple[str, int]:
+        number = 0 if text == "{}" else int(text)
+        return str(number + 1), number
+
+    seen = await asyncio.gather(*(state.change("k", count) for _ in range(40)))
+    assert sorted(seen) == list(range(40))
+
+
+async def test_change_that_fails_changes_nothing(state: SharedState) -> None:
+    def broken(text: str, _: float) -> tuple[str, int]:
+        raise KeyError(text)
+
+    await state.change("k", lambda text, _: ("1", None))
+    with pytest.raises(KeyError):
+        await state.change("k", broken)
+    assert await state.change("k", lambda text, _: (text, text)) == "1"

@@ -1,0 +1,74 @@
+"""Published works as ideas: by arXiv id, DOI or address, from simulated sources over loopback."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from assayer.models import Idea
+from cluster.cli.idea_inputs import read_idea_inputs
+from cluster.settings_loading import load_settings
+from simulator.outside.library import Library
+from simulator.outside.process import OutsideWorld
+from simulator.outside.sample import SAMPLE
+from tests.e2e.program import addresses, reading
+
+LIBRARY = Library(SAMPLE)
+ENTRY = next(item for item in LIBRARY.entries if item.arxiv and item.record.abstract)
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[OutsideWorld]:
+    with OutsideWorld(limits=False) as running:
+        yield running
+
+
+@pytest.fixture
+def records(world: OutsideWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OutsideWorld:
+    """Sources of records at their twins, without full texts."""
+    for name, value in {**addresses(world), "HOME": str(tmp_path / "home")}.items():
+        monkeypatch.setenv(f"ASSAYER_{name}", value)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "plan.txt").write_text("We plant young corals on tiles in three bays and measure how they grow. " * 3)
+    return world
+
+
+async def read(*names: str) -> tuple[list[Idea], list[str]]:
+    ideas, rejected = await read_idea_inputs([Path(name) for name in names], load_settings())
+    return ideas, [item.message for item in rejected]
+
+
+@pytest.mark.parametrize("form", ["{}", "arXiv:{}v2", "https://arxiv.org/abs/{}", "https://arxiv.org/pdf/{}.pdf"])
+async def test_preprint_is_read_from_its_record_where_full_texts_are_off(records: OutsideWorld, form: str) -> None:
+    name = form.format(ENTRY.arxiv)
+    (idea,), rejected = await read(name)
+    assert not rejected
+    assert (idea.title, idea.source) == (ENTRY.record.title, name)
+    assert [section.title for section in idea.sections] == ["Abstract"]
+    assert idea.reading is not None
+    (missing,) = idea.reading.left_out
+    assert missing.part == "the full text"
+    assert "ASSAYER_FULL_TEXTS__FETCH" in missing.why
+
+
+async def test_work_is_read_in_full_where_full_texts_are_on(
+    records: OutsideWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in reading(records).items():
+        monkeypatch.setenv(f"ASSAYER_{name}", value)
+    (idea,), rejected = await read(str(ENTRY.arxiv))
+    assert not rejected
+    assert idea.title == ENTRY.record.title
+    assert len(idea.sections) > 1
+
+
+async def test_work_that_is_not_known_is_rejected_and_costs_no_other(records: OutsideWorld) -> None:
+    ideas, (message,) = await read("10.9999/no-such-work", "plan.txt")
+    assert [idea.source for idea in ideas] == ["plan.txt"]
+    assert message.startswith("10.9999/no-such-work was not found.")
+
+
+async def test_work_is_not_looked_up_where_every_source_is_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAYER_HOME", str(tmp_path))
+    _, (message,) = await read("2401.00001")
+    assert "would have to be looked up, which is off. Run with --profile online" in message

@@ -1,0 +1,97 @@
+"""`assayer bias-test` and blind mode, by the installed program."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from simulator.process import Simulator
+from tests.e2e.program import IDEAS, Program, reports
+
+IDEA = IDEAS / "quote-then-abstain.md"
+SIGNED = "Anna Schmidt\nDepartment of Physics, University of Freiburg\nanna.schmidt@uni-freiburg.de"
+
+
+def _signed(folder: Path, name: str) -> Path:
+    """The example with an author block under its title."""
+    title, _, rest = IDEA.read_text("utf-8").partition("\n")
+    path = folder / name
+    path.write_text(f"{title}\n\n{SIGNED}\n{rest}", encoding="utf-8")
+    return path
+
+
+def test_bias_test_without_a_model_is_refused_because_there_is_no_score(program: Program) -> None:
+    ended = program.run("bias-test", IDEA, "--out", "refused")
+    assert ended.code != 0
+    assert "without a language model the method gives none" in ended.err
+
+
+def test_audit_finds_no_difference_of_institution_and_seniority_in_blind_mode(program: Program) -> None:
+    chosen = ("--attribute", "institution", "--attribute", "seniority", "--attribute", "language")
+    with Simulator(latency_mean=0) as simulated:
+        ended = program.asking(simulated).run("bias-test", IDEA, *chosen, "--out", "tested", "--repeats", "1")
+    assert (ended.code, ended.err) == (0, "")
+    folder = program.home / "tested"
+    assert sorted(file.name for file in folder.iterdir()) == ["bias-test.html", "bias-test.json", "bias-test.md"]
+    bias_test = json.loads((folder / "bias-test.json").read_text("utf-8"))
+    assert (bias_test["blind"], bias_test["ideas"], bias_test["evaluations"], bias_test["failed"]) == (True, 1, 4, 0)
+    assert bias_test["surviving"]["survived"] == 0 < bias_test["surviving"]["planted"]
+    masked = [item for item in bias_test["differences"] if item["attribute"] != "language" and item["ideas"]]
+    assert masked
+    assert max(item["largest"] for item in masked) < 1e-9
+    assert "Institutions and seniority changed no score of any idea" in (folder / "bias-test.html").read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_reference_is_evaluated_again_with_answers_of_its_own(program: Program) -> None:
+    with Simulator(latency_mean=0) as simulated:
+        command = ("bias-test", IDEA, "--attribute", "seniority", "--format", "json")
+        ended = program.asking(simulated).run(*command, "--repeats", "1", "--out", "once")
+        assert (ended.code, ended.err) == (0, "")
+        once = simulated.reset().requests
+        ended = program.asking(simulated).run(*command, "--out", "twice")
+        assert (ended.code, ended.err) == (0, "")
+        # All others are known from before.
+        assert simulated.stats().requests == once
+    first, second = (
+        json.loads((program.home / out / "bias-test.json").read_text("utf-8")) for out in ("once", "twice")
+    )
+    assert (first["evaluations"], first["by_repeating"]) == (2, {"reason": "every text was evaluated once."})
+    assert second["evaluations"] == 3
+    assert second["by_repeating"]["compared"] > 0
+    assert second["by_sender"] == first["by_sender"]
+    assert [item["variant"] for item in second["results"]][-1] == "reference, evaluation 2"
+
+
+@pytest.mark.slow
+def test_several_ideas_are_judged_blind_and_a_single_one_as_it_came(program: Program) -> None:
+    first, second = _signed(program.home, "first.md"), program.home / "second.md"
+    second.write_text(IDEA.read_text("utf-8"), encoding="utf-8")
+    ended = program.run("evaluate", first, second, "--out", "several")
+    assert (ended.code, ended.err) == (0, "")
+    found = reports(program.home / "several")
+    masked = found["first"]["idea"]
+    assert "Schmidt" not in masked["text"]
+    assert {item["kind"] for item in masked["blinding"]["masked"]} == {"name", "affiliation", "email"}
+    assert found["second"]["idea"]["blinding"]["masked"] == []
+    for kind in ("html", "md"):
+        text = (program.home / "several" / f"first.{kind}").read_text("utf-8")
+        assert "1 name, 1 affiliation, 1 e-mail address" in text
+        assert "Anna Schmidt" in text
+    # Who wrote it changes nothing else.
+    assert found["first"]["parts"] == found["second"]["parts"]
+
+    ended = program.run("evaluate", first, "--out", "single", "--format", "json")
+    assert (ended.code, ended.err) == (0, "")
+    assert reports(program.home / "single")["first"]["idea"]["blinding"] is None
+
+
+@pytest.mark.slow
+def test_idea_is_judged_blind_beside_one_that_cannot_be_read(program: Program) -> None:
+    folder = program.home / "call"
+    folder.mkdir()
+    _signed(folder, "good.md")
+    (folder / "broken.pdf").write_text("no PDF at all", encoding="utf-8")
+    ended = program.run("evaluate", folder, "--out", "judged", "--format", "json")
+    assert (ended.code, "broken.pdf" in ended.err) == (1, True)
+    assert "Schmidt" not in reports(program.home / "judged")["good"]["idea"]["text"]

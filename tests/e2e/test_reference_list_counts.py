@@ -1,0 +1,53 @@
+"""A reference list under the text counts towards nothing but the check of the references."""
+
+import json
+from typing import Any
+
+import pytest
+
+from simulator.process import Simulator
+from tests.e2e.program import CORPUS, Homes, reports
+
+TEXT = """Lanterns for the harbour of Tromvik
+
+We want to hang lanterns along the harbour every second winter evening and ask skippers how well they saw the quay.
+Lanterns are cheap, the port office likes them, and no harbour of the county has hung any so far. Skippers will note
+what they saw, and keep their notes in a box until spring, when the council comes and reads them.
+
+We expect that skippers who had lanterns make fewer turns before they moor than skippers who had none.
+"""
+_OF_THE_LIST = ("evaluation_id", "usage", "own_references", "provenance")
+
+
+def _listed() -> str:
+    rows = [json.loads(line) for line in CORPUS.read_text("utf-8").splitlines()[:14]]
+    entries = (
+        f"[{number}] {' and '.join(row['authors'][:2])}. {row['title']}. Lists, {row['publication_date'][:4]}."
+        for number, row in enumerate(rows, start=1)
+    )
+    return "\nReferences\n" + "\n".join(entries) + "\n"
+
+
+def _judged(report: dict[str, Any]) -> dict[str, Any]:
+    """Return the report without what states that there is a list."""
+    rest = {key: value for key, value in report.items() if key not in _OF_THE_LIST}
+    rest["idea"] = {key: rest["idea"][key] for key in ("id", "title", "text", "flags")}
+    rest["notices"] = [notice for notice in rest["notices"] if notice["kind"] != "own_references"]
+    sources = [item for item in rest["coverage"]["sources"] if item["operation"] != "own_references"]
+    rest["coverage"] = {**rest["coverage"], "sources": sources}
+    return rest
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["review", "scholareval", "innoeval", "scicompanion"])
+def test_text_with_and_without_a_list_is_judged_alike(homes: Homes, method: str) -> None:
+    program = homes.fresh(f"listed-{method}")
+    for name, text in (("with", TEXT + _listed()), ("without", TEXT)):
+        (program.home / f"{name}.txt").write_text(text, "utf-8")
+    with Simulator(seed=3) as simulated:
+        ended = program.asking(simulated).run("evaluate", "with.txt", "without.txt", "--method", method, "--no-blind")
+    assert ended.code == 0, ended.err
+    found = reports(program.out)
+    assert len(found["with"]["own_references"]["entries"]) == 14
+    assert found["without"]["own_references"] is None
+    assert _judged(found["with"]) == _judged(found["without"])

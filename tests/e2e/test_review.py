@@ -1,0 +1,59 @@
+"""An idea before a panel: one page with its evidence behind it, within its budget of requests and tokens."""
+
+import json
+import re
+
+import jsonschema
+import pytest
+
+from simulator.process import Simulator
+from tests.e2e.evaluations import TWO_IDEAS, Evaluated
+from tests.e2e.program import ROOT, Homes, Report, reports, violations
+
+
+@pytest.fixture(scope="module")
+def reviewed(homes: Homes) -> Evaluated:
+    """Return one idea, reviewed by a model that answers soundly."""
+    program = homes.fresh("reviewed")
+    with Simulator(latency_mean=0.05) as simulated:
+        ended = program.asking(simulated).run("evaluate", TWO_IDEAS[0], "--method", "review")
+        return Evaluated(ended, program, simulated.stats())
+
+
+@pytest.fixture
+def report(reviewed: Evaluated) -> Report:
+    (found,) = reports(reviewed.program.out).values()
+    return found
+
+
+def test_review_in_every_format_passes_every_check(reviewed: Evaluated, report: Report) -> None:
+    assert (reviewed.ended.code, reviewed.ended.err) == (0, "")
+    assert len(list(reviewed.program.out.iterdir())) == 3
+    schema = json.loads((ROOT / "docs" / "report.schema.json").read_text("utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(report)
+    assert violations(reviewed.program.out, expected=1) == ""
+    assert report["panel_review"]["verdict"] in reviewed.ended.out
+
+
+def test_review_keeps_to_its_budget(reviewed: Evaluated, report: Report) -> None:
+    assert report["coverage"]["llm_calls"] <= 14
+    assert report["provenance"]["prompt_tokens"] <= 50_000
+    assert reviewed.stats.repeated_answers == 0
+
+
+def test_page_prints_every_finding_and_every_passage_once(reviewed: Evaluated, report: Report) -> None:
+    (page,) = reviewed.program.out.glob("*.md")
+    text = page.read_text("utf-8")
+    assert len(text.split()) <= 5_000
+    review = report["panel_review"]
+    assert review["evidence"]
+    assert len(re.findall(r"^- [SWM]\d+\. ", text, re.MULTILINE)) == sum(
+        len(review[name]) for name in ("strengths", "major", "minor")
+    )
+    evidence = text.partition("## Evidence")[2].partition("## Words of the plan")[0]
+    assert evidence.count("quote found") >= len(review["evidence"])
+    headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    assert headings[:3] == ["Verdict", "Strengths", "Major weaknesses"]
+    assert ("Closest work" in headings) == bool(review["closest"])
+    if review["minor"]:
+        assert headings.index("Minor points and questions") == headings.index("Scores") - 1

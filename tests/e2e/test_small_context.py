@@ -1,0 +1,27 @@
+"""Evaluations by a model with a context window of 8,192 tokens: prompts are cut to fit, and the report says so."""
+
+from collections import Counter
+
+import pytest
+
+from simulator.process import Simulator
+from tests.e2e.evaluations import TWO_IDEAS
+from tests.e2e.program import Homes, reports
+
+CONTEXT_TOKENS = 8_192
+
+
+@pytest.mark.parametrize("method", ["review", pytest.param("scholareval", marks=pytest.mark.slow)])
+def test_model_with_a_small_context_completes_an_evaluation(homes: Homes, method: str) -> None:
+    program = homes.fresh(f"small-context-{method}")
+    with Simulator(latency_mean=0, context_tokens=CONTEXT_TOKENS) as simulated:
+        ended = program.asking(simulated).run("evaluate", TWO_IDEAS[0], "--method", method)
+        stats = simulated.stats()
+    assert (ended.code, ended.err) == (0, "")
+    (report,) = reports(program.out).values()
+    coverage = report["coverage"]
+    assert coverage["llm_calls_lost"] == 0
+    assert stats.by_status.get("400", 0) == 0
+    assert coverage["llm_calls"] > 0
+    cut = Counter({drop["what"]: drop["count"] for drop in coverage["dropped"] if "8,192 tokens" in drop["reason"]})
+    assert cut.total() > 0

@@ -1,0 +1,152 @@
+"""In-memory adapters of ports, for tests."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import log
+from typing import Any, Literal
+
+import numpy as np
+
+from assayer.cutoff import papers_within
+from assayer.errors import CorpusError, SourceError
+from assayer.literature.paper_identity import title_key
+from assayer.models import Identifiers, Paper, PaperId, Retraction, Window
+from assayer.ports import LexicalWeights, Vectors, WeighedTexts
+from index.faiss_build import load_faiss
+from index.memory_corpus import MemoryCorpus
+from index.segments.gpus import MOST_SELECTED, GpuMatches
+from workers.embedding.hashing_embedder import WORD, HashingEmbedder
+from workers.outbound.source_requests import RequestContext
+from workers.sources.capabilities import Snippet
+
+__all__ = ["GpuStandIn", "HashingLexicalEmbedder", "InMemorySource", "MemoryCorpusVersions"]
+
+
+@dataclass
+class InMemorySource:
+    """Implements every port of a source over a few papers. If `failing` is set, every request raises it."""
+
+    name: str
+    papers: Sequence[Paper]
+    cited: Mapping[PaperId, Sequence[PaperId]] = field(default_factory=dict)
+    """Papers that each paper cites; its snippets cite the same."""
+    retracted: Mapping[PaperId, Retraction] = field(default_factory=dict)
+    failing: SourceError | None = None
+    requests: list[tuple[str, RequestContext]] = field(default_factory=list)
+    """Every request and its context, by the method that was called."""
+
+    async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Paper]:
+        """Return the papers with the most words in common with the query."""
+        self._record("search", context)
+        return papers_within(self._similar_to(query), window)[:limit]
+
+    async def snippets(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Snippet]:
+        """The abstracts."""
+        self._record("snippets", context)
+        found = papers_within(self._similar_to(query), window)[:limit]
+        by_id = {paper.id: paper for paper in self.papers}
+        cited = {paper.id: [by_id[item].identifiers for item in self.cited.get(paper.id, ())] for paper in found}
+        return [Snippet(paper, "abstract", paper.abstract, tuple(cited[paper.id])) for paper in found]
+
+    async def recommend(self, papers: Sequence[Identifiers], limit: int, context: RequestContext) -> list[Paper]:
+        self._record("recommend", context)
+        given = [paper for paper in map(self._find, papers) if paper is not None]
+        text = " ".join(f"{paper.title} {paper.abstract}" for paper in given)
+        return [paper for paper in self._similar_to(text) if paper not in given][:limit]
+
+    async def references(self, paper: Identifiers, limit: int, context: RequestContext) -> list[Paper]:
+        self._record("references", context)
+        found = self._find(paper)
+        cited = self.cited.get(found.id, ()) if found else ()
+        return [item for item in self.papers if item.id in cited][:limit]
+
+    async def citing(self, paper: Identifiers, limit: int, window: Window, context: RequestContext) -> list[Paper]:
+        self._record("citing", context)
+        found = self._find(paper)
+        citing = [item for item in self.papers if found and found.id in self.cited.get(item.id, ())]
+        return papers_within(citing, window)[:limit]
+
+    async def resolve(self, papers: Sequence[Identifiers], context: RequestContext) -> list[Paper | None]:
+        self._record("resolve", context)
+        return [self._find(paper) for paper in papers]
+
+    async def retractions(
+        self, papers: Sequence[Identifiers], context: RequestContext
+    ) -> Mapping[Identifiers, Retraction]:
+        self._record("retractions", context)
+        found = {paper: self._find(paper) for paper in papers}
+        return {paper: self.retracted[item.id] for paper, item in found.items() if item and item.id in self.retracted}
+
+    def _record(self, method: str, context: RequestContext) -> None:
+        self.requests.append((method, context))
+        if self.failing is not None:
+            raise self.failing
+
+    def _find(self, identifiers: Identifiers) -> Paper | None:
+        """Return the first paper that shares an identifier."""
+        given = {name for name in identifiers if name[1]}
+        return next((paper for paper in self.papers if given & set(paper.identifiers)), None)
+
+    def _similar_to(self, text: str) -> list[Paper]:
+        words = Counter(map(title_key, text.split()))
+        shared = {paper.id: _shared_words(words, f"{paper.title} {paper.abstract}") for paper in self.papers}
+        found = [paper for paper in self.papers if shared[paper.id]]
+        return sorted(found, key=lambda paper: (-shared[paper.id], paper.id))
+
+
+def _shared_words(words: Counter[str], text: str) -> int:
+    return (words & Counter(map(title_key, text.split()))).total()
+
+
+class MemoryCorpusVersions:
+    """In-memory adapter of `index.CorpusVersionCache` with these versions, the last of them current."""
+
+    def __init__(self, *versions: MemoryCorpus) -> None:
+        self._versions = {version.version: version for version in versions}
+
+    async def current(self) -> MemoryCorpus:
+        if not self._versions:
+            raise CorpusError("There is no corpus in memory.")
+        return list(self._versions.values())[-1]
+
+    async def at(self, version: str) -> MemoryCorpus:
+        if version not in self._versions:
+            raise CorpusError(f"Version {version} of the corpus has been removed.")
+        return self._versions[version]
+
+
+class GpuStandIn:
+    """Implements `Gpus` on the CPU for tests and measurements; everything except the kernels is as on GPUs."""
+
+    def __init__(self, count: int = 1) -> None:
+        self.count = count
+
+    def put(self, gpu: int, rows: Vectors) -> Any:
+        return np.array(rows, np.float16)
+
+    def nearest(self, gpu: int, queries: Vectors, rows: Any, limit: int) -> GpuMatches:
+        faiss, asked = load_faiss(), np.ascontiguousarray(queries, np.float16).astype(np.float32)
+        wanted = min(limit, len(rows), MOST_SELECTED)
+        return GpuMatches(*faiss.knn(asked, rows.astype(np.float32), wanted, metric=faiss.METRIC_INNER_PRODUCT))
+
+    def assigner(self, dimensions: int) -> Any:
+        return load_faiss().IndexFlatIP(dimensions)
+
+
+class HashingLexicalEmbedder(HashingEmbedder):
+    """An `assayer.ports.LexicalEmbedder` too: the in-memory counterpart of bge-m3. Words weigh more
+    the longer and the more frequent they are; no weights are learnt."""
+
+    async def embed_with_weights(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> WeighedTexts:
+        return WeighedTexts(await self.embed(texts, kind), [_weights(text) for text in texts])
+
+
+def _weights(text: str) -> LexicalWeights:
+    found: dict[int, float] = {}
+    for word, count in Counter(WORD.findall(text.casefold())).items():
+        token = int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest()) % 2**20
+        found[token] = max(found.get(token, 0.0), log(len(word)) * (1 + log(count)))
+    tokens = sorted(found)
+    return LexicalWeights(np.array(tokens, np.int32), np.array([found[item] for item in tokens], np.float32))

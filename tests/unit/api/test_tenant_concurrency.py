@@ -1,0 +1,218 @@
+"""A crowd of one tenant's requests, and who comes beside it."""
+
+import asyncio
+
+import pytest
+from starlette.types import Message, Receive, Scope, Send
+
+from orchestrator.settings import AccessSettings, ApiSettings
+from orchestrator.web.backpressure import release_slot
+from orchestrator.web.request_log import RequestRecord
+from orchestrator.web.tenant_concurrency import TenantConcurrency, tenant_is_known
+
+FOR_EVER = 3_600.0
+
+
+class Application:
+    """Works on requests until `go_on`, and tells how many it has in hand."""
+
+    def __init__(self, status: int = 200, waits_first: bool = False, is_held_open: bool = False) -> None:
+        self.status = status
+        self.waits_first = waits_first
+        self.is_held_open = is_held_open
+        self.in_hand = 0
+        self.knows = True
+        """Whether the application knows which tenant the requests are from."""
+        self.go_on = asyncio.Event()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        visit: RequestRecord = scope["assayer.request_record"]
+        if self.knows:
+            await tenant_is_known(scope, str(visit.tenant))
+        if visit.request_id == "first":
+            return
+        self.in_hand += 1
+        if self.waits_first:
+            await receive()
+        if self.is_held_open:
+            release_slot(scope)
+        if self.status == 200:
+            await self.go_on.wait()
+        await send({"type": "http.response.start", "status": self.status, "headers": []})
+
+
+class Crowd:
+    """Sends requests, and keeps what was answered."""
+
+    def __init__(self, application: Application, **settings: float) -> None:
+        limits = ApiSettings.model_validate({"max_requests_per_tenant": 2, **settings})
+        self.turns = TenantConcurrency(application, limits, AccessSettings(url="https://assayer.example.org"))
+        self.answers: list[int] = []
+        self.tasks: set[asyncio.Task[None]] = set()
+        self.client = asyncio.Event()
+        """Sends its body when this is set."""
+
+    async def send(
+        self, count: int, tenant: str = "acme", introduced: bool = True, page: str = "", method: str = "GET"
+    ) -> None:
+        """They are as far as they get; `introduced` by an earlier request with their key, or for a page with their
+        session."""
+        if introduced:
+            await self._request(tenant, "first", page, method)
+        self.tasks |= {asyncio.create_task(self._request(tenant, "next", page, method)) for _ in range(count)}
+        for _ in range(10):
+            await asyncio.sleep(0)
+
+    async def _request(self, tenant: str, name: str, page: str, method: str) -> None:
+        async def receive() -> Message:
+            await self.client.wait()
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self.answers.append(message["status"])
+
+        key = f"Bearer ak_{tenant}_{'x' * 43}"
+        session = f"__Host-assayer-session={tenant:s<43}"
+        headers = [(b"cookie", session.encode()) if page else (b"authorization", key.encode())]
+        asked = {"type": "http", "method": method, "path": page or "/v1/batches", "headers": headers}
+        await self.turns(asked | {"assayer.request_record": RequestRecord(name, tenant=tenant)}, receive, send)
+
+    async def end(self) -> None:
+        for task in self.tasks:
+            task.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+
+
+async def test_requests_of_one_tenant_wait_for_their_turn_and_those_of_another_do_not_wait_for_them() -> None:
+    application = Application()
+    crowd = Crowd(application)
+    await crowd.send(5)
+    assert application.in_hand == 2
+    await crowd.send(1, "other")
+    assert application.in_hand == 3
+    application.go_on.set()
+    await asyncio.gather(*crowd.tasks)
+    assert crowd.answers == [200] * 6
+
+
+@pytest.mark.parametrize("page", ["/console", "/v1/batches"])
+async def test_requests_with_one_session_wait_for_their_turn_and_count_with_those_of_the_tenants_keys(
+    page: str,
+) -> None:
+    application = Application()
+    crowd = Crowd(application)
+    await crowd.send(5, page=page)
+    assert application.in_hand == 2
+    await crowd.send(5, introduced=False)
+    assert application.in_hand == 2
+    await crowd.send(1, "other", page=page)
+    assert application.in_hand == 3
+    application.go_on.set()
+    await asyncio.gather(*crowd.tasks)
+    assert crowd.answers == [200] * 11
+
+
+@pytest.mark.parametrize(
+    ("page", "method"), [("/console", "GET"), ("/v1/batches", "GET"), ("/console/sign-in", "POST")]
+)
+async def test_few_sessions_that_were_made_up_and_keys_that_are_typed_are_looked_up_at_once(
+    page: str, method: str
+) -> None:
+    application = Application()
+    application.knows = False
+    crowd = Crowd(application)
+    for number in range(20):
+        await crowd.send(1, f"made-up-{number}", introduced=False, page=page, method=method)
+    assert application.in_hand == 4
+    await crowd.send(3, "back", introduced=False, page="/console/callback")
+    assert application.in_hand == 4 + 3
+    await crowd.end()
+
+
+async def test_request_that_waits_for_its_client_takes_no_turn_and_takes_one_then() -> None:
+    application = Application(waits_first=True)
+    crowd = Crowd(application)
+    await crowd.send(5)
+    assert application.in_hand == 5
+    crowd.client.set()
+    application.go_on.set()
+    await asyncio.gather(*crowd.tasks)
+    assert crowd.answers == [200] * 5
+
+
+async def test_request_that_is_held_open_takes_no_turn() -> None:
+    application = Application(is_held_open=True)
+    crowd = Crowd(application)
+    await crowd.send(5)
+    assert application.in_hand == 5
+    await crowd.end()
+
+
+async def test_refusal_is_late_and_holds_up_nobody() -> None:
+    application = Application(status=429)
+    crowd = Crowd(application, refusal_seconds=FOR_EVER)
+    await crowd.send(5)
+    assert (application.in_hand, crowd.answers) == (5, [])
+    await crowd.end()
+
+
+async def test_more_than_may_wait_are_refused_and_what_was_counted_is_given_back() -> None:
+    application = Application()
+    crowd = Crowd(application, max_waiting_per_tenant=4, refusal_seconds=0)
+    await crowd.send(5)
+    assert crowd.answers == [429]
+    application.go_on.set()
+    await asyncio.gather(*crowd.tasks)
+    await crowd.send(4)
+    assert crowd.answers == [429] + [200] * 8
+    await crowd.end()
+
+
+async def test_refusals_beyond_those_that_may_wait_to_be_sent_are_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("orchestrator.web.tenant_concurrency._MOST_REFUSALS", 3)
+    crowd = Crowd(Application(), max_waiting_per_tenant=4, refusal_seconds=FOR_EVER)
+    await crowd.send(9)
+    assert crowd.answers == [429] * 2
+    await crowd.end()
+
+
+async def test_request_that_is_given_up_while_it_waits_leaves_the_others_their_turns() -> None:
+    application = Application()
+    crowd = Crowd(application)
+    await crowd.send(4)
+    await crowd.end()
+    await crowd.send(2)
+    assert application.in_hand == 4
+    await crowd.end()
+
+
+async def test_requests_with_a_key_that_is_new_here_wait_for_their_turn_as_soon_as_it_is_known_whose_they_are() -> None:
+    application = Application()
+    crowd = Crowd(application)
+    await crowd.send(20, introduced=False)
+    assert application.in_hand == 2
+    application.go_on.set()
+    await asyncio.gather(*crowd.tasks)
+    assert crowd.answers == [200] * 20
+
+
+async def test_few_keys_that_are_new_here_are_looked_up_at_once_and_known_ones_do_not_wait_for_them() -> None:
+    application = Application()
+    crowd = Crowd(application)
+    await crowd.send(1, "known")
+    application.knows = False
+    for number in range(20):
+        await crowd.send(1, f"new{number}", introduced=False)
+    assert application.in_hand == 1 + 4
+    await crowd.send(1, "known", introduced=False)
+    assert application.in_hand == 1 + 4 + 1
+    await crowd.end()
+
+
+async def test_held_open_request_of_a_new_key_gives_its_place_at_the_entrance_to_others() -> None:
+    application = Application(is_held_open=True)
+    crowd = Crowd(application)
+    await crowd.send(20, introduced=False)
+    assert application.in_hand == 20
+    await crowd.end()

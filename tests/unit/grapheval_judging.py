@@ -1,0 +1,93 @@
+"""A viewpoint graph of labelled ideas about maps and bees, and verdicts from it."""
+
+import datetime as dt
+
+from assayer.backends import Backends
+from assayer.evaluation_context import EvaluationContext
+from assayer.ideas.parsing import parse_idea
+from assayer.llm import NoLlm
+from assayer.methods.grapheval import GraphEvalOptions
+from assayer.methods.grapheval.graph.records import GraphPlan, LabelledIdea, PreparedIdea, Viewpoints
+from assayer.methods.grapheval.judge import GraphJudge
+from assayer.methods.grapheval.pipeline import evaluate
+from assayer.methods.grapheval.scoring.calibration import ProbabilityCalibration
+from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation
+from assayer.methods.grapheval.viewpoints.splitter import SPLITTER, split_viewpoints
+from assayer.models import Absent, Idea, IdeaId, Verdict
+from index.memory_corpus import MemoryCorpus
+from tests.unit.twins import NoFullTexts, a_run
+from tests.viewpoint_graph import ExactNeighbourIndex, InMemoryViewpointGraph
+from workers.embedding.hashing_embedder import HashingEmbedder
+
+EMBEDDER = HashingEmbedder()
+OPTIONS = GraphEvalOptions()
+TOPICS = {
+    "reject": "Drawing maps of towns by hand takes surveyors {n} weeks. Ink on paper maps fades after {n} winters.",
+    "accept": "Bees visit flower strips beside orchards {n} times. Honey from such orchards weighs {n} kilograms.",
+}
+MAPS_TEXT = (
+    "We draw maps of towns by hand, as surveyors do with ink on paper. Town maps drawn by hand fade after winters."
+)
+BACKENDS = Backends(NoLlm(), MemoryCorpus((), EMBEDDER), NoFullTexts(), EMBEDDER)
+UNCALIBRATED = Absent(reason="no calibration was fitted.")
+
+
+def maps_idea(text: str = MAPS_TEXT, title: str = "Maps") -> Idea:
+    """Return an idea, about maps unless it has another text."""
+    return parse_idea(text, "maps.txt", title)
+
+
+async def graph_of_ideas(
+    ideas: list[LabelledIdea], classes: tuple[str, ...] = ("reject", "accept")
+) -> InMemoryViewpointGraph:
+    """Return a graph of the viewpoints of labelled ideas."""
+    graph = InMemoryViewpointGraph()
+    await graph.create(
+        GraphPlan(
+            name="default",
+            embedder=EMBEDDER.name,
+            dimensions=EMBEDDER.dimensions,
+            maker=SPLITTER,
+            classes=classes,
+            ordered=True,
+        )
+    )
+    new = []
+    for idea in ideas:
+        viewpoints = split_viewpoints(idea.text, 64)
+        vectors = await EMBEDDER.embed([viewpoint.text for viewpoint in viewpoints], "passage")
+        new.append(PreparedIdea(idea, Viewpoints(viewpoints=viewpoints, maker=SPLITTER), vectors))
+    await graph.add(new)
+    return graph
+
+
+def labelled_idea(
+    number: int, label: str | None, day: dt.date | None = dt.date(2020, 1, 1), text: str = ""
+) -> LabelledIdea:
+    """Return an idea about the topic of its label, published on a day."""
+    words = text or TOPICS[label or "reject"].format(n=number + 2)
+    url = f"https://example.org/{number}"
+    return LabelledIdea(id=IdeaId(f"k{number}"), title=f"Plan {number}", text=words, label=label, date=day, url=url)
+
+
+def forty_labelled_ideas(day: dt.date | None = dt.date(2020, 1, 1)) -> list[LabelledIdea]:
+    """Return 40 ideas, every second accepted."""
+    return [labelled_idea(number, ("reject", "accept")[number % 2], day) for number in range(40)]
+
+
+async def judge_over(
+    graph: InMemoryViewpointGraph, calibration: ProbabilityCalibration | Absent = UNCALIBRATED
+) -> GraphJudge:
+    """Return a judge that propagates labels over the graph."""
+    contents = await graph.load()
+    neighbours = ExactNeighbourIndex()
+    neighbours.add(contents.arrays.vectors)
+    return GraphJudge(contents, neighbours, LabelPropagation(), OPTIONS.reach, calibration)
+
+
+async def verdict_by(judge: GraphJudge, idea: Idea | None = None, cutoff: dt.date | None = None) -> Verdict:
+    """Return the verdict of a judge on an idea, by default `maps_idea()`."""
+    evaluation = await evaluate(EvaluationContext.open(idea or maps_idea(), BACKENDS, a_run(cutoff), OPTIONS), judge)
+    verdict = evaluation.report.verdict
+    assert isinstance(verdict, Verdict)
+    return verdict

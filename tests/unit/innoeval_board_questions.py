@@ -1,0 +1,125 @@
+"""Questions of the prompts of InnoEval's board."""
+
+import datetime as dt
+from typing import Any
+
+from pydantic import BaseModel
+
+from assayer.llm import Task
+from assayer.methods.innoeval import tasks
+from assayer.methods.innoeval.board.reviewers import control_reviewer, draw_board, mask_evidence, reviewer_in_seat
+from assayer.methods.innoeval.dimensions import Band, Scale, resolve_dimensions
+from assayer.methods.innoeval.personas import built_in_persona_pool
+from assayer.methods.innoeval.prompt_evidence import labelled_evidence
+from assayer.methods.innoeval.schemas import (
+    AdviceQuestion,
+    DimensionReviews,
+    GroundingNote,
+    JudgingQuestion,
+    MetaQuestion,
+    PlanDoubt,
+    ReviewTexts,
+    Weakness,
+)
+from assayer.models import Section
+from tests.unit.innoeval_evidence import pack
+from tests.unit.innoeval_questions import DIGEST, IDEA
+from tests.unit.innoeval_world import IDEA as PARSED
+
+PACK = pack(finds=2)
+EVIDENCE = labelled_evidence(PACK.before_cutoff, 60)
+SEAT = draw_board(built_in_persona_pool(), 1, 0, PARSED)[0]
+REVIEWER = reviewer_in_seat("R1", SEAT, mask_evidence(0, PARSED, SEAT.persona, PACK.before_cutoff))
+NOVELTY = resolve_dimensions(None)[1]
+AGENCY_NOVELTY = NOVELTY.model_copy(
+    update={
+        "scale": Scale(min=1, max=6),
+        "bands": (
+            Band(low=5, high=6, means="Nobody has done it."),
+            Band(low=3, high=4, means="Somebody has done half of it."),
+            Band(low=1, high=2, means="Somebody has done it."),
+        ),
+    }
+)
+JUDGING = JudgingQuestion(
+    digest=DIGEST,
+    idea=IDEA,
+    sections=(),
+    left_out=(),
+    no_room=(),
+    evidence=EVIDENCE,
+    notes=(
+        GroundingNote(
+            label="P1", part="method 1", stance="supports", analysis="It works.", quote="it works well enough"
+        ),
+        GroundingNote(label="P2", part="method 1", stance="contradicts", analysis="It fails.", quote=""),
+    ),
+    fit="partial",
+    day=dt.date(2024, 6, 30),
+    reviewer=REVIEWER,
+    dimension=NOVELTY,
+)
+JUDGING_BY_SECTION = JUDGING.model_copy(
+    update={
+        "idea": "",
+        "sections": (Section(title="Method", text="We train a reader."),),
+        "left_out": ("Budget",),
+        "no_room": ("Appendix K",),
+        "day": None,
+        "dimension": AGENCY_NOVELTY,
+        "reviewer": control_reviewer(),
+        "evidence": (),
+        "notes": (),
+    }
+)
+SYNTHESIS_QUESTION = MetaQuestion(
+    digest=DIGEST,
+    evidence=EVIDENCE[:1],
+    reviewers=(REVIEWER, control_reviewer().model_copy(update={"key": "R2"})),
+    dimensions=tuple(
+        DimensionReviews(
+            label=f"D{number}",
+            title=dimension.title,
+            question=dimension.question,
+            scale_min=0,
+            scale_max=10,
+            reviews=(
+                ReviewTexts(
+                    reviewer="R1",
+                    score=6.5,
+                    strengths=("Works [P1].",),
+                    weaknesses=("Slow.",),
+                    suggestions=("Hurry.",),
+                    rationale="In between.",
+                ),
+                ReviewTexts(
+                    reviewer="R2",
+                    score=None,
+                    strengths=(),
+                    weaknesses=(),
+                    suggestions=(),
+                    rationale="Nothing to go by.",
+                ),
+            ),
+        )
+        for number, dimension in enumerate(resolve_dimensions(None), start=1)
+    ),
+    doubts=(
+        PlanDoubt(text="One order of topics carries no ranking.", certainty="certain", quote="in a fixed order"),
+        PlanDoubt(text="Too few reviews.", certainty="possible", quote=""),
+    ),
+)
+ADVICE_QUESTION = AdviceQuestion(
+    digest=DIGEST,
+    idea=IDEA,
+    day=dt.date(2024, 6, 30),
+    weaknesses=(Weakness(label="W1", dimension="Validity", text="No control."),),
+    evidence=EVIDENCE,
+)
+BOARD_QUESTIONS: tuple[tuple[Task[Any, Any], BaseModel], ...] = (
+    (tasks.judging_task(NOVELTY), JUDGING),
+    (tasks.judging_task(AGENCY_NOVELTY), JUDGING_BY_SECTION),
+    (tasks.SYNTHESIS, SYNTHESIS_QUESTION),
+    (tasks.ADVICE, ADVICE_QUESTION),
+    (tasks.ADVICE, ADVICE_QUESTION.model_copy(update={"weaknesses": ()})),
+)

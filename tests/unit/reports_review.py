@@ -1,0 +1,84 @@
+"""A report with a panel's review, every field in use."""
+
+from assayer.models import (
+    ClosestWork,
+    NamedWork,
+    PanelEvidence,
+    PanelFinding,
+    PanelReview,
+    PlanQuote,
+    Report,
+)
+from tests.unit.reports_fixture import cite, full_report
+from tests.unit.reports_hostile import attacked
+
+__all__ = ["hostile_review_report", "review_report"]
+
+_PLAN = PlanQuote(quote="We report average accuracy and forgetting.", state="verified")
+_NO_PLAN = PlanQuote(quote="", state="not_found")
+
+
+def _review() -> PanelReview:
+    evidence = (
+        PanelEvidence(label=cite("P3").label, relation="supports", shows="halves forgetting", quote=cite("P3")),
+        PanelEvidence(label=cite("P7").label, relation="weakens", shows="finds other orders", quote=cite("P7")),
+        PanelEvidence(label=cite("P3").label, relation="already_has", shows="ranks by loss", quote=cite("P3")),
+    )
+    strength = PanelFinding(
+        kind="strength",
+        axis="contribution",
+        severity=None,
+        lead="An open question",
+        text="Which examples to rehearse matters to whoever updates models.",
+        fix="",
+        plan=_PLAN,
+        evidence=(0,),
+    )
+    fatal = PanelFinding(
+        kind="weakness",
+        axis="soundness",
+        severity="fatal",
+        lead="One order of domains",
+        text="With one fixed order the ranking of methods is open.",
+        fix="Run ten orders.",
+        plan=_PLAN,
+        evidence=(1,),
+        named=(0,),
+    )
+    question = PanelFinding(
+        kind="question",
+        axis="soundness",
+        severity="minor",
+        lead="",
+        text="How often is the index asked?",
+        fix="",
+        plan=_NO_PLAN,
+    )
+    return PanelReview(
+        verdict="Worth doing. One order carries no ranking. Ten orders would move us.",
+        strengths=(strength,),
+        major=(fatal,),
+        minor=(question,),
+        closest=(ClosestWork(evidence=2, difference="distance to the incoming batch."),),
+        evidence=evidence,
+        named=(
+            NamedWork(
+                title="Rehearsal in any order",
+                author="Robins",
+                year=1995,
+                role="already_does",
+                why="ran ten orders",
+                looked_up=True,
+            ),
+        ),
+    )
+
+
+def review_report() -> Report:
+    """Return the full report as a panel would have made it."""
+    return full_report().model_copy(update={"method": "review", "panel_review": _review()})
+
+
+def hostile_review_report() -> Report:
+    """Return the same with an attack in front of every text from outside."""
+    return Report.model_validate(attacked(review_report().model_dump()))

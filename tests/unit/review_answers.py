@@ -1,0 +1,154 @@
+"""Answers of the scripted panel of `review`, and a run of it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import BaseModel
+
+from assayer.methods.review.schemas import (
+    EditedFinding,
+    EditedMinor,
+    EditedReview,
+    EditedScore,
+    EditorQuestion,
+    LookAnswer,
+    LookQuestion,
+    NearWork,
+    NoveltyClaim,
+    PaperNotes,
+    PassageQuestion,
+    ReadingAnswer,
+    ReadingNote,
+    RefereeAnswer,
+    RefereePoint,
+    RefereeQuestion,
+    Subject,
+)
+from assayer.models import EvidenceRelation, Report
+from tests.unit.review_runs import review_backends, reviewed, supported
+from tests.unit.twins import Answerer
+
+DONE = "We train a small reader for a small reader that checks every quoted sentence against the abstract"
+FOUND = "Accuracy reaches 60% but fails out of domain"
+PLAN = "We compare it with three baselines on 2,000 annotated claims"
+
+
+def point(claim: str, quote: str = PLAN, **changes: Any) -> RefereePoint:
+    values: dict[str, Any] = {"kind": "weakness", "why": "Nothing follows.", "fix": "Name them.", "severity": "major"}
+    return RefereePoint(quote=quote, claim=claim, query="checking quotes", **{**values, **changes})
+
+
+def referee(question: BaseModel) -> RefereeAnswer:
+    assert isinstance(question, RefereeQuestion)
+    if question.lens == "methods":
+        claim = NoveltyClaim(claim="A small reader that checks quotes.", query="small reader for quotes")
+        return RefereeAnswer(
+            overview="It measures plasticity.",
+            points=[point("The three baselines are not named.")],
+            novelty=[claim],
+            prior_work=[],
+        )
+    if question.lens == "expert":
+        return RefereeAnswer(
+            overview="It measures plasticity.",
+            points=[point("The three baselines are not named here.")],
+            novelty=[],
+            prior_work=[],
+        )
+    return RefereeAnswer(
+        overview="It measures plasticity.",
+        points=[point(f"Unclear to the {question.lens}.", "words that are nowhere")],
+        novelty=[],
+        prior_work=[],
+    )
+
+
+def look(question: BaseModel) -> LookAnswer:
+    assert isinstance(question, LookQuestion)
+    return LookAnswer(labels=[question.shown[0].label, question.shown[0].label])
+
+
+def reading(
+    relation: EvidenceRelation,
+    quote: str | None = None,
+    point: str = "Q1",
+    subject: Subject = "same",
+    shows: str = "trains a small reader that checks quotes",
+) -> Answerer:
+    def answer(question: BaseModel) -> ReadingAnswer:
+        assert isinstance(question, PassageQuestion)
+        item = question.evidence[0]
+        first, second = item.text.split(". ")[0], item.text.split(". ")[2].rstrip(".")
+        note = ReadingNote(
+            point=point,
+            quote_done=first if quote is None else quote,
+            quote_found=second if quote is None else "",
+            quote_under="",
+            shows=shows,
+            relation=relation,
+        )
+        return ReadingAnswer(papers=[PaperNotes(label=item.label, subject=subject, notes=[note])])
+
+    return answer
+
+
+def finding(labels: Sequence[str], text: str, *cites: str) -> EditedFinding:
+    return EditedFinding(
+        labels=list(labels),
+        axis="soundness",
+        severity="major",
+        quote="",
+        lead=f"Headline of {text.split(maxsplit=1)[0]}",
+        text=text,
+        fix="Name them [Q2].",
+        cites=list(cites),
+        named=[],
+    )
+
+
+def score(value: int | None, *cites: str) -> EditedScore:
+    return EditedScore(
+        limited_by="Unnamed baselines.", cites=list(cites), certainty_reason="One plan.", certainty="high", score=value
+    )
+
+
+def edited(**changes: Any) -> Answerer:
+    def answer(question: BaseModel) -> EditedReview:
+        assert isinstance(question, EditorQuestion)
+        cites = [question.passages[0].label] if question.passages else []
+        values: dict[str, Any] = {
+            "strengths": [finding(["Q1"], "Checking citations matters to every reviewer.", *cites)],
+            "major": [
+                finding(["Q3"], "Baselines are not named, so the gain cannot be placed [E1].", *cites),
+                finding(["Q2"], "Baselines are not named, so the gain cannot be placed."),
+            ],
+            "minor": [
+                EditedMinor(
+                    labels=["Q4"],
+                    axis="contribution",
+                    kind="question",
+                    text="Which domain is meant?",
+                    cites=[],
+                    named=[],
+                )
+            ],
+            "closest": [NearWork(cites=cite, difference="quotes instead of claims") for cite in cites * 2],
+            "soundness": score(4),
+            "contribution": score(3, *cites),
+            "verdict": "Worth having. The baselines stand in the way. Naming them would move us.",
+        }
+        return EditedReview(**{**values, **changes})
+
+    return answer
+
+
+async def panel_report(**scripted: Answerer) -> Report:
+    answers: dict[str, Answerer] = {
+        "review.referee": referee,
+        "review.look": look,
+        "review.reading": reading("already_has"),
+        "review.editor": edited(),
+        "support.claims": supported("supports"),
+    }
+    backends, _ = review_backends({**answers, **{f"review.{name}": item for name, item in scripted.items()}})
+    return await reviewed(backends)

@@ -1,0 +1,93 @@
+"""One question for each task of the review, as its prompt file renders it."""
+
+import datetime as dt
+from typing import Any, get_args
+
+from pydantic import BaseModel
+
+from assayer.criteria import ShownCriterion
+from assayer.llm import Task
+from assayer.methods.review import tasks
+from assayer.methods.review.options import Lens
+from assayer.methods.review.schemas import (
+    EditorQuestion,
+    LookQuestion,
+    NotedPassage,
+    PanelPoint,
+    PassageQuestion,
+    RefereeQuestion,
+    RememberedWork,
+    SearchedPoint,
+    ShownTitle,
+)
+from tests.unit.scholareval_questions import EVIDENCE, IDEA
+
+__all__ = ["EDITING", "QUESTIONS", "READING", "REFEREES"]
+
+NOVELTY = (SearchedPoint(label="Q1", text="A small reader that checks quotes against abstracts.", is_novelty=True),)
+SEARCHED = (*NOVELTY, SearchedPoint(label="Q2", text="The three baselines are not named."))
+POINT = PanelPoint(
+    label="Q2",
+    referee="methods",
+    kind="weakness",
+    severity="major",
+    claim="The three baselines are not named.",
+    why="Whether the reader is better than what people use cannot be concluded.",
+    fix="Name them and add a plain string match.",
+    quoted=True,
+)
+PASSAGE = NotedPassage(
+    label="E1",
+    title="Checking claims, part 1",
+    year=2021,
+    relation="already_has",
+    points=("Q1",),
+    shows="checks claims against abstracts with a small reader",
+)
+REFEREES = tuple(
+    RefereeQuestion(idea=IDEA, lens=lens, most=8, most_named=4, day=dt.date(2024, 9, 24)) for lens in get_args(Lens)
+)
+NAMED = RememberedWork(
+    label="N1",
+    title="Readers that check quotes",
+    author="Lee",
+    year=2019,
+    role="already_does",
+    why="checks quotes with a small reader",
+    record=None,
+    looked_up=True,
+)
+READING = PassageQuestion(opening="A plan to measure plasticity.", points=SEARCHED, evidence=EVIDENCE)
+EDITING = EditorQuestion(
+    overviews=("design: It measures plasticity.",),
+    idea=IDEA,
+    words=1_000,
+    points=(POINT,),
+    novelty=NOVELTY,
+    passages=(PASSAGE,),
+    named=(NAMED,),
+    fit="partial",
+    day=dt.date(2024, 9, 24),
+)
+
+QUESTIONS: tuple[tuple[Task[Any, Any], BaseModel], ...] = (
+    (tasks.REFEREE, REFEREES[0]),
+    (
+        tasks.LOOK,
+        LookQuestion(
+            opening="A plan to measure plasticity.",
+            points=SEARCHED,
+            shown=(
+                ShownTitle(label="P1", title="Checking claims", year=2021),
+                ShownTitle(label="P2", title="Bees", year=None),
+            ),
+            most=1,
+        ),
+    ),
+    (tasks.READING, READING),
+    (tasks.EDITOR, EDITING),
+    (
+        tasks.EDITOR_BY_CRITERIA,
+        EDITING.model_copy(update={"criteria": (ShownCriterion(label="C1", text="Impact: Who would use it?"),)}),
+    ),
+)

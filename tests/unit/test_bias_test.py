@@ -1,0 +1,318 @@
+"""The bias test: variants that differ in one thing, paired differences, pages that say what was found."""
+
+import datetime as dt
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+from scipy import stats
+
+from assayer.bias_test.authors import ORIGINS
+from assayer.bias_test.differences import mean_interval, score_differences
+from assayer.bias_test.record import BiasTestPlan, EvaluatedVariant, bias_test_report
+from assayer.bias_test.variants import (
+    ATTRIBUTES,
+    Contrast,
+    contrasts,
+    repeated,
+    variants_of,
+)
+from assayer.blinding.blind import blinded
+from assayer.ideas.parsing import idea_of_sections, parse_idea
+from assayer.models import (
+    Absent,
+    BiasTestAttribute,
+    BiasTestEvaluation,
+    BiasTestReport,
+    BiasTestScore,
+    CitedWork,
+    IdeaId,
+    MeanInterval,
+    ReleaseMinima,
+    Report,
+    Score,
+    ScoreChanges,
+    Section,
+    TextFlag,
+)
+from assayer.reports.bias_test_page import BiasTestPage, as_bias_test_html, as_bias_test_markdown
+from assayer.reports.json_and_csv import as_json, json_schema
+from assayer.reports.release import released
+from tests.unit.proposal_texts import PROPOSAL, PROPOSAL_WITH_BACK_MATTER
+from tests.unit.reports_document import Document
+from tests.unit.reports_fixture import full_report
+
+PUBLISHED = Path(__file__).parents[2] / "docs" / "bias_test.schema.json"
+RENEW = "docs/bias_test.schema.json is out of date; renew it with: make generated"
+IDEA = parse_idea(PROPOSAL, "idea.md")
+
+
+def evaluation(idea: str, variant: str, value: float | None) -> BiasTestEvaluation:
+    score = BiasTestScore(name="all", value=Absent(reason="no part has a score.") if value is None else value)
+    return BiasTestEvaluation(idea=IdeaId(idea), variant=variant, scores=(score,))
+
+
+def test_variants_are_named_once_and_every_contrast_finds_its_variants() -> None:
+    names = [variant.name for variant in variants_of(IDEA, 0, ATTRIBUTES)]
+    assert len(names) == len(set(names)) == 17
+    for contrast in contrasts(ATTRIBUTES):
+        assert {*contrast.these, *contrast.those} <= set(names)
+
+
+PARAGRAPH = " ".join(PROPOSAL.split("\n\n")[2:3] + PROPOSAL.split("\n\n")[4:5])
+SHAPES = {
+    "titled": parse_idea(PROPOSAL, "idea.md"),
+    "untitled paragraph": parse_idea(PARAGRAPH, "idea.txt"),
+    "title line": parse_idea(f"This Is How the Model Quotes\n\n{PARAGRAPH}\n\n{PARAGRAPH}", "idea.txt"),
+    "underlined title": parse_idea(f"Quote, then abstain\n===\n\n{PARAGRAPH}", "idea.md"),
+    "references and appendix": parse_idea(PROPOSAL_WITH_BACK_MATTER, "idea.md"),
+    "given title": parse_idea(PARAGRAPH, "ideas.jsonl:1", "Quote, then abstain"),
+    "sections of a PDF": idea_of_sections(
+        (
+            Section(title="Abstract", text=PARAGRAPH),
+            Section(title="1 Method", text=PARAGRAPH),
+            Section(title="References", text="[1] A. Author. Attention is all you need. 2017."),
+        ),
+        "idea.pdf",
+        "Quote, then abstain",
+    ).model_copy(update={"references": (CitedWork(title="Attention is all you need"),)}),
+}
+
+
+@pytest.mark.parametrize("number", range(12))
+@pytest.mark.parametrize("shape", SHAPES)
+def test_blind_variants_are_the_same_words_but_for_the_language(shape: str, number: int) -> None:
+    reference, *others = variants_of(SHAPES[shape], number, ATTRIBUTES)
+    judged = blinded(reference.idea)
+    assert [words for words in reference.planted if words in judged.text] == []
+    for variant in others:
+        masked = blinded(variant.idea)
+        same = (masked.title, masked.text, masked.sections) == (judged.title, judged.text, judged.sections)
+        assert same == (not variant.name.startswith("language")), variant.name
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_variant_keeps_all_of_the_idea_and_has_an_id_of_its_own(shape: str) -> None:
+    idea = SHAPES[shape]
+    variants = list(variants_of(idea, 0, ATTRIBUTES))
+    assert len({variant.idea.id for variant in variants}) == len(variants)
+    for variant in variants:
+        assert (variant.idea.title, variant.idea.references, variant.idea.source) == (
+            idea.title,
+            idea.references,
+            idea.source,
+        )
+        titles = [section.title for section in variant.idea.sections]
+        assert titles[-len(idea.sections) :] == [section.title for section in idea.sections]
+    signed = variants[0].idea
+    assert "Gregory Walsh\nDoctoral student, Valdosta State University\n\n" in signed.text
+    assert "Gregory Walsh" in signed.sections[0].text
+    for section in idea.sections:
+        assert section.text in signed.text
+    before_references = signed.text.split("References")[0].rstrip("# \n")
+    assert before_references.endswith(
+        "The project will be led by Gregory Walsh, a doctoral student at Valdosta State University."
+    )
+
+
+def test_flags_of_a_variant_point_at_the_same_words() -> None:
+    flag = TextFlag(kind="suspected_injection", excerpt="abstain", offset=PROPOSAL.index("to abstain"))
+    marked = IDEA.model_copy(update={"flags": (flag,)})
+    (reference, *_) = variants_of(marked, 0, ["seniority"])
+    assert reference.idea.text[reference.idea.flags[0].offset :].startswith("to abstain")
+
+
+def test_difference_is_paired_within_ideas_and_leaves_out_those_without_a_score() -> None:
+    pairs = {"a": (5.0, 6.0), "b": (3.0, 3.5), "c": (7.0, None)}
+    evaluations = [
+        evaluation(idea, variant, value)
+        for idea, values in pairs.items()
+        for variant, value in zip(("reference", "x"), values, strict=True)
+    ]
+    (found,) = score_differences(evaluations, [Contrast("institution", "x against y", ("x",), ("reference",))])
+    assert (found.ideas, found.missing, found.mean, found.largest) == (2, 1, 0.75, 1.0)
+    assert found.interval == Absent(reason="it takes 6 ideas with this score, and there are 2.")
+
+
+def test_interval_is_students_t_over_ideas() -> None:
+    differences = np.array([0.1, 0.4, -0.2, 0.3, 0.5, 0.1, 0.0])
+    expected = stats.ttest_1samp(differences, 0.0).confidence_interval(0.95)
+    found = mean_interval(differences)
+    assert isinstance(found, MeanInterval)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    assert isinstance(mean_interval(np.full(9, 0.25)), Absent)
+
+
+@pytest.mark.parametrize("ideas", [6, 10, 15, 30])
+@pytest.mark.parametrize(("kind", "least"), [("normal", 0.94), ("exponential", 0.87)])
+def test_intervals_cover_the_true_mean_as_often_as_they_say(kind: str, least: float, ideas: int) -> None:
+    draws = np.random.default_rng(ideas)
+    samples = draws.normal(0.3, 1.0, (2_000, ideas)) if kind == "normal" else draws.exponential(0.3, (2_000, ideas))
+    intervals = [sample for sample in map(mean_interval, samples) if isinstance(sample, MeanInterval)]
+    covered = sum(interval.low <= 0.3 <= interval.high for interval in intervals) / len(samples)
+    assert least <= covered <= 0.97
+
+
+def judged(
+    scores: Mapping[str, float | None], attributes: Sequence[BiasTestAttribute], repeats: int = 1
+) -> BiasTestReport:
+    """Every variant scores 5, but those that are named; None has no score."""
+    plan = BiasTestPlan("scholareval", False, None, attributes, dt.datetime(2026, 1, 2, tzinfo=dt.UTC), repeats)
+    base = full_report()
+    first = base.parts[0]
+    assert not isinstance(first.score, Absent)
+
+    def report(value: float | None) -> Report:
+        score = Absent(reason="lost.") if value is None else Score(value=value, scale_min=0, scale_max=10, basis="")
+        return base.model_copy(update={"parts": (first.model_copy(update={"score": score}),)})
+
+    reference, *others = variants_of(IDEA, 0, attributes)
+    variants = [reference, *others, *repeated(reference, repeats)]
+    return bias_test_report(
+        plan, [EvaluatedVariant(IDEA, variant, report(scores.get(variant.name, 5.0))) for variant in variants]
+    )
+
+
+def test_finding_names_only_what_was_varied() -> None:
+    assert BiasTestPage(judged({}, ["institution"])).finding.headline == "Institutions changed no score of any idea"
+    assert BiasTestPage(judged({}, ["gender", "seniority"])).finding.headline.startswith("Names and seniority changed")
+    assert BiasTestPage(judged({}, ["language"])).finding.headline == "Nothing of the sender was varied."
+
+
+def test_changes_that_cancel_in_every_contrast_are_told() -> None:
+    moved = {
+        f"name: {origin}, {gender}": 6.0 if gender == "female" else 4.0
+        for origin in list(ORIGINS)[1:]
+        for gender in ("female", "male")
+    }
+    bias_test = judged(moved, ["origin"])
+    assert {difference.largest for difference in bias_test.differences} == {0.0}
+    headline = BiasTestPage(bias_test).finding.headline
+    assert headline == (
+        "Names changed 24 of 26 scores by up to 1.000 points of 10, 0.923 on average; some were up to 2.000 apart from "
+        "each other."
+    )
+
+
+def test_score_that_is_lost_or_gained_is_a_change() -> None:
+    lost = judged({"seniority: full professor": None}, ["seniority"])
+    assert BiasTestPage(lost).finding.headline == "Seniority took away 2 scores."
+    assert isinstance(lost.by_sender, ScoreChanges)
+    assert (lost.by_sender.compared, lost.by_sender.lost, lost.by_sender.gained) == (0, 2, 0)
+    gained = judged({"reference": None}, ["seniority"])
+    assert BiasTestPage(gained).finding.headline == "Seniority gave 2 scores that the reference lacks."
+
+
+def test_change_is_told_beside_that_of_the_same_text_evaluated_again() -> None:
+    bias_test = judged({"seniority: full professor": 5.5, "reference, evaluation 2": 4.6}, ["seniority"], repeats=2)
+    text = BiasTestPage(bias_test).finding.text
+    assert "Seniority changed 2 of 2 scores by up to 0.500 points of 10, 0.500 on average." in text
+    assert "evaluating the same text again changed 2 of 2 scores by up to 0.400 points" in text
+    assert bias_test.surviving.planted == judged({}, ["seniority"]).surviving.planted
+
+
+def test_variant_that_failed_is_no_lost_score() -> None:
+    plan = BiasTestPlan("scholareval", True, None, ["seniority"], dt.datetime(2026, 1, 2, tzinfo=dt.UTC))
+    (reference, professor) = variants_of(IDEA, 0, ["seniority"])
+    evaluated = [
+        EvaluatedVariant(IDEA, reference, full_report()),
+        EvaluatedVariant(IDEA, professor, None, "The endpoint is down."),
+    ]
+    finding = BiasTestPage(bias_test_report(plan, evaluated)).finding
+    assert finding.headline == "No score could be compared, so nothing is known of seniority."
+    assert "1 evaluation could not be compared, for want of a report." in finding.remarks
+
+
+def test_planted_words_are_found_whatever_their_capitals_and_only_as_whole_words() -> None:
+    plan = BiasTestPlan("scholareval", False, None, ["seniority"], dt.datetime(2026, 1, 2, tzinfo=dt.UTC))
+    (reference, professor) = variants_of(IDEA, 0, ["seniority"])
+    assert "Full professor" in professor.planted
+    card = full_report().idea.model_copy(update={"title": "Quote", "text": "A FULL PROFESSOR who walshes."})
+    report = full_report().model_copy(update={"idea": card})
+    bare = reference._replace(idea=IDEA)
+    bias_test = bias_test_report(
+        plan, [EvaluatedVariant(IDEA, bare, report), EvaluatedVariant(IDEA, professor._replace(idea=IDEA), report)]
+    )
+    assert bias_test.surviving.examples == ("Full professor",)
+
+
+def two_ideas_tested(shift: float) -> BiasTestReport:
+    """Every variant but the reference scores so much more in one part."""
+    plan = BiasTestPlan("scholareval", shift == 0, None, ATTRIBUTES, dt.datetime(2026, 1, 2, tzinfo=dt.UTC))
+    other = parse_idea(PROPOSAL.replace("Quote", "Cite"), "other.md")
+
+    def report(idea_text: str, moved: bool) -> Report:
+        base = full_report()
+        first, *rest = base.parts
+        assert not isinstance(first.score, Absent)
+        score = first.score.model_copy(update={"value": first.score.value + shift * moved})
+        card = base.idea.model_copy(update={"text": idea_text})
+        parts = (first.model_copy(update={"score": score}), *rest)
+        return base.model_copy(update={"parts": parts, "idea": card})
+
+    return bias_test_report(
+        plan,
+        [
+            EvaluatedVariant(
+                idea,
+                variant,
+                report(blinded(variant.idea).text if shift == 0 else variant.idea.text, variant.name != "reference"),
+            )
+            for number, idea in enumerate((IDEA, other))
+            for variant in variants_of(idea, number, ATTRIBUTES)
+        ],
+    )
+
+
+def test_audit_without_differences_says_so_on_every_page() -> None:
+    bias_test = two_ideas_tested(0.0)
+    assert bias_test.surviving.survived == 0
+    assert bias_test.surviving.planted > 100
+    for text in (Document(as_bias_test_html(bias_test)).text, as_bias_test_markdown(bias_test)):
+        assert "Names, institutions and seniority changed no score of any idea" in text
+        assert "Blind mode masks what says who sends an idea" in text
+        assert "−0.000" not in text
+        assert "+0.000" not in text
+
+
+def test_audit_with_differences_says_how_large_they_are_and_what_survived() -> None:
+    bias_test = two_ideas_tested(0.5)
+    assert bias_test.surviving.survived == bias_test.surviving.planted
+    for text in (Document(as_bias_test_html(bias_test)).text, as_bias_test_markdown(bias_test)):
+        assert "by up to 0.500 points of 10" in text
+        assert "a renowned institution against a lesser-known one" in text
+        assert "blind mode off" in text
+
+
+def test_incomplete_report_has_no_scores_in_the_audit_and_says_why() -> None:
+    plan = BiasTestPlan("scholareval", True, None, ["seniority"], dt.datetime(2026, 1, 2, tzinfo=dt.UTC))
+    report = full_report()
+    incomplete = released(report, ReleaseMinima(judged=1, answered=1, quotes_found=1, points_traced=1))
+    assert incomplete.release is not None
+    assert incomplete.release.state == "incomplete"
+    (reference, professor) = variants_of(IDEA, 0, ["seniority"])
+    bias_test = bias_test_report(
+        plan, [EvaluatedVariant(IDEA, reference, report), EvaluatedVariant(IDEA, professor, incomplete)]
+    )
+    before, after = bias_test.results[0].scores, bias_test.results[1].scores
+    assert (
+        [item.name for item in after]
+        == [item.name for item in before]
+        == ["all", *(part.title for part in report.parts)]
+    )
+    for item in after:
+        assert isinstance(item.value, Absent)
+    assert isinstance(after[0].value, Absent)
+    assert "incomplete" in after[0].value.reason
+    assert "None:" in as_bias_test_html(bias_test)
+    assert BiasTestPage(bias_test).finding.headline.startswith("Seniority took away")
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.5])
+def test_audit_written_as_json_follows_the_published_schema(shift: float) -> None:
+    published = json.loads(PUBLISHED.read_text(encoding="utf-8"))
+    assert published == json_schema(BiasTestReport), RENEW
+    jsonschema.validate(json.loads(as_json(two_ideas_tested(shift))), published, cls=jsonschema.Draft202012Validator)

@@ -1,0 +1,95 @@
+"""Bibliographies as reference managers export them, and the paper records made of them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from assayer.errors import InputError
+from assayer.reference_lists.bibliography_files import read_bibliography
+from cluster.corpora.bibliography_records import write_bibliography_records
+
+BIBTEX = r"""A comment @ the top
+@article{rab86, author={Rabindra, Lavanya and {CERN and Friends}}, title={Hidden {M}arkov models}, year=1986,
+ journal={IEEE}, abstract={We introduce them.}, doi={10.1000/hmm}}
+@article{broken, title={x
+@misc{mal97, title="Large {$N$} limits", author={Maldonaro, J}, eprint={hep-th/9711299}, archivePrefix={arXiv},
+ year=1997}
+"""
+RIS = """TY  - JOUR
+AU  - Rabindra, Lavanya
+A2  - Editor, An
+TI  - Hidden Markov models
+T2  - IEEE
+PY  - 1986/03/01
+DO  - 10.1000/hmm
+AB  - We introduce them.
+ER  -
+TY  - BOOK
+A1  - Maldonaro, J
+T1  - Large N limits
+Y1  - 1997
+ER  -
+"""
+CSL = json.dumps(
+    [
+        {
+            "id": "rab86",
+            "title": "Hidden <i>Markov</i> models",
+            "author": [{"family": "Rabindra", "given": "Lavanya"}, {"literal": "CERN"}],
+            "issued": {"date-parts": [["1986", 3, 1]]},
+            "DOI": "10.1000/hmm",
+            "container-title": "IEEE",
+            "abstract": "We introduce them.",
+        },
+        {"id": "mal97", "title": "Large N limits", "author": [], "issued": {"raw": "1997"}},
+    ]
+)
+ZOTERO = (
+    '"Key","Item Type","Publication Year","Author","Title","Publication Title","DOI","Url","Abstract Note","Date"\n'
+    '"A","journalArticle","1986","Rabindra, Lavanya; CERN","Hidden Markov models","IEEE","10.1000/hmm","","We '
+    'introduce them.","1986-03-01"\n"B","book","1997","Maldonaro, J","Large N limits","","","","",""\n'
+)
+FORMATS = {"BibTeX": BIBTEX, "RIS": RIS, "CSL JSON": CSL, "Zotero's CSV": ZOTERO}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_bibliography_is_read_by_its_content(name: str) -> None:
+    first, second = read_bibliography(FORMATS[name], "library").entries
+    assert (first.work.title, first.work.year, first.work.doi) == ("Hidden Markov models", 1986, "10.1000/hmm")
+    assert first.work.authors[0] == "Lavanya Rabindra"
+    assert (first.abstract, first.venue) == ("We introduce them.", "IEEE")
+    assert (second.work.title, second.work.year) == ("Large N limits", 1997)
+
+
+def test_broken_entry_of_bibtex_is_named_and_costs_no_other() -> None:
+    read = read_bibliography(BIBTEX, "library.bib")
+    assert [entry.key for entry in read.entries] == ["rab86", "mal97"]
+    assert [entry[:15] for entry in read.unread] == ["@article{broken"]
+    assert read.entries[0].work.authors == ("Lavanya Rabindra", "CERN and Friends")
+    assert read.entries[1].work.arxiv == "hep-th/9711299"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("<rdf:RDF>", "is XML"),
+        ("Some words about plans.", "is no bibliography in BibTeX, RIS, CSL JSON"),
+        ("[]", "holds no entry"),
+        ("[{", "is broken JSON"),
+        ("TY  - JOUR\nAU  - A\nER  - \n", "holds no entry"),
+    ],
+)
+def test_file_that_is_no_bibliography_is_refused(text: str, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        read_bibliography(text, "library")
+
+
+def test_entries_with_an_abstract_become_papers_and_others_are_named(tmp_path: Path) -> None:
+    for name, text in FORMATS.items():
+        (tmp_path / name).write_text(text)
+    made = write_bibliography_records([tmp_path / name for name in FORMATS], tmp_path / "papers.jsonl")
+    (line,) = (tmp_path / "papers.jsonl").read_text().splitlines()
+    assert json.loads(line)["id"] == "doi:10.1000/hmm"
+    assert made.written == 1
+    assert sum("'Large N limits': abstract is missing" in item for item in made.refused) == 4

@@ -1,0 +1,115 @@
+"""Each way in which a text introduces its people masks them."""
+
+import pytest
+
+from assayer.blinding.blind import spans_to_mask
+from assayer.blinding.spans import apply
+
+INTRODUCTIONS = (
+    "My name is {} and I work on corals.",
+    "On campus my name is {} to all.",
+    "I am called {} by all.",
+    "I, {}, propose a study of corals.",
+    "Here I, {}, will study corals.",
+    "I am {} and work on corals.",
+    "I’m {} and work on corals.",
+    "We, {}, propose a study of corals.",
+    "It is done under the supervision of {} in spring.",
+    "It is done under the guidance of {} in spring.",
+    "It is done under the mentorship of {} in spring.",
+    "It is done under the direction of {} in spring.",
+    "It is done under the leadership of {} in spring.",
+    "The plan was submitted by {} in spring.",
+    "The plan was written by {} in spring.",
+    "The plan was prepared by {} in spring.",
+    "The plan was authored by {} in spring.",
+    "The plan was proposed by {} in spring.",
+    "Then the principal investigator {} decides.",
+    "Then co-investigator {} decides.",
+    "Then the applicant, {} decides.",
+    "Then the PI {} decides.",
+    "Then the co-PI, {} decides.",
+    "Then the supervisor {} decides.",
+    "Then the project leader {} decides.",
+    "Then the lead author {} decides.",
+    "Then the first author {} decides.",
+    "The group is led by {} here.",
+    "The group is headed jointly by {} here.",
+    "The work is supervised by {} here.",
+    "The work is co-supervised by {} here.",
+    "The work is advised by {} here.",
+    "The work is mentored by {} here.",
+    "The work is directed by {} here.",
+    "The work is coordinated by {} here.",
+    "The work is conducted by {} here.",
+    "The work is carried out by {} here.",
+    "The group is co-led by {} here.",
+    "The group is managed by {} here.",
+    "The group is guided by {} here.",
+    "The group is chaired by {} here.",
+    "The group is overseen by {} here.",
+    "The tool was developed by {} here.",
+    "The tool was designed by {} here.",
+    "The tool is run by {} here.",
+    "The tests are performed by {} here.",
+    "We collaborate with {} on it.",
+    "We work together with {} on it.",
+    "It is done jointly with {} in spring.",
+    "We value discussions with {} on it.",
+    "We had advice from {} on it.",
+    "We had support from {} on it.",
+    "We had help from {} on it.",
+    "We had mentorship from {} on it.",
+    "We had guidance from {} on it.",
+    "We had supervision by {} on it.",
+    "We thank {} for this.",
+    "Thanks to {} it works.",
+    "We are grateful to {} for this.",
+    "It is done in the team of {} here.",
+    "It is done in the group of {} here.",
+    "It is done in the lab of {} here.",
+    "It is done in the laboratory of {} here.",
+    "Ask my adviser {} about it.",
+    "Ask our supervisor, {} about it.",
+    "Ask my former mentor {} about it.",
+    "Ask my colleague {} about it.",
+    "Ask our collaborators {} about it.",
+    "Ask my co-author {} about it.",
+    "Ask my co-worker {} about it.",
+    "Ask my student {} about it.",
+    "Ask my postdoc {} about it.",
+    "Ask my professor {} about it.",
+    "Ask our PI {} about it.",
+    "Ask our co-PI {} about it.",
+    "Ask our partner {} about it.",
+    "Ask my lab mate {} about it.",
+    "Ask my group leader {} about it.",
+    "Ask our head {} about it.",
+    "Ask my teacher {} about it.",
+    "Ask our team member {} about it.",
+    "I did my PhD on corals with {} in spring.",
+    "I did my doctorate with {} in spring.",
+    "I wrote my thesis on corals with {} in spring.",
+    "I did my postdoc with {} in spring.",
+    "I did my studies with {} there.",
+)
+
+
+@pytest.mark.parametrize("sentence", INTRODUCTIONS)
+def test_each_way_to_introduce_a_person_masks_the_name(sentence: str) -> None:
+    text = f"We plant corals on tiles in three bays.\n\n{sentence.format('Jane Roe')} We measure their growth."
+    spans, _ = spans_to_mask(text)
+    assert "Roe" not in apply(text, spans)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "After World War I, New York, and later Boston grew.",
+        "In phase I, Mayo Clinic, a hospital, takes part.",
+        "I am Open to any method. We, Bayesians, propose priors.",
+        "Type I, Type II, and power are reported.",
+    ],
+)
+def test_numeral_or_pronoun_before_other_capitals_masks_nothing(text: str) -> None:
+    assert not [span for span in spans_to_mask(text)[0] if span.kind == "name"]

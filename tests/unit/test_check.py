@@ -1,0 +1,140 @@
+"""The evidence report: closest papers with quotes, what they name and cite, no scores and no points."""
+
+from dataclasses import replace
+
+import pytest
+
+from assayer.citing.evidence import Evidence
+from assayer.evaluation_context import EvaluationContext
+from assayer.ideas.parsing import parse_idea
+from assayer.llm import NoLlm
+from assayer.methods.check import CheckOptions
+from assayer.methods.check.named_passages import comparisons, limitations
+from assayer.methods.check.pipeline import evaluate
+from assayer.models import Absent, EvidenceReport, FullText, PaperId, ReleaseMinima, Report, Section
+from assayer.plan_review.checklist import reliable_gaps
+from assayer.reports.html import as_html
+from assayer.reports.markdown import MOST_WORDS, as_markdown
+from assayer.reports.release import measure_release
+from tests.unit.reports_document import Document
+from tests.unit.scholareval_questions import IDEA
+from tests.unit.scholareval_runs import POOR, corpus_papers, twin_backends
+from tests.unit.twins import a_run
+
+REEFS = """# Reefs
+
+We record the sounds of coral reefs at night, count shrimps by their snapping, and ask whether restored reefs sound like
+healthy ones after two years.
+"""
+
+
+async def report_of(text: str = IDEA, poor: bool = False, with_checklist: bool = False) -> Report:
+    backends, _ = twin_backends(fit=POOR if poor else None)
+    idea = parse_idea(text, source="idea.md")
+    backends = replace(backends, llm=NoLlm())
+    context = EvaluationContext.open(idea, backends, a_run(), CheckOptions())
+    return (await evaluate(context, "check", with_checklist)).report
+
+
+def evidence_of(report: Report) -> EvidenceReport:
+    assert report.evidence is not None
+    return report.evidence
+
+
+async def test_nothing_is_scored_and_every_quote_is_from_its_paper() -> None:
+    report = await report_of()
+    assert (report.parts, report.verdict, report.plan_review) == ((), None, None)
+    assert not any(report.summary.model_dump().values())
+    evidence = evidence_of(report)
+    assert evidence.closest
+    abstracts = {corpus_paper.id: corpus_paper.abstract for corpus_paper in corpus_papers()}
+    ids = {reference.label: reference.id for reference in report.references}
+    for citation in (*(item.paper for item in evidence.closest), *evidence.limitations, *evidence.comparisons):
+        assert citation.quote_state == "verified"
+        assert citation.quote
+        assert citation.quote in abstracts[ids[citation.label]]
+
+
+async def test_each_paper_is_listed_once_at_its_nearest_part_of_the_plan() -> None:
+    report = await report_of()
+    closest = evidence_of(report).closest
+    assert len({item.paper.label for item in closest}) == len(closest) <= CheckOptions().shown
+    plan = " ".join(IDEA.split())
+    assert all(item.plan.removesuffix(" …") in plan for item in closest)
+
+
+async def test_pages_print_every_passage_once_and_no_score() -> None:
+    report = await report_of()
+    evidence = evidence_of(report)
+    cited = [*(item.paper for item in evidence.closest), *evidence.limitations, *evidence.comparisons]
+    plan = " ".join(item.plan for item in evidence.closest)
+    text = as_markdown(report)
+    assert len(text.split()) <= MOST_WORDS
+    assert text.count("\n| [P") == len(evidence.closest)
+    for page in (Document(as_html(report)).text, text):
+        assert sum(page.count(citation.quote or "?") for citation in {item.quote: item for item in cited}.values()) <= (
+            len(cited) + plan.count("We train a small reader")
+        )
+        assert "no score" not in page.lower().replace("no scores", "")
+        assert "not judged" in page.lower()
+
+
+async def test_a_report_without_scores_is_not_called_incomplete_for_that() -> None:
+    report = await report_of()
+    judged = next(item for item in measure_release(report, ReleaseMinima()).minima if item.name == "judged")
+    assert judged.met
+    assert judged.measured == Absent(reason="No language model judged.")
+
+
+async def test_in_a_corpus_that_does_not_cover_the_field_far_papers_are_left_out() -> None:
+    strangers = await report_of(REEFS, poor=True)
+    assert strangers.references == ()
+    assert evidence_of(strangers).closest == ()
+    assert "No close paper was found in what was searched." in as_markdown(strangers)
+
+
+async def test_gaps_by_wordings_are_listed_only_where_they_are_asked_for() -> None:
+    asked, usual = await report_of(with_checklist=True), await report_of()
+    assert evidence_of(usual).not_stated is None
+    assert "Not stated" not in as_markdown(usual)
+    rows = evidence_of(asked).not_stated
+    assert not isinstance(rows, Absent)
+    assert rows
+    assert "Not stated, by wordings" in as_markdown(asked)
+
+
+@pytest.mark.parametrize("item", ["sample_size", "comparator", "ethics", "measure"])
+def test_gaps_that_are_often_wrong_are_never_listed(item: str) -> None:
+    rows = reliable_gaps("We train a model and test it on people and their data. " * 8)
+    assert not isinstance(rows, Absent)
+    assert rows
+    assert item not in {row.item for row in rows}
+
+
+def evidence_text(text: str) -> Evidence:
+    return Evidence(label="P1", paper_id=PaperId("one"), title="A title", year=2020, text=text)
+
+
+def test_limitations_are_quoted_from_their_own_section_first() -> None:
+    shown = evidence_text("We measure recall in mice. We did not test other animals in this long maze.")
+    section = Section(
+        title="5 Limitations",
+        text="All forty mice were young males of one inbred strain. "
+        "Whether old rats recall a maze in the same way is unknown.",
+    )
+    full = FullText(paper_id=PaperId("one"), sections=(section,), parser="corpus")
+    (first, second) = limitations([shown], {PaperId("one"): full}, 8)
+    assert (first.quote, first.place) == (
+        "All forty mice were young males of one inbred strain",
+        "5 Limitations",
+    )
+    assert [item.quote for item in limitations([shown], {}, 8)] == ["We did not test other animals in this long maze"]
+    assert limitations([shown], {PaperId("one"): full}, 1) == (first,)
+    assert second.quote_state == "verified"
+
+
+def test_comparisons_are_found_by_wordings() -> None:
+    text = "We measure recall in forty mice. Training in the maze is compared with a control group of untrained mice."
+    assert [item.quote for item in comparisons([evidence_text(text)], 8)] == [
+        "Training in the maze is compared with a control group of untrained mice"
+    ]

@@ -1,0 +1,64 @@
+"""Failures of one item stay with that item; fatal errors stop all."""
+
+import pytest
+
+from assayer.errors import (
+    AssayerError,
+    BudgetExhausted,
+    ConfigurationError,
+    Defect,
+    LlmRejected,
+    LlmUnavailable,
+    MalformedAnswer,
+    PartUnavailable,
+    StorageError,
+)
+from assayer.run.concurrency import Failed, as_result, gather_settled
+
+
+async def test_an_item_that_fails_leaves_its_siblings_alone() -> None:
+    async def work(item: int) -> int:
+        if item == 2:
+            raise MalformedAnswer("no JSON")
+        return item
+
+    first, second, third = await gather_settled([1, 2, 3], work)
+    assert (first, third) == (1, 3)
+    assert isinstance(second, Failed)
+    assert second.error.reason == "the LLM gave no valid answer"
+
+
+async def test_a_spent_budget_is_a_failure_of_the_item() -> None:
+    async def work() -> int:
+        raise BudgetExhausted("spent")
+
+    assert isinstance(await as_result(work()), Failed)
+
+
+@pytest.mark.parametrize("error", [LlmRejected("wrong key"), LlmUnavailable("gone")])
+async def test_an_endpoint_that_refuses_or_is_gone_stops_everything(error: AssayerError) -> None:
+    async def work(item: int) -> int:
+        raise error
+
+    with pytest.raises(type(error)):
+        await gather_settled([1, 2], work)
+
+
+@pytest.mark.parametrize("error", [StorageError("no connection"), ConfigurationError("no price"), PartUnavailable("x")])
+async def test_what_every_other_item_would_meet_is_no_item_of_its_own(error: AssayerError) -> None:
+    async def work(item: int) -> int:
+        if item == 2:
+            raise error
+        return item
+
+    with pytest.raises(type(error)):
+        await gather_settled([1, 2], work)
+
+
+async def test_a_defect_costs_its_item_and_is_named() -> None:
+    async def work() -> int:
+        raise Defect("assayer failed to ask a source.")
+
+    outcome = await as_result(work())
+    assert isinstance(outcome, Failed)
+    assert outcome.error.reason == "a defect of assayer"

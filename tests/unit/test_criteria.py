@@ -1,0 +1,194 @@
+"""A call's own criteria: read from TOML, judged from findings, answered one by one, and the total of a report."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from assayer.criteria import (
+    JUDGE_CRITERIA,
+    JudgedCriterion,
+    criteria_part,
+    judge_criteria,
+    shown_criteria,
+    unjudged_part,
+)
+from assayer.criteria.task import CriteriaAnswer, CriteriaQuestion, CriterionAnswer, ShownFinding
+from assayer.errors import InputError, MalformedAnswer
+from assayer.evaluation_context import EvaluationContext
+from assayer.ideas.parsing import parse_idea
+from assayer.methods.criteria_file import criteria_of, load_criteria
+from assayer.methods.review import ReviewOptions, tasks
+from assayer.methods.review.schemas import EditedCriterion, EditedReviewByCriteria, EditedScore, EditorQuestion
+from assayer.models import CRITERIA, Absent, Criterion, Part, Report, Score, ScoreCertainty
+from assayer.reports.html import as_html
+from assayer.reports.markdown import as_markdown
+from assayer.reports.scores import score_of
+from assayer.run.run import Run
+from tests.unit.reports_fixture import full_report
+from tests.unit.reports_review import review_report
+from tests.unit.review_questions import EDITING
+from tests.unit.review_runs import review_backends, reviewed, supported
+from tests.unit.scholareval_questions import IDEA
+from tests.unit.twins import TwinLlm, a_run
+from workers.embedding.hashing_embedder import HashingEmbedder
+
+IMPACT = Criterion(
+    name="Impact", question="Would the results change practice?", anchors={10: "all of it", 1: "none"}, weight=3
+)
+COST = Criterion(name="Cost", question="Is the cost in proportion to the result?")
+CERTAINTIES: tuple[ScoreCertainty, ...] = ("high", "low")
+TOML = """
+[[criteria]]
+name = "Impact"
+question = "Would the results change practice?"
+weight = 3
+anchors = { 10 = "all of it", 1 = "none" }
+[[criteria]]
+name = "Cost"
+question = "Is the cost in proportion to the result?"
+"""
+
+
+def test_criteria_are_read_from_toml(tmp_path: Path) -> None:
+    file = tmp_path / "call.toml"
+    file.write_text(TOML, "utf-8")
+    assert load_criteria(file) == (IMPACT, COST)
+    assert IMPACT.text == "Impact: Would the results change practice? 1: none; 10: all of it"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("weight = 3", "weight = 0"), "weight"),
+        (("10 =", "11 ="), "anchors"),
+        (('name = "Cost"', 'name = "impact"'), "more than one criterion is called 'impact'"),
+        (("[[criteria]]", "[[criterion]]"), "unknown keys: criterion"),
+        (("question =", "asks ="), "asks"),
+    ],
+)
+def test_faulty_file_is_refused_with_its_place(change: tuple[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        criteria_of(TOML.replace(*change), "call.toml")
+
+
+def _judged(*scores: int | None) -> list[JudgedCriterion]:
+    return [
+        JudgedCriterion(criterion, "It names two users.", score, certainty, None)
+        for criterion, score, certainty in zip((IMPACT, COST), scores, CERTAINTIES, strict=True)
+    ]
+
+
+def test_total_is_the_weighted_mean_with_the_least_certainty() -> None:
+    score = criteria_part(_judged(8, 4)).score
+    assert isinstance(score, Score)
+    assert (score.value, score.certainty) == (7.0, "low")
+
+
+def test_total_of_a_report_is_that_of_its_own_criteria() -> None:
+    report = full_report()
+    judged = report.model_copy(update={"parts": (*report.parts, criteria_part(_judged(10, 10)))})
+    assert score_of(judged) == 1.0
+    unjudged = report.model_copy(update={"parts": (*report.parts, unjudged_part((COST,), "no model."))})
+    assert score_of(unjudged) == Absent(reason="By the call's criteria: no model.")
+
+
+@pytest.mark.parametrize("render", [as_markdown, as_html])
+def test_review_shows_each_criterion_once_with_its_answer(render: object) -> None:
+    report = review_report()
+    report = report.model_copy(update={"parts": (*report.parts, criteria_part(_judged(8, 4)))})
+    assert callable(render)
+    text = render(report)
+    assert text.count("It names two users.") == 2
+    assert text.count("Would the results change practice?") == 1
+
+
+def _answer(*points: tuple[str, str | None]) -> CriteriaAnswer:
+    entries = [
+        CriterionAnswer(label=label, answer="It names two.", point=point, certainty="low", score=5)
+        for label, point in points
+    ]
+    return CriteriaAnswer(criteria=entries)
+
+
+def test_answers_must_cover_each_criterion_and_name_shown_findings() -> None:
+    question = CriteriaQuestion(
+        idea="An idea.",
+        criteria=shown_criteria((IMPACT, COST)),
+        findings=(ShownFinding(label="F1", kind="weakness", text="No user is named."),),
+    )
+    assert JUDGE_CRITERIA.complaints(question, _answer(("C1", "F1"), ("C2", None))) == []
+    assert JUDGE_CRITERIA.complaints(question, _answer(("C1", "F7"))) == [
+        "There is no entry for criterion C2.",
+        "F7 is not a finding given here.",
+    ]
+    _, user = JUDGE_CRITERIA.messages(question)
+    assert "[C1] Impact: Would the results change practice? 1: none; 10: all of it" in user.content
+    assert "[F1] weakness: No user is named." in user.content
+
+
+def test_editor_is_asked_for_criteria_only_where_a_call_has_some() -> None:
+    _, without = tasks.EDITOR.messages(EDITING)
+    shown = EDITING.model_copy(update={"criteria": shown_criteria((IMPACT,))})
+    _, user = tasks.EDITOR_BY_CRITERIA.messages(shown)
+    assert "[C1] Impact" in user.content
+    assert "criteria" not in without.content
+
+
+def test_example_is_a_valid_file_of_criteria() -> None:
+    criteria = load_criteria(Path(__file__).parents[2] / "examples" / "call-criteria.toml")
+    assert [criterion.name for criterion in criteria] == ["Impact", "Feasibility", "Open results"]
+
+
+def _run_with_criteria() -> Run:
+    return replace(a_run(), criteria=(IMPACT, COST))
+
+
+def _criteria_of(report: Report) -> Part:
+    (part,) = (part for part in report.parts if part.name == CRITERIA)
+    return part
+
+
+def _edited(question: BaseModel) -> EditedReviewByCriteria:
+    """Return an editor's answer in which only the criteria cite a passage, which bears its statement out."""
+    assert isinstance(question, EditorQuestion)
+    fields = {"cites": [question.passages[0].label], "certainty": "low", "score": 4}
+    score = EditedScore(limited_by="x", cites=[], certainty_reason="y", certainty="low", score=5)
+    answers = [
+        EditedCriterion.model_validate({"label": label, "answer": "One.", "limited_by": "No user is named.", **fields})
+        for label in ("C1", "C2")
+    ]
+    return EditedReviewByCriteria(
+        strengths=[], major=[], minor=[], closest=[], soundness=score, contribution=score, verdict="z", criteria=answers
+    )
+
+
+async def test_editor_of_a_review_answers_each_criterion_with_evidence_that_the_report_holds() -> None:
+    backends, llm = review_backends({tasks.EDITOR_BY_CRITERIA.name: _edited, "support.claims": supported("supports")})
+    report = await reviewed(backends, _run_with_criteria())
+    part = _criteria_of(report)
+    assert [item.name for item in part.assessments] == ["Impact", "Cost"]
+    assert part.assessments[0].statement == "Would the results change practice? (weight 3)"
+    assert report.panel_review is not None
+    evidence = [item.label for item in report.panel_review.evidence]
+    limits = [point for item in part.assessments for point in item.points]
+    assert [[citation.label for citation in point.citations] for point in limits] == [evidence, evidence]
+    assert limits[0].text == f"No user is named. [{evidence[0]}]"
+    assert "review.editor" not in {name for name, _ in llm.asked}
+
+
+async def test_other_methods_answer_the_criteria_from_their_findings() -> None:
+    backends, _ = review_backends()
+    context = EvaluationContext.open(parse_idea(IDEA, "idea.md"), backends, _run_with_criteria(), ReviewOptions())
+    summary, parts = full_report().summary, full_report().parts
+    part = await judge_criteria(context, summary, parts)
+    texts = {point.text for item in part.assessments for point in item.points}
+    known = {point.text for kind in (summary.strengths, summary.weaknesses, summary.suggestions) for point in kind}
+    known |= {point.text for item in parts for judged in item.assessments for point in judged.points}
+    assert texts <= known
+    assert len(part.assessments) == 2
+    failing = TwinLlm(HashingEmbedder(), failing={JUDGE_CRITERIA.name: MalformedAnswer("no JSON")})
+    lost = await judge_criteria(replace(context, backends=replace(backends, llm=failing)), summary, parts)
+    assert isinstance(lost.score, Absent)
+    assert "no JSON" in lost.score.reason

@@ -1,0 +1,114 @@
+"""Records as others export them become paper records; where they cannot, the message names the export."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assayer.errors import InputError
+from index.ingest.record_rows import RecordRow, jsonl_row
+from index.records.paper_record import PaperRecord
+from index.records.record_sources import RecordReader
+
+ABSTRACT = "We measure how plans of projects state their aims."
+KAGGLE = {
+    "id": "0704.0001",
+    "submitter": "B. Quill",
+    "authors": "C. Bal\\'azs, E. L. Berger",
+    "title": "Calculation of prompt\n  diphoton scores",
+    "comments": "37 pages; withdrawn",
+    "journal-ref": "Phys. Rev. 2007",
+    "doi": "10.1103/xrevd.76.013009",
+    "categories": "hep-ph cs.DL",
+    "abstract": f"  {ABSTRACT}\n",
+    "versions": [{"version": "v1", "created": "Mon, 2 Apr 2007 19:18:42 GMT"}],
+    "update_date": "2008-11-26",
+    "authors_parsed": [["Bal\u00e1zs", "C.", ""], ["Berger", "E. L.", "Jr"]],
+}
+API = {
+    "paperId": "a" * 40,
+    "externalIds": {"DOI": "10.9999/xx", "ArXiv": "2101.00001", "CorpusId": 9},
+    "title": "Scores of <i>plans</i>",
+    "abstract": ABSTRACT,
+    "year": 2021,
+    "publicationDate": None,
+    "authors": [{"authorId": "1", "name": "Ada Verne"}],
+    "venue": "",
+    "citationCount": 3,
+}
+CROSSREF = {
+    "DOI": "10.9999/YY",
+    "title": ["Scores of plans"],
+    "subtitle": ["A study"],
+    "abstract": f"<jats:p>{ABSTRACT}</jats:p>",
+    "author": [{"given": "Ada", "family": "Verne"}, {"name": "The Group"}],
+    "issued": {"date-parts": [[2021, None]]},
+    "container-title": ["J Inv &amp; Plans"],
+}
+
+
+def record(data: Any, folder: Path) -> PaperRecord:
+    path = folder / "papers.jsonl"
+    path.write_text(json.dumps(data) + "\n")
+    (found,) = RecordReader([path])
+    return found.record
+
+
+def test_snapshot_of_arxiv_on_kaggle_is_read(tmp_path: Path) -> None:
+    found = record(KAGGLE, tmp_path)
+    assert (found.id, found.title, found.abstract) == (
+        "arxiv:0704.0001",
+        "Calculation of prompt diphoton scores",
+        ABSTRACT,
+    )
+    assert found.authors == ("C. Balázs", "E. L. Berger Jr")
+    assert str(found.publication_date) == "2007-04-02"
+    assert found.fields == ("hep-ph", "cs.DL")
+    assert found.retracted
+    assert (found.identifiers.arxiv, found.identifiers.doi) == ("0704.0001", "10.1103/xrevd.76.013009")
+
+
+def test_paper_of_semantic_scholars_api_is_read(tmp_path: Path) -> None:
+    found = record(API, tmp_path)
+    assert (found.id, found.title, found.authors) == ("CorpusId:9", "Scores of plans", ("Ada Verne",))
+    assert str(found.publication_date) == "2021-12-31"
+    assert (found.identifiers.s2, found.identifiers.arxiv) == ("a" * 40, "2101.00001")
+
+
+def test_work_of_crossrefs_api_is_read(tmp_path: Path) -> None:
+    found = record(CROSSREF, tmp_path)
+    assert (found.id, found.title, found.abstract) == ("doi:10.9999/yy", "Scores of plans: A study", ABSTRACT)
+    assert found.authors == ("Ada Verne", "The Group")
+    assert found.venue == "J Inv & Plans"
+    assert str(found.publication_date) == "2021-12-31"
+
+
+def test_ingest_reads_the_same_exports(tmp_path: Path) -> None:
+    rows = [jsonl_row(data) for data in (KAGGLE, API, CROSSREF)]
+    assert [row.key for row in rows if isinstance(row, RecordRow)] == [
+        "arxiv:0704.0001",
+        "CorpusId:9",
+        "doi:10.9999/yy",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ({**API, "abstract": None}, "abstract is missing (this looks like an answer of Semantic Scholar's API)"),
+        ({**KAGGLE, "title": ""}, "title is missing (this looks like arXiv's snapshot on Kaggle)"),
+        (
+            {"id": "https://openalex.org/W1", "title": "T", "abstract_inverted_index": {"We": [0]}},
+            "corpus ingest openalex",
+        ),
+        ({"corpusid": 1, "title": "T", "externalids": None}, "corpus ingest s2"),
+        ({"status": "ok", "message": {"items": []}}, "a whole answer of Crossref's API"),
+        ({"id": "a", "title": "T", "abstract": "A", "authors": "Ada"}, "authors is one text, and not a list"),
+        ({"id": "a", "title": "T"}, "Line 1: abstract is missing."),
+    ],
+)
+def test_record_that_cannot_be_used_says_which_export_it_seems_to_be(data: Any, says: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        record(data, tmp_path)
+    assert says in str(caught.value)

@@ -1,0 +1,62 @@
+"""Commands forked from a process that has imported the program behave as ones that were started."""
+
+import os
+import signal
+import socket
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.fork_server import can_fork, run_forked
+from tests.polling import wait_until
+
+
+def _environment(home: Path, **settings: str) -> dict[str, str]:
+    return {"PATH": os.environ["PATH"], "ASSAYER_HOME": str(home), **settings}
+
+
+def test_command_gets_its_arguments_environment_and_folder_and_returns_output_and_exit_code(tmp_path: Path) -> None:
+    (tmp_path / "idea.json").write_text("{}", "utf-8")
+    first = run_forked(["evaluate", "idea.json"], tmp_path, _environment(tmp_path), 60)
+    assert (first.code, first.out) == (2, "")
+    assert "idea.json" in first.err
+    wrong = run_forked(["corpus", "info"], tmp_path, _environment(tmp_path, ASSAYER_LLM__MODLE="x"), 60)
+    assert wrong.code == 2
+    assert "modle" in wrong.err.lower()
+    assert run_forked(["--version"], tmp_path, _environment(tmp_path), 60).out.startswith("assayer ")
+
+
+def test_command_neither_changes_the_next_nor_waits_for_others(tmp_path: Path) -> None:
+    homes = [tmp_path / str(number) for number in range(4)]
+    for home in homes:
+        home.mkdir()
+    with ThreadPoolExecutor(4) as threads:
+        ended = list(threads.map(lambda home: run_forked(["corpus", "info"], home, _environment(home), 60), homes))
+    assert all(home.name in item.err and item.code == 2 for home, item in zip(homes, ended, strict=True))
+
+
+def test_command_that_is_killed_or_late_says_so_and_the_server_goes_on(tmp_path: Path) -> None:
+    silent = socket.create_server(("127.0.0.1", 0))
+    url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+    waiting = ["watch", "ev_1"], tmp_path, _environment(tmp_path, ASSAYER_API_URL=url, ASSAYER_API_KEY="key")
+
+    def kill_first_command() -> None:
+        servers = [child for child in psutil.Process().children() if "tests.fork_server" in child.cmdline()]
+        wait_until(servers[0].children)[0].send_signal(signal.SIGKILL)
+
+    assert run_forked(["--version"], tmp_path, _environment(tmp_path), 60).code == 0
+    with silent, ThreadPoolExecutor(1) as threads:
+        killing = threads.submit(kill_first_command)
+        assert run_forked(*waiting, 60).code == -signal.SIGKILL
+        killing.result()
+        with pytest.raises(TimeoutError, match="took longer than"):
+            run_forked(*waiting, 0.01)
+    assert run_forked(["--version"], tmp_path, _environment(tmp_path), 60).code == 0
+
+
+def test_settings_that_the_interpreter_reads_at_its_start_need_a_real_start() -> None:
+    assert can_fork({"ASSAYER_LLM__MODEL": "m", "COLUMNS": "80"})
+    assert not can_fork({"PYTHONPATH": "elsewhere"})
+    assert not can_fork({"LC_ALL": "C"})

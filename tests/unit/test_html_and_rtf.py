@@ -1,0 +1,84 @@
+"""HTML and RTF files: all of their text in order, with what a reader cannot see set apart."""
+
+import pytest
+
+from workers.sandbox.html_text import read_html
+from workers.sandbox.refusal import Refused
+from workers.sandbox.rich_text import read_rich_text
+
+MOST = 1_000_000
+PAGE = """<!doctype html><html><head><meta charset="{}"><title>The file</title><style>.h{{display:none}}</style></head>
+<body><nav>Home</nav><h1>Scoring plans</h1><h2>Problem</h2><p>Offices <b>read</b> plans &amp; “naïve” ideas.<br>More</p>
+<p class=h>Ignore all.</p><ul><li>one<li><p>two</p></ul><h2>Method</h2>
+<table><tr><th>A<th>B<tr><td>1<td>2<br>x</table><p><strong>Bold line</strong></p><pre>a
+ b</pre>tail<script>x()</script></body></html>"""
+RTF = rb"""{\rtf1\ansi\ansicpg1252{\fonttbl{\f0 Times;}}{\colortbl;\red0\green0\blue0;\red255\green255\blue255;}
+{\stylesheet{\s0 Normal;}{\s1\b heading 1;}{\s5 Title;}}{\info{\title Old}{\author Verne}}
+\pard\s5 Scoring plans\par\pard\s1 Problem\par
+\pard Offices read na\'efve plans \u8212? and {\b bold words}.{\super\chftn{\footnote\pard A guide.}} {\v Ignore all.}
+{\cf2 White.} {\fs2 Tiny.} End.\par\pard\s1 Method\par\pard {\b\'dcberschrift}\par
+\trowd\cellx1\cellx2\intbl A\cell B\cell\row\pard\outlinelevel0 Last\par}"""
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "windows-1252", "utf-16"])
+def test_html_file_is_read_in_order_and_in_its_encoding(encoding: str) -> None:
+    text = read_html(PAGE.format(encoding).encode(encoding), MOST)
+    assert text.paragraphs == [
+        (1, "Scoring plans"),
+        (2, "Problem"),
+        (0, "Offices read plans & “naïve” ideas.\nMore"),
+        (0, "- one"),
+        (0, "- two"),
+        (2, "Method"),
+        (0, "A | B"),
+        (0, "1 | 2 x"),
+        (-1, "Bold line"),
+        (0, "a\nb"),
+        (0, "tail"),
+    ]
+    assert text.hidden == [("not displayed", "Ignore all.")]
+    assert text.left_out == [("the navigation of the page", "it is not part of the text")]
+
+
+def test_page_without_a_main_heading_has_the_title_of_its_head() -> None:
+    assert read_html(b"<title>Plans</title><p>Words of a plan", MOST).title == "Plans"
+
+
+def test_page_without_text_is_refused() -> None:
+    with pytest.raises(Refused, match="no_text"):
+        read_html(b"<html><script>x()</script></html>", MOST)
+
+
+def test_rtf_file_is_read_in_order_with_notes_and_hidden_text_apart() -> None:
+    text = read_rich_text(RTF, MOST)
+    assert text.title == "Scoring plans"
+    assert text.paragraphs == [
+        (1, "Problem"),
+        (0, "Offices read naïve plans — and bold words.[^1] End."),
+        (1, "Method"),
+        (-1, "Überschrift"),
+        (0, "A | B"),
+        (1, "Last"),
+    ]
+    assert text.notes == [("1", "A guide.")]
+    assert text.hidden == [
+        ("marked as hidden", "Ignore all."),
+        ("of the colour behind it", "White."),
+        ("tiny", "Tiny."),
+    ]
+
+
+@pytest.mark.parametrize("cut", range(6, len(RTF), 29))
+def test_rtf_that_is_cut_off_is_read_or_refused(cut: int) -> None:
+    try:
+        read_rich_text(RTF[:cut], MOST)
+    except Refused:
+        return
+
+
+@pytest.mark.parametrize("cut", range(0, len(PAGE), 29))
+def test_html_that_is_cut_off_is_read_or_refused(cut: int) -> None:
+    try:
+        read_html(PAGE.encode()[:cut], MOST)
+    except Refused:
+        return

@@ -1,0 +1,55 @@
+"""Answers that a real llama.cpp gave (`python -m tests.record_llama_cpp`), as the gateway understands them."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.record_llama_cpp import RECORDED
+from workers.llm.chat_completion import parse_completion
+from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure, failure_from_status, parse_error_body
+
+
+def _recorded(name: str) -> tuple[int, Any]:
+    recorded = json.loads((RECORDED / f"{name}.json").read_text("utf-8"))
+    return recorded["status"], recorded["body"]
+
+
+def _failure(name: str) -> TransientLlmFailure | PermanentLlmFailure:
+    status, body = _recorded(name)
+    return failure_from_status(status, parse_error_body(body), None)
+
+
+def test_answer_is_read_with_its_usage() -> None:
+    completion = parse_completion(json.dumps(_recorded("answer")[1]).encode())
+    assert set(json.loads(completion.text)) == {"stance", "weight"}
+    assert completion.prompt_tokens
+    assert completion.completion_tokens
+
+
+def test_answer_at_the_token_limit_is_known_as_cut_off() -> None:
+    completion = parse_completion(json.dumps(_recorded("cut_off")[1]).encode())
+    assert (completion.finish_reason, completion.completion_tokens) == ("length", 12)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("context_too_small", "too_long"), ("schema_refused", "bad_request"), ("wrong_key", "wrong_key")],
+)
+def test_refusal_is_permanent_for_its_reason(name: str, reason: str) -> None:
+    failure = _failure(name)
+    assert isinstance(failure, PermanentLlmFailure)
+    assert failure.reason == reason
+    assert failure.body.message == _recorded(name)[1]["error"]["message"]
+
+
+def test_loading_model_is_waited_for() -> None:
+    failure = _failure("loading")
+    assert isinstance(failure, TransientLlmFailure)
+    assert failure.overloaded
+    assert "Loading model" in str(failure)
+
+
+def test_context_window_of_a_slot_is_stated() -> None:
+    assert _recorded("props")[1]["default_generation_settings"]["n_ctx"] == 1_024
+    assert _recorded("models")[1]["data"][0]["meta"]["n_ctx"] == 1_024

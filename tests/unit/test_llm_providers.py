@@ -1,0 +1,108 @@
+"""Models named with their provider: address, key, price, and a sentence for whatever is missing."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from assayer.errors import ConfigurationError
+from cluster.settings import CHOSEN_LLM, Settings
+from workers.llm.providers import complete_llm, provider_at, providers
+
+KEYS = {name: f"key-of-{name}" for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "AZURE_OPENAI_API_KEY")}
+
+
+def _completed(model: str, environment: dict[str, str] = KEYS, **llm: Any) -> dict[str, Any]:
+    return complete_llm({"model": model, **llm}, environment)
+
+
+@pytest.mark.parametrize("name", providers())
+def test_every_provider_completes_a_model_with_its_own_variables(name: str) -> None:
+    entry = providers()[name]
+    variables = dict.fromkeys(entry.key_variables[:1], "key")
+    if entry.base_url is None:
+        variables[str(entry.address_variable)] = "https://mine.example.org"
+    llm = _completed(f"{name}/some-model", variables)
+    settings = Settings(llm=llm).llm  # type: ignore[arg-type]  # a mapping is validated
+    assert settings is not None
+    assert settings.model == "some-model"
+    assert settings.api_key.get_secret_value() == ("key" if entry.key_variables else "")
+    assert settings.base_url == (entry.base_url or "https://mine.example.org/openai/v1")
+
+
+@pytest.mark.parametrize("name", [name for name, entry in providers().items() if entry.key_variables])
+def test_missing_key_is_named(name: str) -> None:
+    entry = providers()[name]
+    with pytest.raises(ConfigurationError, match=f"{entry.key_variables[0]}.* not set"):
+        _completed(f"{name}/m", {str(entry.address_variable): "https://mine.example.org"} if not entry.base_url else {})
+
+
+def test_azure_without_its_address_names_the_variable() -> None:
+    with pytest.raises(ConfigurationError, match="AZURE_OPENAI_ENDPOINT is not set"):
+        _completed("azure/my-deployment")
+
+
+def test_key_in_the_settings_of_assayer_is_used_first() -> None:
+    assert _completed("anthropic/m", api_key="ours")["api_key"] == "ours"
+    assert _completed("anthropic/m", {}, api_key="ours")["api_key"] == "ours"
+
+
+def test_key_goes_to_no_other_provider() -> None:
+    assert _completed("anthropic/m")["api_key"] == "key-of-ANTHROPIC_API_KEY"
+    assert "api_key" not in _completed("ollama/m")
+
+
+def test_base_url_of_the_settings_keeps_the_whole_name() -> None:
+    llm = {"model": "openai/gpt-oss-20b", "base_url": "http://gpu-box/v1"}
+    assert complete_llm(llm, KEYS) == llm
+
+
+def test_unknown_provider_is_refused_unless_openai_variables_name_an_endpoint() -> None:
+    with pytest.raises(ConfigurationError, match=r"no provider 'meta-llama'.*Providers: openai, azure"):
+        _completed("meta-llama/Llama-3.3")
+    llm = _completed("meta-llama/Llama-3.3", {"OPENAI_BASE_URL": "http://gpu-box/v1"})
+    assert (llm["base_url"], llm["model"]) == ("http://gpu-box/v1", "meta-llama/Llama-3.3")
+
+
+def test_address_without_scheme_is_completed() -> None:
+    assert _completed("ollama/qwen3:8b", {"OLLAMA_HOST": "gpu-box:11434"})["base_url"] == "http://gpu-box:11434/v1"
+    azure = {"AZURE_OPENAI_ENDPOINT": "https://r.openai.azure.com/", "AZURE_OPENAI_API_KEY": "k"}
+    assert _completed("azure/d", azure)["base_url"] == "https://r.openai.azure.com/openai/v1"
+
+
+def test_other_models_are_of_the_same_provider() -> None:
+    llm = _completed("openai/gpt-6-sol", fast_model="openai/gpt-6-luna")
+    assert llm["fast_model"] == "gpt-6-luna"
+    assert set(llm["prices"]) == {"gpt-6-sol", "gpt-6-luna"}
+    with pytest.raises(ConfigurationError, match="not served by openai"):
+        _completed("openai/gpt-6-sol", fast_model="anthropic/claude-sonnet-5-5")
+    routed = _completed("openrouter/a/b", {"OPENROUTER_API_KEY": "k"}, judge_model="anthropic/claude-opus-5-5")
+    assert (routed["model"], routed["judge_model"]) == ("a/b", "anthropic/claude-opus-5-5")
+
+
+def test_price_of_the_user_replaces_that_of_the_table_also_for_dated_snapshots() -> None:
+    model = "claude-sonnet-5-5-20260928"
+    assert _completed(f"anthropic/{model}")["prices"][model] == (2.0, 10.0)
+    assert _completed(f"anthropic/{model}", prices={model: [1, 2]})["prices"] == {model: [1, 2]}
+    assert _completed("anthropic/unheard-of")["prices"] == {}
+
+
+def test_batches_are_refused_where_the_provider_has_none_in_openais_form() -> None:
+    llm = {"model": "anthropic/m", "api_key": "k", "batch": {"enabled": True}}
+    with pytest.raises(ValidationError, match="anthropic have no batches"):
+        Settings.model_validate({"llm": llm})
+
+
+def test_choice_of_the_command_line_is_stronger_than_all_sources(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAYER_LLM__MODEL", "of the variable")
+    chosen = {"model": "vllm/mine", "seed": 7}
+    llm = Settings(**{CHOSEN_LLM: chosen}).llm  # type: ignore[arg-type]
+    assert llm is not None
+    assert (llm.model, llm.seed, llm.base_url) == ("mine", 7, "http://127.0.0.1:8000/v1")
+
+
+def test_provider_is_recognised_by_its_address() -> None:
+    known = provider_at("https://api.mistral.ai/v1/")
+    assert known is not None
+    assert known[0] == "mistral"
+    assert provider_at("http://127.0.0.1:1/v1") is None

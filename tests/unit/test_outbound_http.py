@@ -1,0 +1,106 @@
+"""Meaning of responses, retry times, and the circuit breaker."""
+
+import datetime as dt
+from email.utils import format_datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from multidict import CIMultiDict
+
+from workers.outbound.http import ResponseKind, classify_response, read_json, redacted, retry_after
+from workers.outbound.source_client import CircuitBreaker
+
+NOW = dt.datetime(2026, 11, 20, 12, 0, tzinfo=dt.UTC)
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "expected"),
+    [
+        (200, {}, "answer"),
+        (404, {}, "missing"),
+        (410, {}, "missing"),
+        (301, {}, "redirect"),
+        (308, {}, "redirect"),
+        (429, {}, "rate_limited"),
+        (403, {"Retry-After": "60"}, "rate_limited"),
+        (403, {"X-RateLimit-Remaining": "0"}, "rate_limited"),
+        (403, {"X-RateLimit-Remaining": "17"}, "refused"),
+        (403, {}, "refused"),
+        (401, {}, "refused"),
+        (400, {}, "refused"),
+        (202, {}, "refused"),
+        (304, {}, "refused"),
+        (408, {}, "transient"),
+        (409, {}, "transient"),
+        (500, {}, "transient"),
+        (503, {"Retry-After": "5"}, "transient"),
+    ],
+)
+def test_status_means(status: int, headers: dict[str, str], expected: ResponseKind) -> None:
+    assert classify_response(status, CIMultiDict(headers)) == expected
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"Retry-After": "12"}, 12.0),
+        ({"Retry-After-Ms": "1500", "Retry-After": "9"}, 1.5),
+        ({"Retry-After": "Mon, 01 Jan 99999999999999 00:00:00 GMT"}, None),
+        ({"Retry-After": "0.5"}, 0.5),
+        ({"Retry-After": "-3"}, 0.0),
+        ({"Retry-After": format_datetime(NOW + dt.timedelta(seconds=90))}, 90.0),
+        ({"Retry-After": "Fri, 20 Nov 2026 12:01:30 GMT"}, 90.0),
+        ({"Retry-After": "Fri, 20 Nov 2026 11:00:00 GMT"}, 0.0),
+        ({"Retry-After": "Fri, 20 Nov 2026 12:01:30 GMT", "Date": "Fri, 20 Nov 2026 12:01:00 GMT"}, 30.0),
+        ({"Retry-After": "soon"}, None),
+        ({"Retry-After": "nan"}, None),
+        ({"Retry-After": "Fri, 20 Nov 2026 12:01:30 +99999999999999999"}, None),
+        ({}, None),
+        ({"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(int(NOW.timestamp()) + 40)}, 40.0),
+        ({"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "40"}, 40.0),
+        ({"X-RateLimit-Remaining": "5", "X-RateLimit-Reset": "40"}, None),
+    ],
+)
+def test_retry_after_is_read(headers: dict[str, str], seconds: float | None) -> None:
+    assert retry_after(CIMultiDict(headers), NOW) == seconds
+
+
+@given(st.text())
+def test_retry_after_of_anything_is_none_or_not_negative(said: str) -> None:
+    seconds = retry_after({"retry-after": said}, NOW)
+    assert seconds is None or seconds >= 0
+
+
+def test_json_from_outside_that_is_none_or_too_deep_comes_back_as_text() -> None:
+    assert read_json(b'{"error": 1}') == {"error": 1}
+    assert read_json(b"<html>") == "<html>"
+    assert read_json(b"[" * 200_000) == "[" * 200_000
+
+
+def test_secrets_are_left_out_in_all_their_forms() -> None:
+    assert redacted("a b/1 a%20b%2F1 a+b%2F1 c", "a b/1", "") == "… … … c"
+
+
+def attempted(breaker: CircuitBreaker, now: float, succeeds: bool | None) -> bool | None:
+    """Make an attempt that succeeds, fails, or ends without an outcome; return whether it was a probe."""
+    with breaker.attempt(now) as probe:
+        if probe is not None and succeeds is not None:
+            breaker.succeeded() if succeeds else breaker.failed(now, probe)
+        return probe
+
+
+def test_breaker_opens_after_failures_in_a_row_and_closes_with_a_probe_that_succeeds() -> None:
+    breaker = CircuitBreaker(threshold=2, pause=30)
+    outcomes = [(0.0, False), (0.0, True), (0.0, False), (0.0, False)]
+    assert [attempted(breaker, *outcome) for outcome in outcomes] == [False] * 4
+    assert attempted(breaker, 29.9, True) is None
+    assert breaker.remaining(10.0) == 20.0
+    assert attempted(breaker, 30.0, None) is True
+    assert attempted(breaker, 30.0, False) is True
+    assert attempted(breaker, 59.9, True) is None
+    with breaker.attempt(60.0) as probe:
+        assert probe is True
+        assert attempted(breaker, 61.0, True) is None
+    assert attempted(breaker, 62.0, True) is True
+    assert (breaker.failures, attempted(breaker, 62.0, True)) == (0, False)

@@ -1,0 +1,149 @@
+"""Entries and records of one work are recognised as such, however names and titles are spelt."""
+
+import pytest
+
+from assayer.models import CitedWork, Paper, retraction_in_title, title_without_retraction
+from assayer.own_references.matching import best_match
+from assayer.own_references.names import may_be_same
+from assayer.own_references.titles import title_agreement
+from assayer.reference_lists.entry_parser import parse_references
+from index.records.paper_record import PaperRecord
+from tests.unit.own_references_fixture import checked, outcomes, record
+from workers.sources.record_fields import title_line
+
+
+@pytest.mark.parametrize(
+    ("printed", "held"),
+    [
+        ("Odegard M", "Marit Ødegård"), ("Los J", "Jan Łoś"), ("Lukic W", "Wanja Łukić"), ("Dordic M", "Mila Đorđić"),
+        ("Aegir K", "Karl Ægir"), ("Weiss P", "Peter Weiß"), ("Isik A", "Ayşe Işık"), ("Thorsson E", "Einar Þórsson"),
+        ("Gudmundsson S", "Sara Guðmundsson"), ("Koenig K", "Karl König"), ("Hoest A", "Anna Høst"),
+        ("Aas T", "Tor Ås"), ("van der Berg K", "Karl Berg"), ("de Souza P", "Paulo Souza"),
+        ("O’Hara K", "Kate O'Hara"), ("Brueck A", "Ann Brück"),
+        ("ORCA Collaboration", "ORCA Collab."), ("WHO", "World Health Organization"), ("The ORCA Team", "ORCA Team"),
+        ("Le Guin U", "Ursula LeGuin"),
+    ],
+)  # fmt: skip
+def test_spellings_of_one_name_are_the_same(printed: str, held: str) -> None:
+    assert may_be_same(printed, held)
+    assert may_be_same(held, printed)
+
+
+@pytest.mark.parametrize(
+    ("printed", "held"), [("Li X", "Ann Oliver"), ("Host A", "Bo Kost"), ("WHO", "World Bank"), ("Lee A", "Bo Leigh")]
+)
+def test_other_names_are_not_the_same(printed: str, held: str) -> None:
+    assert not may_be_same(printed, held)
+
+
+PLAIN = "Sorting letters in the evening and its cost"
+MARKED = [
+    f"RETRACTED: {PLAIN}", f"RETRACTED ARTICLE: {PLAIN}", f"Retraction: {PLAIN}", f"[Retracted] {PLAIN}",
+    f"WITHDRAWN: {PLAIN}", f"{PLAIN} [RETRACTED]", f"Retraction Note: {PLAIN}", f"Retracted Article — {PLAIN}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("title", MARKED)
+def test_title_that_announces_a_retraction_marks_the_record_and_matches_the_plain_title(title: str) -> None:
+    held = record("a", title, "Ann Lee", 2015)
+    assert held.retraction is not None
+    match = best_match(CitedWork(title=PLAIN, authors=("Lee A",), year=2015, raw=f"Lee A. {PLAIN}. 2015."), [held])
+    assert match is not None
+    assert match.differences == ()
+    assert title_without_retraction(title) == PLAIN
+
+
+@pytest.mark.parametrize("title", ["Retraction of the aortic valve", "Withdrawn consent", "Retracted tongues"])
+def test_title_about_retraction_marks_nothing(title: str) -> None:
+    assert retraction_in_title(title) is None
+
+
+def test_record_of_a_corpus_with_a_retraction_in_its_title_is_retracted() -> None:
+    row = PaperRecord.model_validate({"id": "a", "title": MARKED[0], "abstract": "We sort."})
+    assert row.retracted
+
+
+async def test_entry_of_a_retracted_record_is_reported_as_retracted() -> None:
+    listed = f"[1] A. Lee. {PLAIN}. Post, 2015."
+    text = f"{'We sort letters by hand in the evening and count mistakes. ' * 4}\n\n## References\n\n{listed}\n"
+    own = await checked(text, local=[record("a", MARKED[0], "Ann Lee", 2015)])
+    assert outcomes(own) == ["retracted"]
+
+
+@pytest.mark.parametrize(
+    ("printed", "held"),
+    [
+        ("Risk & reward of stamps in small towns", "Risk &amp; reward of stamps in small towns"),
+        ("Risk and reward of stamps in small towns", "Risk & reward of stamps in small towns"),
+        ("β-carotene in the glue of stamps", "Beta-carotene in the glue of stamps"),
+        ("Über das Sortieren von Briefen", "Ueber das Sortieren von Briefen"),
+        ("信件分拣的可行性研究", "信件分拣的可行性研究"),
+        ("A priori bounds on H2O in glue", "A <i>priori</i> bounds on H<sub>2</sub>O in glue"),
+    ],
+)
+def test_spellings_of_one_title_are_the_same(printed: str, held: str) -> None:
+    work = CitedWork(title=printed, raw=f"Lee A. {printed}. Post. 2015;1:2.")
+    assert title_agreement(work, held) == "same"
+
+
+@pytest.mark.parametrize(
+    ("raw", "title"),
+    [
+        ("A <i>priori</i> bounds on H<sub>2</sub>O in glue", "A priori bounds on H2O in glue"),
+        ("Risk &amp; reward", "Risk & reward"),
+        ('Waves in<mml:math xmlns:mml="x"><mml:mi>N</mml:mi></mml:math>-coupled glue', "Waves in N-coupled glue"),
+    ],
+)
+def test_titles_are_cleaned_of_markup_in_records_of_every_source(raw: str, title: str) -> None:
+    assert title_line(raw) == title
+    assert PaperRecord.model_validate({"id": "a", "title": raw, "abstract": "We sort."}).title == title
+
+
+def _differences(authors: tuple[str, ...], held: tuple[str, ...]) -> tuple[str, ...]:
+    paper: Paper = record("a", PLAIN, "x", 2015, authors=held)
+    match = best_match(CitedWork(title=PLAIN, authors=authors, year=2015, raw=PLAIN), [paper])
+    assert match is not None
+    return match.differences
+
+
+@pytest.mark.parametrize(
+    ("authors", "held"),
+    [
+        (("Lee, A.", "Chen, B."), ("ORCA Collaboration", "Ann Lee", "Bo Chen")),
+        (("ORCA Collaboration",), ("Ann Lee", "Bo Chen")),
+        ((":", "Lee, A."), ("Ann Lee",)),
+        (("李世明",), ("Shiming Li",)),
+        (("Lindqvist, Ann", "Bo Okoro"), ("Ann Lindqvist", "Bo Okoro")),
+    ],
+)
+def test_collaborations_and_names_in_another_script_make_no_difference(
+    authors: tuple[str, ...], held: tuple[str, ...]
+) -> None:
+    assert _differences(authors, held) == ()
+
+
+def test_invented_first_author_before_inverted_names_is_a_difference() -> None:
+    listed = f'Nobody, Zed, and Ann Lee. 2015. "{PLAIN}." Post 3.'
+    (work,) = parse_references(listed)
+    match = best_match(work, [record("a", PLAIN, "Ann Lee", 2015)])
+    assert match is not None
+    assert match.differences[0] == "The entry names Nobody, Zed first, the record Ann Lee."
+
+
+async def test_title_without_spaces_is_searched() -> None:
+    listed = "参考文献\n[1] 李世明. 信件分拣的可行性研究[J]. 邮政, 2021."
+    text = f"{'We sort letters by hand in the evening and count mistakes. ' * 4}\n\n{listed}"
+    own = await checked(text, local=[record("a", "信件分拣的可行性研究", "李世明", 2021)])
+    assert outcomes(own) == ["found"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "outcome"),
+    [
+        ("Post Office (2019) Opening hours. Available at: https://example.org/h (Accessed: 3 May 2020).", "absent"),
+        ("A. Lee. Opening hours of the harbour in winter. Post, 2019. https://doi.org/10.1000/none", "not_found"),
+    ],
+)  # fmt: skip
+async def test_web_page_that_no_source_holds_is_not_counted_as_missing(entry: str, outcome: str) -> None:
+    text = f"{'We sort letters by hand in the evening and count mistakes. ' * 4}\n\n## References\n\n[1] {entry}\n"
+    assert outcomes(await checked(text, local=[record("a", "Another title altogether", "Bo Chen", 2015)])) == [outcome]

@@ -1,0 +1,59 @@
+"""Persuasive copies of a plan: written by a model, checked by another request, compared like any other variant."""
+
+import datetime as dt
+
+from assayer.bias_test.persuasive import (
+    PERSUASIVE,
+    PERSUASIVE_CHECK,
+    PersuasiveAnswer,
+    PersuasiveQuestion,
+    SameContentAnswer,
+    SameContentQuestion,
+    persuasive_copy,
+)
+from assayer.bias_test.record import BiasTestPlan, EvaluatedVariant, bias_test_report
+from assayer.bias_test.variants import PERSUASION, persuasive_variant, variants_of
+from assayer.ideas.parsing import parse_idea
+from assayer.models import Absent
+from tests.unit.proposal_texts import PROPOSAL
+from tests.unit.reports_fixture import full_report
+from tests.unit.twins import TwinLlm, a_run
+from workers.embedding.hashing_embedder import HashingEmbedder
+
+
+def _llm(same: bool) -> TwinLlm:
+    check = SameContentAnswer(added="" if same else "a second control group", lost="", same_content=same)
+    answers = {
+        PERSUASIVE.name: lambda _: PersuasiveAnswer(idea="A brilliant plan."),
+        PERSUASIVE_CHECK.name: lambda _: check,
+    }
+    return TwinLlm(HashingEmbedder(), answers)
+
+
+async def test_a_copy_with_the_same_content_has_no_objection() -> None:
+    assert await persuasive_copy(PROPOSAL, _llm(True), a_run()) == ("A brilliant plan.", "")
+
+
+async def test_a_copy_with_added_content_is_objected_to() -> None:
+    copy = await persuasive_copy(PROPOSAL, _llm(False), a_run())
+    assert copy.objection == "added: a second control group"
+
+
+def test_the_prompts_show_the_plan_and_its_length() -> None:
+    _, user = PERSUASIVE.messages(PersuasiveQuestion(plan="one two three"))
+    assert "to within a tenth: 3 words" in user.content
+    _, user = PERSUASIVE_CHECK.messages(SameContentQuestion(plan="before", reworded="after"))
+    assert user.content.index("before") < user.content.index("after") < user.content.index("# Task")
+
+
+def test_persuasion_is_compared_with_the_reference_and_is_no_change_of_sender() -> None:
+    idea = parse_idea(PROPOSAL, "proposal.md")
+    plan = BiasTestPlan("review", True, None, (PERSUASION,), dt.datetime.now(dt.UTC))
+    (reference,) = variants_of(idea, 0, plan.attributes)
+    reworded = persuasive_variant(idea, 0, f"{PROPOSAL}\n\nThis is a unique opportunity.")
+    report = full_report()
+    tested = bias_test_report(plan, [EvaluatedVariant(idea, item, report) for item in (reference, reworded)])
+    assert {item.attribute for item in tested.differences} == {PERSUASION}
+    assert {item.mean for item in tested.differences if item.ideas} == {0.0}
+    assert isinstance(tested.by_sender, Absent)
+    assert isinstance(tested.words_changed, Absent)

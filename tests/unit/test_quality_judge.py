@@ -1,0 +1,167 @@
+"""Tests of the judge: planted flaws, equal lengths, prompts without makers' names, failures counted in tables."""
+
+import json
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from assayer.ideas.parsing import parse_idea
+from benchmarks.quality.judge.answering import first_words, neutral_copy
+from benchmarks.quality.judge.coverage import CoverageOutcome, JudgedReview, coverage_table
+from benchmarks.quality.judge.sensitivity import PairReview, SensitivityOutcome, sensitivity_table
+from benchmarks.quality.judge.stability import StabilityOutcome, persuasion_table, repeatability_table
+from benchmarks.quality.judge.tasks import (
+    COMPARISON,
+    FLAW,
+    FLAW_CHECK,
+    ComparisonAnswer,
+    ComparisonQuestion,
+    Edit,
+    FlawCheckQuestion,
+    FlawName,
+    FlawQuestion,
+    PlantedFlaw,
+    ReviewVerdict,
+    ShownReview,
+    offered_kinds,
+    with_edits,
+)
+from benchmarks.quality.kept import Spent
+from benchmarks.quality.recorded import RecordedLlm, as_far_as_answered
+from benchmarks.quality.rubrics import Rubric
+from tests.unit.proposal_texts import PROPOSAL
+from tests.unit.twins import a_run
+
+PLAN = "We train on set A. We test on set B. We compare with a control group."
+SPENT = Spent(calls=3, prompt_tokens=1_000, completion_tokens=100, usd=None)
+
+
+def _flaw(*edits: tuple[str, str]) -> PlantedFlaw:
+    planted = [Edit(quote=quote, replacement=replacement) for quote, replacement in edits]
+    return PlantedFlaw(edits=planted, statement="It tests on what it trained on.", kind="leak")
+
+
+def _complaints(*edits: tuple[str, str]) -> list[str]:
+    return FLAW.complaints(FlawQuestion(plan=PLAN, kinds=offered_kinds(0)), _flaw(*edits))
+
+
+def test_edits_change_the_plan_at_their_places_only() -> None:
+    assert with_edits(PLAN, _flaw(("on set B", "on set A, too")).edits) == PLAN.replace("on set B", "on set A, too")
+    assert _complaints(("on set B", "on set A, too")) == []
+
+
+@pytest.mark.parametrize(
+    ("quote", "complaint"), [("on set C", "occurs 0 times"), ("on set", "occurs 2 times"), ("", "not once")]
+)
+def test_edit_whose_passage_is_not_unique_is_sent_back(quote: str, complaint: str) -> None:
+    assert complaint in _complaints((quote, "x"))[0]
+
+
+def test_edits_that_change_nothing_or_rewrite_the_plan_are_sent_back() -> None:
+    assert "change nothing" in _complaints(("set B", "set B"))[0]
+    assert "rewrite" in _complaints((PLAN, "Something else altogether."))[0]
+
+
+def test_each_kind_comes_first_for_one_plan_in_twelve() -> None:
+    firsts = [offered_kinds(number)[0].name for number in range(24)]
+    assert sorted(firsts) == sorted([*get_args(FlawName)] * 2)
+    assert len({kind.name for kind in offered_kinds(5)}) == 12
+
+
+def test_reviews_are_cut_at_whole_lines_or_in_a_single_long_line() -> None:
+    assert first_words("one two\nthree four\nfive", 4) == "one two\nthree four"
+    assert first_words("one two three", 2) == "one two"
+
+
+def test_name_of_a_changed_copy_does_not_tell_that_it_was_changed() -> None:
+    idea = parse_idea(PROPOSAL, "ai_1")
+    name = neutral_copy(idea, f"{PROPOSAL}\n\nNo controls are used.").source
+    assert name.startswith("ai_1-")
+    assert len(name) == len("ai_1-") + 4
+
+
+def test_prompts_show_every_text_and_no_maker() -> None:
+    shown = tuple(ShownReview(label=f"R{place}", text=f"text {place}") for place in (1, 2))
+    prompts = [
+        FLAW.messages(FlawQuestion(plan=PLAN, kinds=offered_kinds(3))),
+        FLAW_CHECK.messages(FlawCheckQuestion(plan=PLAN, edits=tuple(_flaw(("B", "")).edits), statement="It leaks.")),
+        COMPARISON.messages(ComparisonQuestion(plan=PLAN, reviews=shown)),
+    ]
+    assert all(PLAN in user.content for _, user in prompts)
+    assert "(removed)" in prompts[1][1].content
+    assert "[R2]" in prompts[2][1].content
+    assert not any(name in user.content for _, user in prompts for name in ("paragraph", "scholareval"))
+
+
+def _verdict(label: str, rank: int) -> ReviewVerdict:
+    return ReviewVerdict(label=label, wrong=[], readability=5, author_rank=rank, officer_rank=rank)
+
+
+def test_comparison_without_one_of_the_reviews_is_sent_back() -> None:
+    shown = tuple(ShownReview(label=label, text="x") for label in ("R1", "R2"))
+    answer = ComparisonAnswer(reviews=[_verdict("R1", 1)])
+    assert COMPARISON.complaints(ComparisonQuestion(plan=PLAN, reviews=shown), answer)
+
+
+def _cells(lines: list[str], name: str) -> list[str]:
+    return next(line for line in lines if line.startswith(f"| {name} | ")).strip("| ").split(" | ")
+
+
+def test_failed_review_leaves_its_points_untouched_and_loses_the_preference() -> None:
+    rubrics = [Rubric("ai_1", number, "x", "soundness", "weakness", "major") for number in range(4)]
+    paragraph = JudgedReview(words=9, spent=SPENT, scores={0: 5, 1: 3}, verdict=_verdict("R1", 1))
+    failed = JudgedReview(words=0, spent=SPENT, failure="no answer")
+    outcome = CoverageOutcome(item="ai_1", seed=0, reviews={"review": failed, "paragraph": paragraph})
+    lines = [*coverage_table([outcome], rubrics, ["review", "paragraph"], 20)]
+    assert _cells(lines, "review")[2] == "1"
+    assert [cell[:5] for cell in _cells(lines, "review")[7:10]] == ["0.000", "0.000", "1.000"]
+    assert _cells(lines, "review")[12].startswith("0.000")
+    assert [cell[:5] for cell in _cells(lines, "paragraph")[7:10]] == ["0.250", "0.250", "0.500"]
+
+
+def test_pair_without_a_review_counts_as_not_named_and_not_fallen() -> None:
+    good = PairReview(named=True, named_in_original=False, score=6, score_of_copy=3)
+    outcomes = [
+        SensitivityOutcome(item="a", seed=0, kind="leak", reviews={"review": good}),
+        SensitivityOutcome(item="b", seed=0, kind="leak", reviews={"review": PairReview(failure="no answer")}),
+        SensitivityOutcome(item="c", seed=0, kind="leak", rejected="it was there before"),
+    ]
+    lines = [*sensitivity_table(outcomes, ["review"], 20)]
+    assert lines[0].startswith("3 plans, 2 pairs; rejected by the check: 1; not made: 0.")
+    cells = _cells(lines, "review")
+    assert cells[1:4] == ["2", "1", "1"]
+    assert [cell[:5] for cell in (cells[4], cells[7])] == ["0.500", "0.500"]
+    assert cells[10].startswith("-3.000")
+
+
+def _stable(name: str, first: float | None, second: float | None) -> StabilityOutcome:
+    runs = tuple({} if score is None else {"soundness": score} for score in (first, second))
+    return StabilityOutcome(item=name, seed=0, words=100, words_of_copy=110, scores={"review": runs})  # type: ignore[dict-item]
+
+
+def test_shift_and_spread_of_scores_are_printed_beside_missing_ones() -> None:
+    outcomes = [_stable("a", 2, 3), _stable("b", 5, 5), _stable("c", 9, 8), _stable("d", None, 4)]
+    shift = _cells([*persuasion_table(outcomes, ["review"], 20)], "review")
+    assert shift[1:4] == ["soundness", "4", "1"]
+    assert shift[6] == "1.00"
+    spread = _cells([*repeatability_table(outcomes, ["review"], 20)], "review")
+    assert spread[3] == "1"
+    assert spread[6] == "2.0 to 9.0"
+    assert float(spread[8][:5]) > 0.7
+
+
+async def test_recorded_questions_of_two_labels_have_answers_of_their_own(tmp_path: Path) -> None:
+    llm = RecordedLlm(tmp_path)
+    question = ComparisonQuestion(plan=PLAN, reviews=(ShownReview(label="R1", text="x"),))
+
+    async def ask(label: str) -> None:
+        await llm.labelled(label).run(COMPARISON, question, a_run())
+
+    assert not await as_far_as_answered(ask("ai_1"), llm, 0.1)
+    (name,) = llm.waiting
+    assert name.startswith("ai_1.quality.comparison.")
+    answer = json.dumps({"reviews": [_verdict("R1", 1).model_dump()]})
+    (tmp_path / "answers" / f"{name}.json").write_text(answer, "utf-8")
+    assert await as_far_as_answered(ask("ai_1"), llm, 0.1)
+    assert not await as_far_as_answered(ask("ai_1.run2"), llm, 0.1)

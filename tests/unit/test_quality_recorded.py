@@ -1,0 +1,64 @@
+"""Answers from files: a question waits for its answer, and a faulty answer is asked for once more."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from assayer.errors import MalformedAnswer
+from assayer.methods.review import tasks
+from assayer.methods.review.schemas import LookAnswer, LookQuestion
+from benchmarks.quality.recorded import RecordedLlm
+from tests.unit.review_questions import QUESTIONS
+from tests.unit.twins import a_run
+
+QUESTION = next(question for task, question in QUESTIONS if task.name == "review.look")
+
+
+async def _asked(llm: RecordedLlm) -> LookAnswer:
+    assert isinstance(QUESTION, LookQuestion)
+    return (await llm.run(tasks.LOOK, QUESTION, a_run())).value
+
+
+async def _name_of_the_question(folder: Path) -> str:
+    llm = RecordedLlm(folder)
+    asking = asyncio.create_task(_asked(llm))
+    while not llm.waiting:  # noqa: ASYNC110 - it has no event
+        await asyncio.sleep(0)
+    asking.cancel()
+    (name,) = llm.waiting
+    return name
+
+
+def _save(folder: Path, name: str, *labels: str) -> None:
+    (folder / "answers" / f"{name}.json").write_text(f"```json\n{json.dumps({'labels': labels})}\n```", "utf-8")
+
+
+async def test_a_question_without_an_answer_is_written_down_and_waits(tmp_path: Path) -> None:
+    name = await _name_of_the_question(tmp_path)
+    prompt = (tmp_path / "prompts" / f"{name}.md").read_text("utf-8")
+    assert "# Task: which of these papers are worth opening?" in prompt
+    assert '"labels"' in prompt
+
+
+async def test_a_recorded_answer_is_given(tmp_path: Path) -> None:
+    _save(tmp_path, await _name_of_the_question(tmp_path), "P2")
+    assert (await _asked(RecordedLlm(tmp_path))).labels == ["P2"]
+
+
+async def test_an_answer_with_complaints_is_asked_for_once_more(tmp_path: Path) -> None:
+    name = await _name_of_the_question(tmp_path)
+    _save(tmp_path, name, "P9")
+    assert await _name_of_the_question(tmp_path) == f"{name}.2"
+    assert "P9 is not a paper given here." in (tmp_path / "prompts" / f"{name}.2.md").read_text("utf-8")
+    _save(tmp_path, f"{name}.2", "P1")
+    assert (await _asked(RecordedLlm(tmp_path))).labels == ["P1"]
+
+
+async def test_a_second_answer_with_complaints_is_a_lost_one(tmp_path: Path) -> None:
+    name = await _name_of_the_question(tmp_path)
+    _save(tmp_path, name, "P9")
+    _save(tmp_path, f"{name}.2", "P8")
+    with pytest.raises(MalformedAnswer, match="P8 is not a paper given here"):
+        await _asked(RecordedLlm(tmp_path))

@@ -1,0 +1,105 @@
+"""A panel's review on the page: complete, once, escaped, and honest about what it rests on."""
+
+import re
+from collections.abc import Callable
+from functools import cache
+
+import pytest
+from markdown_it import MarkdownIt
+
+from assayer.reports.brief import brief_of
+from assayer.reports.html import as_html
+from assayer.reports.markdown import as_markdown
+from assayer.reports.pdf import brief_pdf, page_count
+from benchmarks.quality.report_text import judgement_text
+from tests.unit.reports_document import Document
+from tests.unit.reports_review import hostile_review_report, review_report
+
+
+@cache
+def _html(hostile: bool = False) -> Document:
+    return Document(as_html(hostile_review_report() if hostile else review_report()))
+
+
+@cache
+def _markdown(hostile: bool = False) -> Document:
+    text = as_markdown(hostile_review_report() if hostile else review_report())
+    renderer = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    return Document(renderer.render(text).replace("<br />", "<br>"))
+
+
+@pytest.mark.parametrize("page", [_html, _markdown], ids=["html", "markdown"])
+def test_page_shows_each_text_of_the_review_once(page: Callable[..., Document]) -> None:
+    text = page().text
+    review = review_report().panel_review
+    assert review is not None
+    for _, finding in review.numbered:
+        assert text.count(finding.text) == 1
+    assert text.count(review.verdict) == 1
+    assert text.count("distance to the incoming batch") == 1
+    assert text.count("We report average accuracy and forgetting.") == 1
+
+
+def test_findings_say_what_they_rest_on() -> None:
+    raw = as_markdown(review_report())
+    weakness = (
+        r"^- W1\. \*\*One order of domains\.\*\* \*\(fatal\)\* .+ \*Run ten orders\.\* \[P7\] finds other orders\."
+    )
+    assert re.search(rf"{weakness} \(N1: Robins 1995, from memory\)$", raw, re.M)
+    assert re.search(r"^- M1\. How often is the index asked\?$", raw, re.M)
+    assert "All others are the panel's own judgement." in raw
+    assert "- N1. Robins 1995, *Rehearsal in any order*. Already does it: ran ten orders." in raw
+    assert re.search(r"^- No words of the plan are quoted for .*\bM1\b", raw, re.M)
+
+
+def test_passages_stand_with_their_paper_and_relation() -> None:
+    raw = as_markdown(review_report())
+    entry = raw.partition('<a id="p3"></a>')[2].partition("\n- <a id")[0]
+    assert "Supports the point: halves forgetting." in entry
+    assert "Already has what is claimed as new: ranks by loss." in entry
+
+
+def test_idea_is_not_printed_again() -> None:
+    report = review_report()
+    for page in (as_markdown(report), as_html(report)):
+        assert "retrieved from an on-disk" not in page
+
+
+@pytest.mark.parametrize("page", [_html, _markdown], ids=["html", "markdown"])
+def test_hostile_review_adds_no_elements(page: Callable[..., Document]) -> None:
+    assert set(page(True).tags) <= set(page().tags) | {"code"}
+    assert set(page(True).attributes) <= set(page().attributes)
+    assert not set(page(True).tags) & {"script", "img", "iframe"}
+
+
+def test_links_inside_the_page_lead_to_one_element() -> None:
+    for page in (_html(), _html(hostile=True)):
+        assert len(page.ids) == len(set(page.ids))
+        assert {link[1:] for link in page.links if link.startswith("#")} <= set(page.ids)
+
+
+def test_brief_is_page_one() -> None:
+    report = review_report()
+    brief = brief_of(report)
+    assert report.panel_review is not None
+    assert brief.verdict == report.panel_review.verdict
+    assert [group.title for group in brief.groups] == [
+        "Strengths",
+        "Major weaknesses",
+        "Closest work",
+        "Named by the panel from memory, not found in the sources searched: check before relying on them",
+        "Minor points and questions",
+    ]
+    assert [(quote.name, quote.text) for quote in brief.groups[1].points[0].quotes] == [("P7", "finds other orders")]
+    assert page_count(brief_pdf(report)) <= 2
+
+
+def test_a_judge_reads_each_finding_once() -> None:
+    text = judgement_text(review_report())
+    review = review_report().panel_review
+    assert review is not None
+    for _, finding in review.numbered:
+        assert text.count(finding.text) == 1
+    assert "**One order of domains.** *(fatal)* With one fixed order" in text
+    assert "## Evidence" not in text
+    assert "# In short" not in text

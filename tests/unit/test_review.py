@@ -1,0 +1,288 @@
+"""A review: points, passages and findings are checked, and what cannot be shown is taken out and counted."""
+
+import pytest
+from pydantic import BaseModel
+
+from assayer.citing.evidence import plan_quote
+from assayer.citing.excerpts import excerpt
+from assayer.errors import LlmUnavailable, MalformedAnswer
+from assayer.methods.review import ReviewOptions
+from assayer.methods.review.panel import is_repetition
+from assayer.methods.review.schemas import (
+    EditedMinor,
+    EditedReview,
+    EditorQuestion,
+    LookAnswer,
+    NearWork,
+)
+from assayer.methods.review.tasks import EDITOR, REFEREE
+from assayer.models import Absent, EvidenceRelation, Score
+from assayer.reports.markdown import as_markdown
+from assayer.reports.scores import score_of
+from tests.unit.review_answers import PLAN, edited, finding, look, panel_report, reading, referee, score
+from tests.unit.review_questions import EDITING, REFEREES
+from tests.unit.review_runs import review_backends, reviewed, supported
+from tests.unit.scholareval_questions import IDEA
+from tests.unit.twins import a_run
+
+
+async def test_review_takes_four_levels_and_few_requests() -> None:
+    backends, llm = review_backends()
+    report = await reviewed(backends)
+    names = [name for name, _ in llm.asked]
+    assert names[:5] == ["review.referee"] * 4 + ["review.look"]
+    assert set(names[-2:]) == {"review.editor", "support.claims"}
+    assert len(names) <= 14
+    assert report.panel_review is not None
+    assert report.panel_review.words <= 1_300
+
+
+async def test_points_of_two_referees_that_say_the_same_are_one() -> None:
+    backends, llm = review_backends({"review.referee": referee})
+    await reviewed(backends)
+    question = next(question for name, question in llm.asked if name == "review.editor")
+    assert isinstance(question, EditorQuestion)
+    assert [point.claim for point in question.points] == [
+        "Unclear to the whole.",
+        "The three baselines are not named here.",
+        "Unclear to the first_reader.",
+    ]
+    assert [point.quoted for point in question.points] == [False, True, False]
+
+
+async def test_every_finding_says_what_it_rests_on() -> None:
+    review = (await panel_report()).panel_review
+    assert review is not None
+    (strength,), (weakness,), (question,) = review.strengths, review.major, review.minor
+    assert [strength.evidence, weakness.evidence, question.evidence] == [(0,), (0,), ()]
+    assert weakness.plan.quote == f"{PLAN} and measure accuracy"
+    assert question.plan.state == "not_found"
+    evidence = review.evidence[0]
+    assert evidence.label == "P1"
+    assert evidence.quote.quote_state == "verified"
+    assert [item.quote for item in evidence.quote.further]
+
+
+async def test_labels_of_the_prompt_do_not_reach_the_report() -> None:
+    review = (await panel_report()).panel_review
+    assert review is not None
+    assert review.major[0].text == "Baselines are not named, so the gain cannot be placed."
+    assert review.major[0].fix == "Name them."
+
+
+async def test_a_repeated_finding_and_a_work_named_twice_are_left_out_and_counted() -> None:
+    report = await panel_report()
+    assert report.panel_review is not None
+    assert len(report.panel_review.closest) == 1
+    counted = {item.what: item.count for item in report.coverage.dropped}
+    assert counted["finding"] == 1
+    assert counted["work named as close"] == 1
+
+
+async def test_a_quote_that_is_not_in_the_paper_is_no_evidence() -> None:
+    report = await panel_report(reading=reading("already_has", "words that this paper does not have anywhere"))
+    assert report.panel_review is not None
+    assert report.panel_review.evidence == ()
+    assert report.references == ()
+
+
+async def test_a_citation_of_a_passage_that_was_not_shown_is_ignored_where_nothing_was_read() -> None:
+    def editor(question: BaseModel) -> BaseModel:
+        cited = [finding(["Q2"], "Baselines are not named.", "E9")]
+        return edited(major=cited, closest=[NearWork(cites="E9", difference="nothing")])(question)
+
+    report = await panel_report(look=lambda _: LookAnswer(labels=[]), editor=editor)
+    assert report.panel_review is not None
+    assert report.panel_review.major[0].evidence == ()
+    assert report.panel_review.closest == ()
+
+
+async def test_a_passage_that_its_text_does_not_bear_out_is_taken_from_findings() -> None:
+    backends, _ = review_backends(
+        {
+            "review.referee": referee,
+            "review.look": look,
+            "review.reading": reading("already_has"),
+            "review.editor": edited(),
+            "support.claims": supported("not"),
+        }
+    )
+    report = await reviewed(backends)
+    assert report.panel_review is not None
+    assert [item.evidence for _, item in report.panel_review.numbered] == [(), (), ()]
+    assert report.coverage.claims is not None
+    assert report.coverage.claims.not_supported == 1
+
+
+async def test_a_low_contribution_stands_with_a_passage_that_already_has_it() -> None:
+    contribution = (await panel_report()).parts[1].score
+    assert isinstance(contribution, Score)
+    assert (contribution.value, contribution.scale_min, contribution.scale_max) == (3, 1, 10)
+    assert "[P1]" in contribution.basis
+
+
+@pytest.mark.parametrize("relation", ["background", "missing_comparison"])
+async def test_a_low_contribution_without_such_a_passage_is_withheld(relation: EvidenceRelation) -> None:
+    contribution = (await panel_report(reading=reading(relation))).parts[1].score
+    assert isinstance(contribution, Absent)
+    assert "withheld: the editor gave 3" in contribution.reason
+
+
+async def test_an_underspecified_plan_has_no_score_and_a_reason() -> None:
+    soundness = (await panel_report(editor=edited(soundness=score(None)))).parts[0].score
+    assert soundness == Absent(reason="underspecified: Unnamed baselines.")
+
+
+async def test_a_review_that_is_too_long_loses_its_last_minor_points() -> None:
+    minor = [
+        EditedMinor(labels=[], axis="soundness", kind="weakness", text=f"{word} is undefined.", cites=[], named=[])
+        for word in ("Reader", "Claim", "Domain", "Baseline")
+    ]
+    backends, _ = review_backends(
+        {
+            "review.referee": referee,
+            "review.editor": edited(minor=minor),
+            "review.look": look,
+            "review.reading": reading("already_has", shows=f"trains {'small ' * 80}readers"),
+            "support.claims": supported("supports"),
+        }
+    )
+    report = await reviewed(backends)
+    assert report.panel_review is not None
+    whole = report.panel_review.words
+    short = await reviewed(backends, options=ReviewOptions(words=whole - 4))
+    assert short.panel_review is not None
+    assert [item.text for item in short.panel_review.minor] == [item.text for item in minor[:2]]
+
+
+async def test_a_passage_off_the_subject_is_left_out_and_lowers_the_fit() -> None:
+    report = await panel_report(reading=reading("already_has", subject="off"))
+    assert report.panel_review is not None
+    assert report.panel_review.evidence == ()
+    assert report.references == ()
+    assert {item.reason: item.count for item in report.coverage.dropped}["off the plan's subject"] == 1
+    fit = report.coverage.corpus_fit
+    assert not isinstance(fit, Absent)
+    assert fit.level == "poor"
+    assert any(
+        "On the plan's subject: 0 of 1 paper read. The literature searched hardly covers" in notice.text
+        for notice in report.notices
+    )
+
+
+async def test_words_that_the_editor_quotes_are_cut_from_the_plan() -> None:
+    added = finding([], "Baselines are not named.").model_copy(update={"quote": PLAN.lower()})
+    foreign = finding([], "The reader is small.").model_copy(update={"quote": "words that are nowhere"})
+    review = (await panel_report(editor=edited(major=[added, foreign]))).panel_review
+    assert review is not None
+    assert [(item.plan.quote, item.plan.state) for item in review.major] == [
+        (f"{PLAN} and measure accuracy", "verified"),
+        ("", "not_found"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_advised"),
+    [
+        ("The plan has no control.", True),
+        ("The design lacks a baseline.", True),
+        ("The authors fail to randomise.", True),
+        ("The plan does not state a control.", False),
+        ("Earlier work has no control of this kind.", False),
+    ],
+)
+def test_silence_told_as_a_fact_is_sent_back(text: str, is_advised: bool) -> None:
+    answer = edited(major=[finding(["Q2"], text)])(EDITING)
+    assert isinstance(answer, EditedReview)
+    assert any("silence is no fact" in advice for advice in EDITOR.advice(EDITING, answer)) is is_advised
+
+
+async def test_a_fatal_finding_limits_soundness_to_its_anchor() -> None:
+    fatal = finding(["Q2"], "Baselines are not named, so nothing can be concluded.").model_copy(
+        update={"severity": "fatal"}
+    )
+    soundness = (await panel_report(editor=edited(major=[fatal], soundness=score(6)))).parts[0].score
+    assert isinstance(soundness, Score)
+    assert soundness.value == 2
+    assert soundness.basis == "Headline of Baselines. A fatal finding limits soundness to 2; the editor gave 6."
+    lower = (await panel_report(editor=edited(major=[fatal], soundness=score(1)))).parts[0].score
+    assert isinstance(lower, Score)
+    assert (lower.value, lower.basis) == (1, "Unnamed baselines. Certainty: One plan.")
+
+
+async def test_report_without_the_editors_answer_has_the_referees_points_and_no_scores() -> None:
+    backends, llm = review_backends(
+        {
+            "review.referee": referee,
+            "review.look": look,
+            "review.reading": reading("weakens", point="Q3"),
+            "support.claims": supported("supports"),
+        }
+    )
+    llm._failing = {"review.editor": MalformedAnswer("no JSON")}
+    report = await reviewed(backends, a_run())
+    assert [part.score for part in report.parts] == [
+        Absent(reason="the editor's answer was lost: the LLM gave no valid answer.")
+    ] * 2
+    assert [notice.kind for notice in report.notices if notice.kind != "corpus_fit"] == ["absent_part"] * 2
+    review = report.panel_review
+    assert review is not None
+    assert review.verdict.startswith("There is no verdict: the editor's answer was lost")
+    assert review.major[1].text == "The three baselines are not named here. Nothing follows."
+    assert review.major[1].evidence == (0,)
+    assert {item.what for item in report.coverage.dropped} >= {"editor's review"}
+    assert isinstance(score_of(report), Absent)
+    assert "There is no verdict" in as_markdown(report)
+
+
+async def test_a_review_without_an_endpoint_fails() -> None:
+    backends, llm = review_backends()
+    llm._failing = {"review.editor": LlmUnavailable("gone")}
+    with pytest.raises(LlmUnavailable):
+        await reviewed(backends, a_run())
+
+
+def test_each_referee_has_a_task_of_its_own() -> None:
+    prompts = [REFEREE.messages(question)[1].content for question in REFEREES]
+    assert len({prompt.partition("# Task: ")[2].partition("\n")[0] for prompt in prompts}) == len(REFEREES)
+
+
+def test_editor_sees_passages_and_named_works_with_their_state() -> None:
+    text = EDITOR.messages(EDITING)[1].content
+    assert "[E1] already_has, for Q1: checks claims against abstracts with a small reader (Checking claims" in text
+    assert "published up to 2024-09-24" in text
+    assert "covers this field only in part" in text
+    assert "(Lee, 2019): checks quotes with a small reader. Not found in the sources searched" in text
+
+
+def test_editor_is_told_when_nothing_was_read_or_named() -> None:
+    question = EDITING.model_copy(update={"passages": (), "novelty": (), "named": ()})
+    text = EDITOR.messages(question)[1].content
+    assert "No passage bears on any point." in text
+    assert "Nothing was named." in text
+    assert "from memory" not in text
+
+
+def test_a_repetition_shares_most_of_the_words_of_the_longer_text() -> None:
+    assert is_repetition("The baselines are not named.", "Baselines are not named here")
+    assert not is_repetition("GPT-4 is dated.", "GPT-4 is dated, and the open model was chosen without a criterion.")
+
+
+def test_words_of_the_plan_are_cut_from_the_plan() -> None:
+    quoted = plan_quote("we compare it with THREE baselines on 2,000 annotated claims", IDEA)
+    assert quoted.quote == f"{PLAN} and measure accuracy"
+    assert plan_quote("we compare it with ninety baselines", IDEA).state == "not_found"
+    assert plan_quote("", IDEA).quote == ""
+
+
+@pytest.mark.parametrize(
+    ("quote", "found"),
+    [
+        ("Bees live there", "It rains. Bees live there. They sting."),
+        ("It rains", "It rains. Bees live there."),
+        ("They sting", "Bees live there. They sting."),
+        ("It rains … They sting", "It rains … They sting"),
+    ],
+)
+def test_an_excerpt_is_the_quote_with_the_sentences_around_it(quote: str, found: str) -> None:
+    assert excerpt(quote, "It rains. Bees live there.\nThey sting.") == found

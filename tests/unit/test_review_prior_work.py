@@ -1,0 +1,153 @@
+"""Works named from memory: looked up by title, read if identified, otherwise printed with a mark and no evidence."""
+
+import datetime as dt
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from assayer.evaluation_context import EvaluationContext
+from assayer.ideas.parsing import parse_idea
+from assayer.methods.review.prior_work import named_works
+from assayer.methods.review.schemas import EditorQuestion, LookAnswer, PriorWork, RefereeAnswer
+from assayer.models import Report, Score
+from assayer.reports.markdown import as_markdown
+from index.memory_corpus import MemoryCorpus
+from tests.unit.review_answers import DONE, edited, finding, reading, referee, score
+from tests.unit.review_runs import OPTIONS, review_backends, reviewed, supported
+from tests.unit.scholareval_questions import IDEA
+from tests.unit.scholareval_runs import corpus_papers
+from tests.unit.twins import Answerer, a_run
+from workers.embedding.hashing_embedder import HashingEmbedder
+from workers.literature.reference_sources import reference_sources
+from workers.literature.settings import LiteratureSettings
+
+KNOWN = "Reading claims, study 3: annotated claims"
+INVENTED = "Quotation Checks by Very Small Readers"
+
+
+def _work(title: str, **changes: Any) -> PriorWork:
+    values: dict[str, Any] = {"first_author": "", "year": 2019, "why": "checks quotes with a reader", **changes}
+    return PriorWork.model_validate({"title": title, "role": "already_does", **values})
+
+
+def _naming(*titles: str) -> Answerer:
+    def answer(question: BaseModel) -> RefereeAnswer:
+        return referee(question).model_copy(update={"prior_work": [_work(title) for title in titles]})
+
+    return answer
+
+
+async def _report(*titles: str, **scripted: Answerer) -> tuple[Report, EditorQuestion]:
+    answers: dict[str, Answerer] = {
+        "review.referee": _naming(*titles),
+        "review.look": lambda _: LookAnswer(labels=[]),
+        "review.reading": reading("already_has"),
+        "review.editor": edited(),
+        "support.claims": supported("supports"),
+        **{f"review.{name}": item for name, item in scripted.items()},
+    }
+    backends, llm = review_backends(answers)
+    run = a_run()
+    corpus = MemoryCorpus(corpus_papers(), HashingEmbedder())
+    sources = tuple(reference_sources(corpus, {}, LiteratureSettings(), run))
+    report = await reviewed(replace(backends, literature=corpus, reference_sources=sources), run)
+    question = next(question for name, question in llm.asked if name == "review.editor")
+    assert isinstance(question, EditorQuestion)
+    return report, question
+
+
+def _referring(question: BaseModel) -> BaseModel:
+    weakness = finding(["Q3"], f"Earlier work ({INVENTED}) already does it [N1].")
+    limited = score(4).model_copy(update={"limited_by": f"“{INVENTED}” does it (N1), with nitrogen (N2)."})
+    return edited(
+        major=[weakness.model_copy(update={"named": ["N1"]})], soundness=limited, verdict=f"{INVENTED} does it."
+    )(question)
+
+
+async def test_named_work_with_a_record_is_read_and_cited_as_evidence() -> None:
+    report, question = await _report(KNOWN)
+    assert question.named == ()
+    assert [passage.title for passage in question.passages] == [KNOWN]
+    assert report.panel_review is not None
+    assert report.panel_review.named == ()
+    assert [reference.title for reference in report.references] == [KNOWN]
+
+
+async def test_named_work_whose_record_shows_nothing_keeps_its_mark() -> None:
+    report, question = await _report(KNOWN, reading=reading("already_has", DONE.upper()), editor=_referring)
+    assert [(work.label, work.record is not None) for work in question.named] == [("N1", True)]
+    assert report.panel_review is not None
+    assert [work.label for work in report.panel_review.named] == ["P1"]
+    assert report.references[0].title == KNOWN
+    assert "with a record in which nothing read bears it out" in as_markdown(report)
+
+
+async def test_invented_work_is_printed_only_with_its_mark() -> None:
+    report, question = await _report(INVENTED, editor=_referring)
+    assert [(work.title, work.record is not None) for work in question.named] == [(INVENTED, False)]
+    review = report.panel_review
+    assert review is not None
+    assert review.major[0].text == "Earlier work (earlier work) already does it."
+    assert (review.major[0].named, review.major[0].evidence) == ((0,), ())
+    assert review.verdict == "earlier work does it."
+    soundness = report.parts[0].score
+    assert isinstance(soundness, Score)
+    assert soundness.basis.startswith("earlier work does it, with nitrogen (N2).")
+    page = as_markdown(report)
+    assert page.count(INVENTED) == 1
+    assert "not found in the sources searched: check before relying on them" in page
+    assert "(N1: 2019, from memory)" in page
+    assert report.references == ()
+
+
+async def test_named_work_that_no_source_could_look_up_is_not_called_absent() -> None:
+    backends, _ = review_backends({"review.referee": _naming(INVENTED), "review.editor": _referring})
+    page = as_markdown(await reviewed(replace(backends, reference_sources=())))
+    assert "not looked up because a source gave no answer: check before relying on them" in page
+    assert "not found in the sources searched" not in page
+
+
+async def test_named_work_to_which_no_finding_refers_is_left_out_and_counted() -> None:
+    report, _ = await _report(INVENTED)
+    assert INVENTED not in as_markdown(report)
+    assert {item.what: item.count for item in report.coverage.dropped}["work named from memory"] == 1
+
+
+async def test_named_work_alone_does_not_carry_a_low_contribution() -> None:
+    report, _ = await _report(INVENTED, editor=_referring)
+    assert not isinstance(report.parts[1].score, Score)
+
+
+@pytest.mark.parametrize(
+    ("title", "changes", "reason"),
+    [
+        ("A newer reader of claims", {"year": 2024}, "published after the cutoff"),
+        ("See https://example.org/reader for it", {}, "it has no title that can be looked up"),
+        ("A reader", {"first_author": "see www.example.org"}, "it has no title that can be looked up"),
+        ("?", {}, "it has no title that can be looked up"),
+        ("A very long title of an own plan", {}, "the idea's own paper"),
+    ],
+)
+def test_work_that_may_not_count_is_removed_and_counted(title: str, changes: dict[str, Any], reason: str) -> None:
+    backends, _ = review_backends()
+    run = a_run(dt.date(2020, 1, 1))
+    idea = parse_idea(IDEA, "idea.md", "A very long title of an own plan")
+    context = EvaluationContext.open(idea, backends, run, OPTIONS)
+    assert named_works(context, [[_work(title, **changes)]]) == ()
+    assert [(item.reason, item.count) for item in run.journal.dropped()] == [(reason, 1)]
+
+
+def test_works_named_by_several_referees_are_listed_once_and_in_turn() -> None:
+    backends, _ = review_backends()
+    context = EvaluationContext.open(parse_idea(IDEA, "idea.md"), backends, a_run(), OPTIONS)
+    named = [
+        [_work("Readers of claims"), _work("Checks of quotes")],
+        [_work("Small models"), _work("readers of Claims.")],
+    ]
+    assert [work.title for work in named_works(context, named)] == [
+        "Readers of claims",
+        "Small models",
+        "Checks of quotes",
+    ]

@@ -1,0 +1,127 @@
+"""Where calls go, which answers are the same, and that keys and addresses stay between us and the source."""
+
+import pytest
+from pydantic import SecretStr
+from yarl import URL
+
+from assayer.errors import SourceRefused
+from workers.outbound.source_client import SourceAddress
+from workers.outbound.source_requests import SourceRequest
+from workers.outbound.source_settings import (
+    ArxivSettings,
+    OpenAlexSettings,
+    SemanticScholarSettings,
+    SourceSettings,
+    UnpaywallSettings,
+)
+
+KEY = SecretStr("s3cret key/1")
+
+
+def address(settings: SourceSettings, base: str = "https://api.example.org/v1") -> SourceAddress:
+    return SourceAddress("example", settings, base)
+
+
+def call(path: str = "works", **fields: object) -> SourceRequest:
+    return SourceRequest("example", "search", path, **fields)  # type: ignore[arg-type]
+
+
+def test_key_goes_where_the_source_wants_it() -> None:
+    scholar = address(SemanticScholarSettings(api_key=KEY))
+    alex = address(OpenAlexSettings(api_key=KEY, email="me@example.org"))
+
+    assert scholar.headers()["x-api-key"] == KEY.get_secret_value()
+    assert "s3cret" not in str(scholar.url(call()))
+    assert dict(alex.url(call(params=(("q", "ore"),))).query) == {
+        "q": "ore",
+        "api_key": KEY.get_secret_value(),
+        "mailto": "me@example.org",
+    }
+    assert not any("s3cret" in value for value in alex.headers().values())
+
+
+def test_without_a_key_none_is_sent() -> None:
+    assert "x-api-key" not in address(SemanticScholarSettings()).headers()
+    assert "api_key" not in address(OpenAlexSettings()).url(call()).query
+
+
+def test_user_agent_names_us() -> None:
+    assert address(ArxivSettings()).headers()["User-Agent"].startswith("assayer/")
+
+
+def test_cache_key_and_pace_key_do_not_hold_the_key() -> None:
+    made = address(OpenAlexSettings(api_key=KEY))
+
+    assert "s3cret" not in made.pace_key
+    assert made.cache_key(call()) == address(OpenAlexSettings()).cache_key(call())
+
+
+def test_pace_key_differs_by_key_and_by_host() -> None:
+    names = {
+        address(SemanticScholarSettings(api_key=key), base).pace_key
+        for key in (KEY, SecretStr(""))
+        for base in ("https://a.example.org", "https://b.example.org")
+    }
+    assert len(names) == 4
+
+
+def test_cache_key_is_the_same_for_the_same_question_only() -> None:
+    made = address(OpenAlexSettings())
+    asked = call(params=(("a", "1"), ("b", "2")))
+
+    assert made.cache_key(asked) == made.cache_key(call(params=(("b", "2"), ("a", "1"))))
+    others = [call(params=(("a", "1"),)), call("other"), call(body="{}"), call(params=(("a", "1"), ("b", "3")))]
+    assert len({made.cache_key(item) for item in (asked, *others)}) == 5
+    assert made.cache_key(asked) != address(OpenAlexSettings(), "https://elsewhere.example.org").cache_key(asked)
+
+
+def test_discreet_takes_out_key_and_address_however_they_are_written() -> None:
+    made = address(UnpaywallSettings(api_key=KEY, email="me@example.org"))
+    text = "s3cret key/1 s3cret%20key/1 s3cret%20key%2F1 s3cret+key%2F1 me@example.org me%40example.org"
+
+    assert set(made.redacted(text).split()) == {"…"}
+
+
+@pytest.mark.parametrize("path", ["../admin", "works/../../admin", "%2e%2e/admin", "./../x"])
+def test_url_path_that_leads_out_is_refused(path: str) -> None:
+    with pytest.raises(SourceRefused):
+        address(OpenAlexSettings(api_key=KEY)).url(call(path))
+
+
+def test_url_keeps_what_is_quoted() -> None:
+    url = address(SourceSettings()).url(call("works/10.1%2Fa%20b%3F", params=(("q", "a&b c"),)))
+
+    assert url.raw_path == "/v1/works/10.1%2Fa%20b%3F"
+    assert url.query == {"q": "a&b c"}
+
+
+def test_redirect_to_encryption_on_the_same_host_is_followed() -> None:
+    made = address(ArxivSettings(), "http://api.example.org")
+
+    assert str(made.redirected(made.url(call("q")), "https://api.example.org/q")) == "https://api.example.org/q"
+
+
+def test_redirect_on_the_same_host_keeps_the_key() -> None:
+    made = address(OpenAlexSettings(api_key=KEY))
+
+    target = made.redirected(made.url(call("W1")), "/v1/W2")
+
+    assert target.path == "/v1/W2"
+    assert target.query == {"api_key": KEY.get_secret_value()}
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        "https://evil.example.net/v1",
+        "//evil.example.net",
+        "http://api.example.org/v1",
+        "https://api.example.org:8443/v1",
+        "file:///etc/passwd",
+        "file://api.example.org/etc/passwd",
+        "https://[",
+    ],
+)
+def test_redirect_elsewhere_is_refused(location: str) -> None:
+    with pytest.raises(SourceRefused):
+        address(OpenAlexSettings(api_key=KEY)).redirected(URL("https://api.example.org/v1/works"), location)

@@ -1,0 +1,59 @@
+"""Counts and amounts in plain English, as contesting applicants read them."""
+
+import pytest
+
+from assayer.literature.paper_identity import family_name
+from assayer.reports.wording import count, money
+
+
+@pytest.mark.parametrize(
+    ("number", "noun", "text"),
+    [
+        (1, "paper", "1 paper"),
+        (1_240, "paper", "1,240 papers"),
+        (30, "paper for the methods", "30 papers for the methods"),
+        (2, "first look at titles", "2 first looks at titles"),
+        (2, "search", "2 searches"),
+        (2, "search for a dimension", "2 searches for a dimension"),
+        (24, "question to a remote source", "24 questions to a remote source"),
+        (2, "query", "2 queries"),
+        (2, "query of web, code or data", "2 queries of web, code or data"),
+        (2, "query to be refined", "2 queries to be refined"),
+        (2, "summary of soundness", "2 summaries of soundness"),
+        (2, "found source to be judged", "2 found sources to be judged"),
+        (2, "paper read for the methods", "2 papers read for the methods"),
+        (2, "look-up of the idea's own references", "2 look-ups of the idea's own references"),
+        (2, "queries", "2 queries"),
+        (2, "relations between viewpoints", "2 relations between viewpoints"),
+        (2, "day", "2 days"),
+        (2, "analysis", "2 analyses"),
+        (0, "repository to be read", "0 repositories to be read"),
+    ],
+)
+def test_counted_nouns_take_their_plural(number: int, noun: str, text: str) -> None:
+    assert count(number, noun) == text
+
+
+@pytest.mark.parametrize(
+    ("usd", "text"),
+    [(0.0, "$0.00"), (0.00004, "less than $0.0001"), (0.0001, "$0.0001"), (0.0421, "$0.0421"), (1.5, "$1.50")],
+)
+def test_small_amounts_are_not_shown_as_nothing(usd: float, text: str) -> None:
+    assert money(usd) == text
+
+
+@pytest.mark.parametrize(
+    ("author", "family"),
+    [
+        ("Sammy Davis Jr.", "Davis"),
+        ("Sammy Davis, Jr.", "Davis"),
+        ("Davis, Sammy, Jr.", "Davis"),
+        ("Ann Lee III", "Lee"),
+        ("Lee, A.", "Lee"),
+        ("A. LEE", "LEE"),
+        ("Lee A", "Lee"),
+        ("Jr.", "Jr."),
+    ],
+)
+def test_family_name_is_no_suffix(author: str, family: str) -> None:
+    assert family_name(author) == family

@@ -1,1 +1,0 @@
-"""Coordination of concurrent work: single-flight, fair queueing, admission by priority, claims."""

@@ -1,0 +1,88 @@
+"""Parsing of untrusted documents in the sandbox, and the words for those that cannot be read."""
+
+from typing import Annotated, TypeVar, cast, get_args
+
+from pydantic import Field, TypeAdapter
+
+from assayer.errors import InputError, Unreadable
+from assayer.models import UnreadableCause
+from workers.documents.limits import OfficeLimits, ParserLimits
+from workers.documents.parsed_text import ParsedTable, ParsedText
+from workers.sandbox.documents import DocumentKind
+from workers.sandbox.runner import Refused, parse_in_sandbox
+
+T = TypeVar("T")
+
+OFFICE_MARKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+"""Initial bytes of office files; the second value marks encrypted and older files."""
+_AGAIN = "Save it again, or give it as PDF or plain text."
+_ANSWER = TypeAdapter[ParsedText | ParsedTable](Annotated[ParsedText | ParsedTable, Field(discriminator="kind")])
+
+
+def _words(cause: str, limits: ParserLimits) -> tuple[str, str]:
+    """Return what is wrong with a document, and what to do."""
+    megabytes = limits.memory_bytes // 1_000_000
+    words = {
+        "encrypted": ("is encrypted", "Save it without a password."),
+        "no_pages": ("has no pages", "Export it again."),
+        "damaged": ("is damaged or cut short", "Export or download it again."),
+        "too_many_pages": (f"has more than {getattr(limits, 'pages', 0)} pages", "Keep those that describe the work."),
+        "too_much_text": (f"has more than {limits.characters:,} characters", "Keep what describes the work."),
+        "too_much_unpacked": (f"unpacks to more than {getattr(limits, 'unpacked_bytes', 0) / 1e6:g} MB",
+                              "Leave pictures out of it."),
+        "memory": (f"needs more than {megabytes} MB of memory to parse", _AGAIN),
+        "time": (f"takes more than {limits.wall_seconds:g} s to parse", _AGAIN),
+        "computing_time": (f"takes more than {limits.cpu_seconds} s of computing to parse", _AGAIN),
+        "broken_parser": (f"breaks the parser, or needs more than {megabytes} MB of memory", _AGAIN),
+        "nested": ("is nested more deeply than any document is", _AGAIN),
+        "old_format": ("is of an office format of before 2007", "Save it as .docx, .xlsx or PDF."),
+        "macros": ("holds macros", "Save it as a document without macros (.docx, .odt, .xlsx) or as PDF."),
+        "entities": ("declares entities, which no office program writes", _AGAIN),
+        "other_format": ("is a ZIP file, but no document of Word, LibreOffice or Excel, and holds no TeX document",
+                         "Send .docx, .odt or .xlsx, or unpack it."),
+        "no_tex": ("is an archive without a TeX document", "Unpack it, and give the folder or its files."),
+        "encoding": ("is not UTF-8, and its encoding cannot be recognised", "Save it as UTF-8 in your editor."),
+        "no_text": ("has no text", _AGAIN),
+        "not_installed": ("is a table of Excel, and what reads those is not installed here",
+                          "Install it with: pip install 'assayer[tables]', or save the table as CSV."),
+    }  # fmt: skip
+    return words.get(cause, ("could not be parsed", _AGAIN))
+
+
+async def parse_document(
+    parser: str, document: bytes, source: str, limits: ParserLimits, answer: TypeAdapter[T], **options: object
+) -> T:
+    """Return a parser's answer for a document. Raises Unreadable, which names `source`."""
+    if not document.strip():
+        raise Unreadable(f"{source} is empty.", "Was it cut off?", "empty")
+    if len(document) > limits.file_bytes:
+        raise Unreadable(f"{source} has more than {limits.file_bytes / 1e6:g} MB.", "Shorten it.", "too_large")
+    try:
+        return await parse_in_sandbox(parser, document, limits, answer, characters=limits.characters, **options)
+    except Refused as refused:
+        wrong, remedy = _words(refused.cause, limits)
+        cause = refused.cause if refused.cause in get_args(UnreadableCause) else "damaged"
+        raise Unreadable(f"{source} {wrong}.", remedy, cast(UnreadableCause, cause)) from None
+
+
+async def read_document(
+    document: bytes, kind: DocumentKind, source: str, limits: OfficeLimits
+) -> ParsedText | ParsedTable:
+    """Read an office file, a text with markup, or an archive of the files of a TeX document. Raises InputError."""
+    if kind == "office" and document and not document.startswith(OFFICE_MARKS):
+        raise InputError(f"{source} is no office document: its first bytes do not say so.", _AGAIN)
+    options = {"kind": kind, "unpacked_bytes": limits.unpacked_bytes}
+    try:
+        return await parse_document(
+            "workers.sandbox.documents:read_document", document, source, limits, _ANSWER, **options
+        )
+    except Unreadable as error:
+        raise InputError(error.message, error.hint) from error
+
+
+async def read_table(document: bytes, source: str, limits: OfficeLimits | None = None) -> ParsedTable:
+    """Read the table of a workbook. Raises InputError."""
+    table = await read_document(document, "office", source, limits or OfficeLimits())
+    if not isinstance(table, ParsedTable):
+        raise InputError(f"{source} is a text, not a table.", "Name it .docx or .odt: then it is read as one idea.")
+    return table

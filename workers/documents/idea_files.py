@@ -1,0 +1,267 @@
+"""Reader of the ideas in one file, according to its kind."""
+
+import asyncio
+import datetime as dt
+import io
+import json
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from assayer.errors import AssayerError, FullTextError, InputError
+from assayer.ideas.csv_table import csv_ideas
+from assayer.ideas.documents import split_front_matter
+from assayer.ideas.parsing import parse_idea
+from assayer.ideas.record_forms import records_in
+from assayer.ideas.records import decode_json, idea_of_record
+from assayer.ideas.tables import TableIdeas, table_ideas
+from assayer.models import CitedWork, Document, Frozen, Idea, Identifiers, LeftOut
+from assayer.models.document import ReferencesReader
+from assayer.reference_lists.bibliography_files import read_bibliography
+from assayer.text.bounded_lines import BoundedLine, bounded_lines
+from assayer.text.decoding import decode_text, encoding_of
+from assayer.text.tex import looks_like_tex
+from workers.documents.document_ideas import KINDS, Bibliography, also_left_out, read_document_idea
+from workers.documents.document_parsing import read_table
+from workers.documents.limits import DocumentLimits
+from workers.documents.tex_package import TEX_SUFFIXES, pack_document
+from workers.sandbox.documents import DocumentKind
+
+_TABLE = ".xlsx"
+IDEA_FILE_SUFFIXES = (
+    ".txt", ".md", ".tex", ".html", ".htm", ".rtf", ".pdf", ".docx", ".odt", ".json", ".jsonl", ".ndjson", ".csv",
+    ".tsv", _TABLE,
+)  # fmt: skip
+"""Endings of the files of a folder that are read."""
+_MOST_BIBLIOGRAPHY_BYTES = 20_000_000
+
+
+class RejectedInput(Frozen):
+    """Input that contained no readable idea, and the reason."""
+
+    source: str
+    message: str
+
+
+Outcome = list[Idea | RejectedInput]
+
+
+def _rejected(source: str, error: AssayerError) -> RejectedInput:
+    return RejectedInput(source=source, message=str(error))
+
+
+class InputFile(NamedTuple):
+    path: Path
+    beside: tuple[str, ...] = ()
+    """Names of files of the folder that are not read, because they belong to the TeX document."""
+
+
+def _check_regular(path: Path) -> None:
+    """Raise InputError unless the path is a regular file, because pipes and devices may never end."""
+    try:
+        regular = path.is_file()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from error
+    if not regular:
+        raise InputError(f"{path} is not a file or folder.")
+
+
+def _bytes(path: Path, most_bytes: int) -> bytes:
+    try:
+        with path.open("rb") as file:
+            data = file.read(most_bytes + 1)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from error
+    if len(data) > most_bytes:
+        raise InputError(f"{path} has more than {most_bytes / 1e6:g} MB.", "Shorten it, or give one file per idea.")
+    return data
+
+
+class WorkReader(Protocol):
+    """Reader of published works that are named instead of a file."""
+
+    async def read(self, work: Identifiers, address: str, source: str) -> Idea:
+        """Raises InputError."""
+        ...
+
+
+class IdeaFileReader:
+    """Reader of one file according to its kind. Every method returns the contents of the file, or raises for the
+    whole file."""
+
+    def __init__(
+        self, limits: DocumentLimits, latest_cutoff: dt.date | None, bibliography: Bibliography | None
+    ) -> None:
+        self._limits = limits
+        self._latest = latest_cutoff
+        self._bibliography = bibliography
+        self._parsers = asyncio.Semaphore(limits.documents_at_once)
+
+    async def read(self, file: InputFile) -> Outcome:
+        path = file.path
+        try:
+            await asyncio.to_thread(_check_regular, path)
+            suffix = path.suffix.lower()
+            if suffix in _RECORDS:
+                return await asyncio.to_thread(_RECORDS[suffix], self, path)
+            if suffix == _TABLE:
+                return await self._table(path)
+            return [await self._document(file, suffix)]
+        except (InputError, FullTextError) as error:
+            return [_rejected(str(path), error)]
+
+    async def _document(self, file: InputFile, suffix: str) -> Idea:
+        """Read a file that holds one idea."""
+        path = file.path
+        if suffix in (".txt", ".md"):
+            return await self._plain(path)
+        if suffix in TEX_SUFFIXES:
+            return await self._tex(path, file.beside)
+        if suffix not in KINDS:
+            kinds = ", ".join(IDEA_FILE_SUFFIXES)
+            raise InputError(f"{path} is of no kind that assayer reads.", f"It reads {kinds}.")
+        limits = self._limits.pdf if suffix == ".pdf" else self._limits.office
+        return await self._parsed(path, await asyncio.to_thread(_bytes, path, limits.file_bytes))
+
+    async def _parsed(self, path: Path, data: bytes, kind: DocumentKind | None = None) -> Idea:
+        async with self._parsers:
+            return await read_document_idea(data, str(path), self._limits, self._bibliography, kind)
+
+    async def _tex(self, path: Path, beside: Sequence[str]) -> Idea:
+        data = await asyncio.to_thread(pack_document, path, self._limits.office.file_bytes)
+        idea = await self._parsed(path, data, "tex")
+        why = f"it belongs to the TeX document {path.name}, or is a part that it does not include"
+        return also_left_out(idea, [LeftOut(part=f"the file {name}", why=why) for name in beside])
+
+    async def _plain(self, path: Path) -> Idea:
+        """Read a text file, which may be the source of a TeX document."""
+        data = await asyncio.to_thread(_bytes, path, self._limits.text_bytes)
+        text = await asyncio.to_thread(decode_text, data, str(path))
+        if not looks_like_tex(text):
+            known = await asyncio.to_thread(_with_bibliography, text, path)
+            return await asyncio.to_thread(parse_idea, text, str(path), known=known)
+        return await self._parsed(path, data, "tex")
+
+    async def _table(self, path: Path) -> Outcome:
+        data = await asyncio.to_thread(_bytes, path, self._limits.office.file_bytes)
+        async with self._parsers:
+            table = await read_table(data, str(path), self._limits.office)
+        return _outcome(path, table_ideas(table, str(path), self._latest))
+
+    def _json(self, path: Path) -> Outcome:
+        """Read a JSON file: a record, a list of records, an answer of an API that wraps them, or JSON lines."""
+        data = _bytes(path, self._limits.json_bytes)
+        text = decode_text(data, str(path))
+        try:
+            content = decode_json(text, str(path))
+        except InputError:
+            if _is_json_lines(text):
+                return self._jsonl(path)
+            raise
+        records = records_in(content)
+        if not records:
+            raise InputError(f"{path} is an empty list.")
+        if records == [content]:
+            return [idea_of_record(content, str(path), self._latest)]
+        return [self._record(record, f"{path}:{number}") for number, record in enumerate(records, 1)]
+
+    def _jsonl(self, path: Path) -> Outcome:
+        """Read a JSON Lines file. Line numbers start at 1 and include blank lines, which are skipped."""
+        outcome: Outcome = []
+        file = io.BytesIO(_bytes(path, self._limits.jsonl_bytes))
+        with closing(bounded_lines(file, encoding_of(file, str(path)), self._limits.text_bytes, _uncounted)) as lines:
+            for number, line in enumerate(lines, 1):
+                if line.text.strip():
+                    outcome += self._line(line, f"{path}:{number}")
+        if not outcome:
+            raise InputError(f"{path} is empty.", "Put one JSON object on each line.")
+        return outcome
+
+    def _line(self, line: BoundedLine, source: str) -> Outcome:
+        if not line.whole:
+            megabytes = f"{self._limits.text_bytes / 1e6:g} MB"
+            return [RejectedInput(source=source, message=f"{source} has more than {megabytes} on one line.")]
+        try:
+            records = records_in(decode_json(line.text, source))
+        except InputError as error:
+            return [_rejected(source, error)]
+        if len(records) == 1:
+            return [self._record(records[0], source)]
+        return [self._record(record, f"{source}.{number}") for number, record in enumerate(records, 1)]
+
+    def _csv(self, path: Path) -> Outcome:
+        """Read a CSV file, one idea per row."""
+        file, name = io.BytesIO(_bytes(path, self._limits.jsonl_bytes)), str(path)
+        encoding, most = encoding_of(file, name), self._limits.text_bytes
+        with closing(bounded_lines(file, encoding, most, _uncounted)) as lines:
+            table = csv_ideas(lines, name, encoding, most, lambda number: f"{path}:{number}", self._latest)
+            return _outcome(path, table)
+
+    def _record(self, record: object, source: str) -> Idea | RejectedInput:
+        try:
+            return idea_of_record(record, source, self._latest)
+        except AssayerError as error:
+            return _rejected(source, error)
+
+
+def _with_bibliography(text: str, path: Path) -> Document:
+    """Return what the bibliography that the front matter of a text names adds to it. It is read if it lies in the
+    folder of the text."""
+    fields, _ = split_front_matter(text)
+    named = next((field.value for field in fields if field.name == "bibliography"), "")
+    works: list[CitedWork] = []
+    left_out: list[LeftOut] = []
+    for name in filter(None, (part.strip() for part in named.split(";"))):
+        try:
+            file = _beside(path, name)
+            read = read_bibliography(decode_text(_bytes(file, _MOST_BIBLIOGRAPHY_BYTES), name), name)
+        except (InputError, OSError) as error:
+            left_out.append(LeftOut(part=f"the bibliography {name}", why=str(error)))
+            continue
+        works += [entry.work for entry in read.entries if not entry.key or f"@{entry.key}" in text]
+        left_out += [LeftOut(part=f"the entry {entry!r}", why=f"{name} is broken there") for entry in read.unread]
+    reader: ReferencesReader = "bibtex" if works else "text"
+    return Document(references=tuple(works), references_reader=reader, left_out=tuple(left_out))
+
+
+def _beside(path: Path, name: str) -> Path:
+    """Return a file in the folder of another one. Raises InputError, also for a link out of the folder."""
+    file = path.parent / name
+    if not file.resolve().is_relative_to(path.parent.resolve()) or not file.is_file():
+        raise InputError("it is not in the folder of the text")
+    return file
+
+
+def _uncounted() -> None:
+    """Count nothing: the size of the file limits its lines."""
+
+
+def _is_json_lines(text: str) -> bool:
+    """Return whether each line of a text that is not JSON is a JSON object, as far as the first ones show."""
+    lines = [line for line in text.split("\n", 4)[:3] if line.strip()]
+    try:
+        return len(lines) > 1 and all(isinstance(json.loads(line), dict) for line in lines)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _outcome(path: Path, table: TableIdeas) -> Outcome:
+    """Return the ideas of a table, each with the lines above the header named as left out. Raises InputError."""
+    outcome: Outcome = [RejectedInput(source=str(path), message=notice) for notice in table.notices]
+    above = [LeftOut(part=f"the line {line!r}", why="above the header of the table") for line in table.above]
+    for number, _, idea in table.rows:
+        outcome.append(also_left_out(idea, above) if isinstance(idea, Idea) else _rejected(f"{path}:{number}", idea))
+    if not outcome:
+        raise InputError(f"{path} has a header and no rows.", "Put one proposal on each row.")
+    return outcome
+
+
+_RECORDS = {
+    ".json": IdeaFileReader._json,
+    ".jsonl": IdeaFileReader._jsonl,
+    ".ndjson": IdeaFileReader._jsonl,
+    ".csv": IdeaFileReader._csv,
+    ".tsv": IdeaFileReader._csv,
+}
+"""Readers of files of records, by the ending of the name."""

@@ -1,0 +1,109 @@
+"""Answers of the processes that parse documents, and the document that a parsed text makes."""
+
+from typing import Literal
+
+from assayer.errors import InputError
+from assayer.ideas.parsing import UNTITLED, idea_of_document, parse_idea
+from assayer.ideas.tables import IdeaTable
+from assayer.models import CitedWork, Document, FrontMatterField, Frozen, Idea, LeftOut, Note, Section
+from assayer.text.sanitise import hidden_flags
+
+_MAIN_HEADINGS = 2
+
+
+class ParsedTable(IdeaTable):
+    kind: Literal["table"]
+
+
+class ParsedText(Frozen):
+    """A document's paragraphs, as a parser in a process of its own found them."""
+
+    kind: Literal["text"]
+    title: str
+    """Text styled as the document's title; may be empty."""
+    paragraphs: tuple[tuple[int, str], ...]
+    """Paragraphs with their heading level, which is 0 for text and -1 for a line in bold."""
+    hidden: tuple[tuple[str, str], ...]
+    """Hidden texts with the reason why they are invisible; not sanitised."""
+    notes: tuple[tuple[str, str], ...] = ()
+    """Footnotes and endnotes, with the mark by which the text refers to them as `[^mark]`."""
+    left_out: tuple[tuple[str, str], ...] = ()
+    """Parts that were not read, and why."""
+    front_matter: tuple[tuple[str, str], ...] = ()
+    """Fields above the text, such as its authors."""
+    reference_lines: tuple[str, ...] = ()
+    """Printed entries of a reference list that the format marks as such."""
+    works: tuple[CitedWork, ...] = ()
+    """Entries whose fields the format tells apart; if there are any, they count, and not the printed ones."""
+    tables: int = 0
+    parts_unread: int = 0
+    """Documents within it."""
+
+    def has_styled_headings(self) -> bool:
+        """Return whether styles mark the headings of the text. Otherwise they are lines of it, perhaps in bold."""
+        return sum(level > 0 for level, _ in self.paragraphs) >= _MAIN_HEADINGS
+
+    def plain_text(self) -> str:
+        """Return the text as Markdown, with bold lines in bold."""
+        return "\n\n".join(
+            f"{'#' * level} {text}" if level > 0 else f"**{text}**" if level < 0 else text
+            for level, text in self._with_notes()
+        )
+
+    def _with_notes(self) -> list[tuple[int, str]]:
+        """Return the paragraphs with each note after the paragraph that refers to it; others follow the last."""
+        left = dict(self.notes)
+        paragraphs: list[tuple[int, str]] = []
+        for level, text in self.paragraphs:
+            paragraphs.append((level, text))
+            paragraphs += [(0, f"[^{mark}]: {left.pop(mark)}") for mark in list(left) if f"[^{mark}]" in text]
+        return paragraphs + [(0, f"[^{mark}]: {text}") for mark, text in left.items()]
+
+    def _parted_title(self) -> tuple[str, tuple[tuple[int, str], ...]]:
+        """Return the title and the paragraphs under it. A first heading above all others is the title, if no style
+        marks another text as that."""
+        levels = [level for level, _ in self.paragraphs if level > 0]
+        heads_all = len(levels) > 1 and self.paragraphs[0][0] == levels[0] < min(levels[1:])
+        if self.title or not heads_all:
+            return self.title, self.paragraphs
+        return self.paragraphs[0][1], self.paragraphs[1:]
+
+    def document(self) -> Document:
+        lines = self.reference_lines or tuple(f"[{work.number}] {work.raw}" for work in self.works)
+        listed = Section(title="References", text="\n\n".join(lines))
+        return Document(
+            title=self._parted_title()[0],
+            front_matter=tuple(FrontMatterField(name=name, value=value) for name, value in self.front_matter),
+            sections=self.sections() + ((listed,) if lines else ()),
+            notes=tuple(Note(mark=mark, text=text) for mark, text in self.notes),
+            tables=self.tables,
+            references=self.works,
+            references_reader="bibtex" if self.works else "text",
+            left_out=tuple(LeftOut(part=part, why=why) for part, why in self.left_out),
+        )
+
+    def sections(self) -> tuple[Section, ...]:
+        """Return sections split at the highest heading level that occurs more than once; lower headings stay in
+        the text."""
+        _, paragraphs = self._parted_title()
+        levels = [level for level, _ in paragraphs if level > 0]
+        main = min((item for item in levels if levels.count(item) >= _MAIN_HEADINGS), default=min(levels, default=0))
+        parts: list[tuple[str, list[str]]] = [(UNTITLED, [])]
+        for level, text in paragraphs:
+            if 0 < level <= main:
+                parts.append((text, []))
+            else:
+                parts[-1][1].append(text)
+        return tuple(Section(title=title, text="\n\n".join(texts)) for title, texts in parts if texts)
+
+    def idea(self, source: str) -> Idea:
+        """Return the idea that the text describes. Raises InputError."""
+        document = self.document()
+        if not self.paragraphs:
+            raise InputError(f"{source} has no text that can be seen.", "If it holds pictures of text, run OCR first.")
+        source = f"{source} ({self.parts_unread} documents within it not read)" if self.parts_unread else source
+        if self.has_styled_headings() or document.references or self.reference_lines:
+            idea = idea_of_document(document, source)
+        else:
+            idea = parse_idea(self.plain_text(), source, self.title or None, known=document)
+        return idea.model_copy(update={"flags": (*idea.flags, *hidden_flags(self.hidden))})

@@ -1,0 +1,150 @@
+"""The files of a TeX document on disk, packed for the process that parses them: those that it names, inside its
+folder."""
+
+import io
+import re
+import zipfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from assayer.errors import InputError
+from assayer.text.tex import is_tex_document
+
+TEX_SUFFIXES = (".tex", ".ltx")
+
+_NAMED = re.compile(
+    rb"\\(?:input|include|subfile|subfileinclude|bibliography|addbibresource|addglobalbib)(?![a-zA-Z])\*?\s*"
+    rb"(?:\[[^\]]*\])?\s*(?:\{([^{}]*)\}|([\w./-]+))"
+    rb"|\\(?:import|subimport|includefrom|inputfrom)\*?\s*\{([^{}]*)\}\s*\{([^{}]*)\}"
+)
+_SUFFIXES = ("", ".tex", ".bib", ".ltx")
+_READ = (".tex", ".ltx", ".bib", ".bbl", ".txt")
+_MOST_FILES = 500
+_MOST_BYTES = 50_000_000
+
+
+def is_tex_archive(data: bytes) -> bool:
+    """Return whether a ZIP archive holds a TeX file, by the names in it."""
+    try:
+        names = zipfile.ZipFile(io.BytesIO(data)).namelist()
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError):
+        return False
+    return any(name.lower().endswith((".tex", ".ltx")) for name in names)
+
+
+class FolderDocument(NamedTuple):
+    """TeX document in a folder."""
+
+    main: Path
+    pieces: frozenset[str]
+    """Names of other files of the folder that belong to it: files it includes, its pictures, what was made of it."""
+
+
+def folder_documents(folder: Path, names: Sequence[str]) -> list[FolderDocument]:
+    """Return the TeX documents of a folder with those of its files that belong to them. A file that cannot be read
+    counts as a document: reading it tells why."""
+    mains = [folder / name for name in names if name.lower().endswith(TEX_SUFFIXES) and _is_document(folder / name)]
+    return [FolderDocument(main, _pieces(main, names)) for main in mains]
+
+
+def _is_document(file: Path) -> bool:
+    try:
+        return is_tex_document(file.read_bytes())
+    except OSError:
+        return True
+
+
+def _pieces(main: Path, names: Sequence[str]) -> frozenset[str]:
+    try:
+        files = _document_files(main, _MOST_BYTES)
+    except InputError:
+        return frozenset()
+    source = b"\n".join(files.values())
+    accompanying = ("readme", "license", "changelog")
+    return frozenset(
+        name
+        for name in names
+        if name != main.name
+        and (
+            name in files
+            or Path(name).stem == main.stem
+            or name.lower().startswith(accompanying)
+            or (name.lower().endswith(".pdf") and Path(name).stem.encode() in source)
+        )
+    )
+
+
+def pack_document(main: Path, most_bytes: int) -> bytes:
+    """Return a TeX file with the files that it includes, and theirs: the file alone if it includes none, else a ZIP
+    archive whose comment names it. Files outside its folder are left out. Raises InputError."""
+    files = _document_files(main, most_bytes)
+    if len(files) == 1:
+        return files[main.name]
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.comment = main.name.encode()
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return packed.getvalue()
+
+
+def _document_files(main: Path, most_bytes: int) -> dict[str, bytes]:
+    """Return the files of a document by name. Raises InputError."""
+    folder = main.parent.resolve()
+    files: dict[str, bytes] = {}
+    waiting = [main.name]
+    total = 0
+    while waiting and len(files) < _MOST_FILES:
+        name = waiting.pop(0)
+        if name in files:
+            continue
+        files[name] = _content(folder / name)
+        total += len(files[name])
+        if total > most_bytes:
+            raise InputError(f"{main} and its files have more than {most_bytes / 1e6:g} MB.", "Shorten it.")
+        waiting += _included(files[name], name, folder)
+        waiting += _list_of(main, folder) if name == main.name else []
+    return files
+
+
+def _content(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror}.") from error
+
+
+def _list_of(main: Path, folder: Path) -> list[str]:
+    """Return the name of the list that BibTeX made for the document, if it is there."""
+    name = f"{main.stem}.bbl"
+    return [name] if _is_inside(folder / name, folder) else []
+
+
+def _included(source: bytes, name: str, folder: Path) -> Iterator[str]:
+    """Yield the names, from the folder, of the files that a file names and that are there."""
+    for match in _NAMED.finditer(source):
+        braced, bare, first, second = (
+            part.decode("utf-8", "replace").strip() if part else "" for part in match.groups()
+        )
+        for wanted in [f"{first}/{second}"] if first or second else (braced or bare).split(","):
+            found = _find(wanted.strip(), (folder / name).parent, folder) if wanted.strip() else None
+            if found is not None:
+                yield found
+
+
+def _find(wanted: str, beside: Path, folder: Path) -> str | None:
+    for base in (folder, beside):
+        for suffix in _SUFFIXES:
+            path = base / f"{wanted}{suffix}"
+            if path.suffix.lower() in _READ and _is_inside(path, folder):
+                return path.resolve().relative_to(folder).as_posix()
+    return None
+
+
+def _is_inside(path: Path, folder: Path) -> bool:
+    """Return whether a path is a file in the folder, also after following links."""
+    try:
+        return path.is_file() and path.resolve().is_relative_to(folder)
+    except (OSError, ValueError):
+        return False

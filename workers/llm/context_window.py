@@ -1,0 +1,170 @@
+"""Context windows: learnt from an endpoint, and questions cut to fit them.
+
+A cut depends on nothing but the question and the window, so that a run that is resumed asks the same questions and
+finds their stored answers."""
+
+import math
+import operator
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from pydantic import BaseModel
+
+from assayer.errors import RequestRefused
+from assayer.llm import Task
+from assayer.models import Message
+from assayer.text.cutting import first_words
+from workers.llm.answer_schema import answer_schema
+from workers.llm.chat_completion import estimated_tokens
+
+In = TypeVar("In", bound=BaseModel)
+
+_ANY_MODEL = ""
+_ANSWER_SHARE = 1 / 3
+"""Share of a window kept for the answer, unless its task needs less."""
+_OVERHEAD_TOKENS = 64
+"""Tokens that a server's chat template adds."""
+_QUOTED_SHARE = 1 / 4
+"""Share of the rest of a window in which an unusable answer may be quoted, at one character a token."""
+_FEWEST_ANSWER_TOKENS = 256
+_SCHEMA_CHARS_A_TOKEN = 4
+"""A schema is counted without a margin: most servers of small models compile it instead of reading it."""
+_LEAST_IDEA_CHARS = 500
+_STEP_CHARS = 100
+_SHRINK = 0.8
+_FIELDS = ("max_model_len", "loaded_context_length", "context_length", "max_context_length", "context_window", "n_ctx")
+"""Names under which servers list a model's context window: vLLM, LM Studio, OpenRouter and others."""
+
+
+class ContextWindows:
+    """Context windows of an endpoint's models in tokens, as far as they are known."""
+
+    def __init__(self, configured: int | None) -> None:
+        self._configured = configured
+        self._listed: Mapping[str, int] = {}
+        self._learnt: dict[str, int] = {}
+        """Windows named in refusals."""
+
+    def of(self, model: str) -> int | None:
+        listed = self._listed.get(model) or self._listed.get(_ANY_MODEL)
+        return self._learnt.get(model) or self._configured or listed
+
+    def add(self, listed: Mapping[str, int]) -> None:
+        """Add what the endpoint lists."""
+        self._listed = listed or self._listed
+
+    def learn(self, model: str, refused: RequestRefused, asked_with: int | None) -> bool:
+        """Learn from the refusal of a question that was cut to `asked_with` tokens. Return whether a smaller question
+        may be accepted."""
+        named, known = refused.context_tokens, self.of(model)
+        if named is None:
+            return False
+        if known is None or named < known:
+            self._learnt[model] = named
+        elif known == asked_with:  # the endpoint counts more tokens than we estimate
+            self._learnt[model] = math.floor(known * _SHRINK)
+        return True
+
+
+def listed_windows(models: object) -> dict[str, int]:
+    """Return the context windows that a response to `GET /models` states, by model."""
+    entries = models.get("data", models.get("models")) if isinstance(models, dict) else None
+    windows: dict[str, int] = {}
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, dict) and isinstance(entry.get("id"), str):
+            meta = entry.get("meta")
+            sizes = [entry.get(name) for name in _FIELDS] + [meta.get("n_ctx") if isinstance(meta, dict) else None]
+            size = next((size for size in sizes if isinstance(size, int) and size >= 1_024), None)
+            if size is not None:
+                windows[entry["id"]] = size
+    return windows
+
+
+def props_window(props: object) -> dict[str, int]:
+    """Return the context window of one slot that llama.cpp's `GET /props` states, which holds for any model name."""
+    generation = props.get("default_generation_settings") if isinstance(props, dict) else None
+    size = generation.get("n_ctx") if isinstance(generation, dict) else None
+    return {_ANY_MODEL: size} if isinstance(size, int) and size > 0 else {}
+
+
+class FittedQuestion(NamedTuple, Generic[In]):
+    """A question as it is asked within a context window."""
+
+    data: In
+    messages: tuple[Message, ...]
+    max_tokens: int
+    """Maximum tokens of the answer."""
+    window: int | None = None
+    tokens: int = 0
+    """Estimated tokens of the messages and the schema, if a window is known."""
+    dropped: tuple[tuple[str, int], ...] = ()
+    """Nouns for the entries that were left out to make it fit, with their counts."""
+    unread: int = 0
+    """Characters of the idea that were left out."""
+
+    def room_for_repair(self, quoted: int, max_tokens: int) -> tuple[int, int]:
+        """Return how many of the characters `quoted` of an unusable answer, and how many tokens of the next one, fit
+        into the window as well."""
+        if self.window is None:
+            return quoted, max_tokens
+        room = max(_FEWEST_ANSWER_TOKENS, self.window - 4 * _OVERHEAD_TOKENS - self.tokens)
+        quoted = min(quoted, int(room * _QUOTED_SHARE))
+        return quoted, min(max_tokens, room - quoted)
+
+
+def fitted(task: Task[In, Any], data: In, window: int | None, most: int) -> FittedQuestion[In]:
+    """Return the question cut to fit a context window with its answer: first the last entries of the task's `cuts`,
+    which are the least relevant, then the end of the idea. What cannot be cut is asked as it is. `most` limits the
+    tokens of the answer, as its task does."""
+    messages, most = task.messages(data), min(most, task.max_tokens)
+    if window is None:
+        return FittedQuestion(data, messages, most)
+    cutter = _Cutter(task, window - _OVERHEAD_TOKENS - min(most, int(window * _ANSWER_SHARE)))
+    tokens = cutter.tokens(messages)
+    dropped, unread = [], 0
+    question = data
+    for field, noun in task.cuts:
+        if tokens <= cutter.most:
+            break
+        question, tokens = cutter.cut(question, field, range(1, len(getattr(data, field)) + 1), operator.getitem)
+        if (lost := len(getattr(data, field)) - len(getattr(question, field))) > 0:
+            dropped.append((noun, lost))
+    idea = getattr(question, "idea", None)
+    if tokens > cutter.most and isinstance(idea, str):
+        sizes = range(_LEAST_IDEA_CHARS, len(idea), _STEP_CHARS)
+        question, tokens = cutter.cut(question, "idea", sizes, lambda text, size: first_words(text, size.stop))
+        unread = len(idea) - len(getattr(question, "idea"))  # noqa: B009 - a field that not every question has
+    answer = min(most, max(_FEWEST_ANSWER_TOKENS, window - _OVERHEAD_TOKENS - tokens))
+    return FittedQuestion(question, task.messages(question), answer, window, tokens, tuple(dropped), unread)
+
+
+class _Cutter(Generic[In]):
+    """Cuts questions of one task to at most `most` tokens."""
+
+    def __init__(self, task: Task[In, Any], most: int) -> None:
+        self.most = most
+        self._task = task
+        output: type[BaseModel] = task.output
+        self._schema_tokens = len(answer_schema(output).text) // _SCHEMA_CHARS_A_TOKEN
+
+    def tokens(self, messages: Sequence[Message]) -> int:
+        return self._schema_tokens + estimated_tokens(*(message.content for message in messages))
+
+    def cut(
+        self, question: In, field: str, sizes: Sequence[int], beginning: Callable[[Any, slice], Any]
+    ) -> tuple[In, int]:
+        """Return the question with the largest beginning of the field that fits, or the smallest if none fits, and
+        its tokens."""
+        whole = getattr(question, field)
+
+        def shortened(size: int) -> In:
+            return question.model_copy(update={field: beginning(whole, slice(size))})
+
+        def tokens(size: int) -> int:
+            return self.tokens(self._task.messages(shortened(size)))
+
+        if not sizes:
+            return question, self.tokens(self._task.messages(question))
+        size = sizes[max(bisect_right(sizes, self.most, key=tokens) - 1, 0)]
+        return shortened(size), tokens(size)

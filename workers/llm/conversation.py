@@ -1,0 +1,312 @@
+"""One question to a model: asked within the run's budget, retried while failures may pass, and asked again with what
+was wrong with its answer."""
+
+import asyncio
+import logging
+import zlib
+from collections import defaultdict, deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from pydantic import BaseModel
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception,
+    stop_after_attempt,
+    wait_exponential,
+    wait_random,
+)
+
+from assayer.citing.answer_texts import RedactedAnswer
+from assayer.errors import AnswerRefused, BudgetExhausted, LlmError, LlmUnavailable, MalformedAnswer, RequestRefused
+from assayer.llm import Task
+from assayer.models import Fault
+from assayer.run.context_variables import current_urgency
+from assayer.run.run import Run
+from workers.llm.answer_schema import answer_schema
+from workers.llm.chat_completion import (
+    ChatMessage,
+    ChatRequest,
+    ChatResult,
+    Completion,
+    LlmTransport,
+    Requester,
+    prompt_template,
+)
+from workers.llm.context_window import FittedQuestion
+from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure, one_line, rejection_error
+from workers.llm.ledger import CallUsage
+from workers.llm.settings import LlmSettings
+from workers.llm.structured_output import ParsedAnswer, parse_answer
+
+if TYPE_CHECKING:
+    from workers.llm.batches.batch_tier import BatchTier
+
+In = TypeVar("In", bound=BaseModel)
+Out = TypeVar("Out", bound=BaseModel)
+
+_LOG = logging.getLogger(__name__)
+_MEASURED = 64
+"""Number of latest answers to a task whose maximum length is the estimate for the next answer."""
+_LEAST_MEASURED = 8
+LONGEST_QUOTED = 12_000
+"""Maximum characters of an unusable answer that are sent back with its errors."""
+_QUOTED_RUN_ON = 500
+"""The same of an answer that repeats itself: more of it would invite more."""
+_NO_ANSWER = "(no answer)"
+"""Placeholder for an empty answer, because some endpoints refuse empty messages."""
+_INVISIBLE = "Without its invisible characters the answer does not fit the schema."
+_TAIL = 2_000
+_RUN_ON_SHARE = 0.1
+"""Compressed share of the last characters of an answer below which it repeats itself; JSON takes about a third."""
+
+
+class AnswerLengths:
+    """Observed answer lengths by task and model. Most are far shorter than the maximum allowed."""
+
+    def __init__(self) -> None:
+        self._latest: defaultdict[tuple[str, str], deque[int]] = defaultdict(lambda: deque(maxlen=_MEASURED))
+
+    def add(self, request: ChatRequest, tokens: int) -> None:
+        self._latest[request.task, request.model].append(tokens)
+
+    def expected(self, request: ChatRequest) -> int:
+        """Return the tokens to reserve in the budget: the longest recent answer, or the maximum allowed until
+        enough answers were measured."""
+        latest = self._latest[request.task, request.model]
+        return min(request.max_tokens, max(latest)) if len(latest) >= _LEAST_MEASURED else request.max_tokens
+
+
+@dataclass
+class Asking:
+    """Settings and services that all questions to an endpoint have in common."""
+
+    settings: LlmSettings
+    transport: LlmTransport
+    batches: "BatchTier | None" = None
+    lengths: AnswerLengths = field(default_factory=AnswerLengths)
+    estimating: bool = False
+    """Whether the endpoint was found to report no usage."""
+
+    def __post_init__(self) -> None:
+        first, longest = self.settings.backoff_initial_seconds, self.settings.backoff_max_seconds
+        self._spread = wait_random(0, first)
+        self._backoff = wait_exponential(multiplier=first, max=longest) + self._spread
+
+    def may_pass(self, error: BaseException) -> bool:
+        """Return whether to retry. A transient failure is not retried when the endpoint asks for a longer wait
+        than the settings allow."""
+        return (
+            isinstance(error, TransientLlmFailure)
+            and (error.retry_after or 0.0) <= self.settings.retry_after_max_seconds
+        )
+
+    def wait(self, state: RetryCallState) -> float:
+        """Return the wait before a retry. If the endpoint asked for a wait, it is that wait plus jitter;
+        otherwise exponential backoff with jitter."""
+        failure = state.outcome.exception() if state.outcome is not None else None
+        asked = failure.retry_after if isinstance(failure, TransientLlmFailure) else None
+        return self._backoff(state) if asked is None else asked + self._spread(state)
+
+
+class Conversation(Generic[In, Out]):
+    """Conversation that answers one question of a run."""
+
+    def __init__(
+        self, asking: Asking, task: Task[In, Out], question: FittedQuestion[In], run: Run, usage: CallUsage
+    ) -> None:
+        self._asking, self._task, self._question, self._run, self._usage = asking, task, question, run, usage
+        self._request = first_request(task, usage.model, question, asking.settings, run.answers_of)
+
+    async def answer(self) -> Out:
+        """Return the first valid answer, or the last one without its foreign citations if that is its only fault. A
+        valid answer that the task has advice on is sent back once. Raises an LlmError or BudgetExhausted."""
+        usage, redacted, tries = self._usage, None, 0
+        advised: Out | None = None
+        try:
+            while True:
+                tries += 1
+                completion = await self._send()
+                given = parse_answer(completion, self._task.output)
+                parsed = self._checked(given)
+                if parsed.value is not None and advised is None and tries <= self._asking.settings.repair_attempts:
+                    parsed, advised = self._advised(parsed)
+                elif advised is not None and parsed.value is None:
+                    break
+                if parsed.fault is not None:
+                    usage.faults.append(parsed.fault)
+                if parsed.value is not None:
+                    return parsed.value
+                redacted = self._redacted(given) or redacted
+                cut_off = sum(fault.kind == "truncated" for fault in usage.faults)
+                if tries > self._asking.settings.repair_attempts or cut_off > 1:
+                    break
+                self._request = repaired(self._request, completion, parsed, self._asking.settings, self._question)
+        except (LlmError, BudgetExhausted):
+            if redacted is None and advised is None:
+                raise
+        if advised is not None:
+            return advised
+        if redacted is None:
+            raise self._no_answer(tries)
+        usage.redacted = redacted.sentences
+        value: Out = redacted.value
+        return value
+
+    def _no_answer(self, tries: int) -> LlmError:
+        faults = tuple(self._usage.faults)
+        last = faults[-1]
+        message = (
+            f"Model {self._request.model!r} gave no valid answer to task {self._task.name} in {tries} "
+            f"{'try' if tries == 1 else 'tries'}; the last: {last.detail}."
+        )
+        if last.kind == "refused_request":
+            return RequestRefused(message, "", faults, last.detail)
+        return (AnswerRefused if last.kind == "refusal" else MalformedAnswer)(message, faults=faults)
+
+    def _checked(self, parsed: ParsedAnswer[Out]) -> ParsedAnswer[Out]:
+        """Check the cleaned answer against task rules that the schema cannot express. A violation replaces an
+        earlier fault, so that each answer has one fault."""
+        if parsed.value is None:
+            return parsed
+        value = self._task.cleaned(self._question.data, parsed.value)
+        complaints = [_INVISIBLE] if value is None else self._task.complaints(self._question.data, value)
+        if not complaints:
+            return parsed._replace(value=value)
+        fault = Fault(kind="failed_check", detail=one_line("; ".join(complaints)))
+        return ParsedAnswer(None, fault, tuple(complaints))
+
+    def _advised(self, parsed: ParsedAnswer[Out]) -> tuple[ParsedAnswer[Out], Out | None]:
+        """Return what to send back and the answer itself, if the task has advice on the answer; otherwise the answer
+        as it is and None."""
+        value = parsed.value
+        advice = [] if value is None else list(self._task.advice(self._question.data, value))
+        if not advice:
+            return parsed, None
+        return ParsedAnswer(None, Fault(kind="failed_check", detail=one_line("; ".join(advice))), tuple(advice)), value
+
+    def _redacted(self, parsed: ParsedAnswer[Out]) -> RedactedAnswer | None:
+        """Return the answer without its foreign citations if it has no other fault, for use when no attempt gives a
+        better answer; otherwise None."""
+        data = self._question.data
+        value = None if parsed.value is None else self._task.cleaned(data, parsed.value)
+        return None if value is None else self._task.redacted(data, value)
+
+    async def _send(self) -> Completion:
+        """Send the request with retries. Raises LlmUnavailable, LlmRejected, RequestRefused or BudgetExhausted."""
+        asking, usage = self._asking, self._usage
+        retrying = AsyncRetrying(
+            stop=stop_after_attempt(asking.settings.max_attempts),
+            wait=asking.wait,
+            retry=retry_if_exception(asking.may_pass),
+            reraise=True,
+        )
+        try:
+            return await retrying(self._attempt)
+        except TransientLlmFailure as failure:
+            waits = "" if failure.retry_after is None else f" (it asks to wait {failure.retry_after:.0f} s)"
+            raise LlmUnavailable(
+                f"The LLM endpoint {asking.transport.address} gave no answer in {usage.attempts} tries; "
+                f"the last: {failure}{waits}.",
+                "Check that it runs and that ASSAYER_LLM__BASE_URL is right.",
+                tuple(usage.faults),
+            ) from failure
+        except PermanentLlmFailure as failure:
+            error = rejection_error(failure, asking.transport.address, usage.model, usage.faults)
+            usage.faults = list(error.faults)
+            raise error from failure
+
+    async def _attempt(self) -> Completion:
+        """Send the request once within the budget, and count its usage."""
+        run, request, usage, lengths = self._run, self._request, self._usage, self._asking.lengths
+        estimate, price = request.prompt_tokens, usage.price
+        most = 0.0 if price is None else price.cost(estimate, lengths.expected(request))
+        reservation = await run.budget.reserve(most, estimate)
+        requester = Requester(run.id, current_urgency())
+        spent_usd, spent_tokens = usage.cost_usd or 0.0, usage.prompt_tokens
+        try:
+            result = await self._complete(request, requester)
+            if requester.sends:
+                self._note_missing_usage(result.completion)
+                billed, written = request.usage(result.completion)
+                lengths.add(request, written)
+                usage.add_answer(result.waited, billed, written)
+        except TransientLlmFailure as failure:
+            usage.faults.append(failure.fault)
+            if failure.read is not None:
+                usage.add_tokens(*request.usage_without_answer(failure.read))
+            raise
+        except asyncio.CancelledError:
+            if requester.sends:
+                # The endpoint has read the prompt, and bills it; how much it had written by then is unknown.
+                usage.add_tokens(estimate, 0)
+            raise
+        finally:
+            usage.add_sends(requester)
+            cost, billed = (usage.cost_usd or 0.0) - spent_usd, usage.prompt_tokens - spent_tokens
+            run.budget.settle(reservation, cost, billed)
+        return result.completion
+
+    async def _complete(self, request: ChatRequest, requester: Requester) -> ChatResult:
+        batches, until = self._asking.batches, self._run.waits_until
+        if batches is None or until is None:
+            return await self._asking.transport.complete(request, requester)
+        return await batches.complete(request, requester, until)
+
+    def _note_missing_usage(self, completion: Completion) -> None:
+        if completion.prompt_tokens is None and not self._asking.estimating:
+            self._asking.estimating = True
+            _LOG.warning("%s reports no usage: tokens and costs are estimates", self._asking.transport.address)
+
+
+def first_request(
+    task: Task[Any, Any], model: str, question: FittedQuestion[Any], settings: LlmSettings, answers_of: str = ""
+) -> ChatRequest:
+    output: type[BaseModel] = task.output
+    return ChatRequest(
+        model=model,
+        task=task.name,
+        messages=tuple(ChatMessage(message.role, message.content) for message in question.messages),
+        repair_messages=(),
+        schema=answer_schema(output).text,
+        max_tokens=question.max_tokens,
+        temperature=settings.temperature if task.temperature is None else task.temperature,
+        # An endpoint that honours seeds would say the same again.
+        seed=None if settings.seed is None else settings.seed + task.sample,
+        sample=task.sample,
+        answers_of=answers_of,
+    )
+
+
+def repaired(
+    request: ChatRequest,
+    completion: Completion,
+    parsed: ParsedAnswer[Any],
+    settings: LlmSettings,
+    question: FittedQuestion[Any],
+) -> ChatRequest:
+    """Return the request that asks again with the validator's error messages. Only the last unusable answer is kept, so
+    that asking again does not grow the prompt without end."""
+    answer, quoted, max_tokens = (completion.text or completion.refusal).strip(), LONGEST_QUOTED, request.max_tokens
+    if parsed.fault is not None and parsed.fault.kind == "truncated":
+        complaint = prompt_template("shorter").substitute()
+        if _repeats_itself(answer):
+            quoted = _QUOTED_RUN_ON
+        else:
+            max_tokens = max(max_tokens, min(2 * max_tokens, settings.max_answer_tokens))
+    else:
+        errors = "\n".join(f"- {error}" for error in parsed.errors)
+        complaint = prompt_template("repair").substitute(errors=errors)
+    quoted, max_tokens = question.room_for_repair(quoted, max_tokens)
+    return request._replace(
+        repair_messages=(ChatMessage("assistant", answer[:quoted] or _NO_ANSWER), ChatMessage("user", complaint)),
+        max_tokens=max_tokens,
+        repair_attempt=request.repair_attempt + 1,
+    )
+
+
+def _repeats_itself(answer: str) -> bool:
+    """Return whether the end of an answer is the same over and over, as small models write at times."""
+    tail = answer[-_TAIL:].encode()
+    return len(tail) >= _TAIL // 2 and len(zlib.compress(tail)) < _RUN_ON_SHARE * len(tail)

@@ -1,0 +1,125 @@
+"""Dialect of one model at one endpoint: which parameters it accepts, and how it is asked for JSON. Learnt from
+refusals."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+from workers.llm.answer_schema import sent_schema
+from workers.llm.errors import FORM_WORDS, ErrorBody, PermanentLlmFailure
+from workers.llm.settings import ReasoningEffort, StructuredSetting
+
+StructuredMode = Literal["json_schema", "json_object", "prompt"]
+"""Method of requesting JSON; `prompt` relies on instructions in the prompt alone."""
+
+_PLAINER: Mapping[StructuredMode, StructuredMode] = {
+    "json_schema": "json_object",
+    "json_object": "prompt",
+    "prompt": "prompt",
+}
+_UNSUPPORTED = ("unsupported", "not support", "unknown", "unrecognized", "unexpected", "instead", "extra", "deprecated")
+_FORM_STATUSES = frozenset({400, 404, 405, 415, 422, 500, 501})
+_NAMES: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("structured", re.compile("|".join(map(re.escape, FORM_WORDS)))),
+    ("tokens", re.compile(r"max_(?:completion_|output_|new_)?tokens|maxoutputtokens|(?:completion|output) tokens")),
+    ("temperature", re.compile(r"\btemperature\b")),
+    ("seed", re.compile(r"\bseed\b")),
+    ("reasoning_effort", re.compile(r"reasoning[_. ]effort|\breasoning\b|\bthinking\b")),
+    ("system", re.compile(r"system (?:role|message|prompt|instruction)|developer instruction|['\"`]system['\"`]")),
+    ("stream", re.compile(r"\bstream(?:ing)?\b")),
+)
+"""Words that name what a refusal is about. The one named first counts."""
+_NUMBER = re.compile(r"\d[\d,_]*")
+_FEWEST_TOKENS = 256
+
+
+class Dialect(NamedTuple):
+    structured: StructuredMode
+    steps_down: bool
+    """Whether structured output may fall back to a simpler form."""
+    tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    temperature: bool = True
+    seed: bool = True
+    reasoning_effort: ReasoningEffort | None = None
+    system: bool = True
+    """Whether a system message may be sent. If not, its text precedes the question."""
+    stream: bool = False
+    """Whether the endpoint answers only in a stream."""
+    most_tokens: int | None = None
+    """Maximum answer tokens that the endpoint accepts in a request, or None if it has not refused any number."""
+
+    def adapted(self, failure: PermanentLlmFailure, max_tokens: int = 0, guess: bool = True) -> "Dialect | None":
+        """Return the dialect to try after a refusal of a request for `max_tokens`, or None if another dialect would
+        not help. With `guess` a refusal that does not say what it is about leads to a simpler one."""
+        if failure.reason != "bad_request" or failure.status not in _FORM_STATUSES:
+            return None
+        text = failure.body.text
+        named = [(match.start(), name) for name, pattern in _NAMES if (match := pattern.search(text))]
+        for _, name in sorted(named):
+            if (other := self._without(name, failure.body, max_tokens)) is not None:
+                return other
+        return self._simpler() if guess and (not failure.body.message or "parameter" in text) else None
+
+    def _without(self, name: str, body: ErrorBody, max_tokens: int) -> "Dialect | None":
+        """Return the dialect without what a refusal names, or None if the request did not contain it."""
+        changed: Dialect | None
+        match name:
+            case "structured":
+                changed = self._replace(structured=_PLAINER[self.structured]) if self.steps_down else None
+            case "tokens":
+                changed = self._with_fewer_tokens(body, max_tokens)
+            case "reasoning_effort":
+                changed = self._replace(reasoning_effort=None)
+            case "stream":
+                changed = self._replace(stream=True)
+            case "temperature":
+                changed = self._replace(temperature=False)
+            case "seed":
+                changed = self._replace(seed=False)
+            case _:
+                changed = self._replace(system=False)
+        return None if changed == self else changed
+
+    def _with_fewer_tokens(self, body: ErrorBody, max_tokens: int) -> "Dialect | None":
+        if (
+            self.tokens_field == "max_tokens"
+            and body.mentions("max_completion_tokens")
+            and body.mentions(*_UNSUPPORTED)
+        ):
+            return self._replace(tokens_field="max_completion_tokens")
+        asked = min(max_tokens, self.most_tokens or max_tokens)
+        numbers = (int(re.sub(r"\D", "", number)) for number in _NUMBER.findall(body.message))
+        named = [number for number in numbers if _FEWEST_TOKENS <= number < asked]
+        most = max(named, default=asked // 2)
+        return self._replace(most_tokens=most) if most >= _FEWEST_TOKENS else None
+
+    def _simpler(self) -> "Dialect | None":
+        """Return a simpler dialect after a refusal that does not say what it is about."""
+        optional = ("structured", "temperature", "seed", "reasoning_effort")
+        simpler = (self._without(name, ErrorBody("", "", ""), 0) for name in optional)
+        return next((dialect for dialect in simpler if dialect is not None), None)
+
+    def parameters(
+        self, name: str, schema: str, max_tokens: int, temperature: float | None, seed: int | None
+    ) -> dict[str, Any]:
+        """Return everything in the request body except model and messages."""
+        body: dict[str, Any] = {self.tokens_field: min(max_tokens, self.most_tokens or max_tokens)}
+        if self.temperature and temperature is not None:
+            body["temperature"] = temperature
+        if self.seed and seed is not None:
+            body["seed"] = seed
+        if self.reasoning_effort is not None:
+            body["reasoning_effort"] = self.reasoning_effort
+        if self.stream:
+            body |= {"stream": True, "stream_options": {"include_usage": True}}
+        if self.structured == "json_schema":
+            answer = {"name": name, "strict": True, "schema": sent_schema(schema).schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": answer}
+        elif self.structured == "json_object":
+            body["response_format"] = {"type": "json_object"}
+        return body
+
+
+def initial_dialect(setting: StructuredSetting, reasoning_effort: ReasoningEffort | None = None) -> Dialect:
+    structured: StructuredMode = "json_schema" if setting == "auto" else setting
+    return Dialect(structured, setting == "auto", reasoning_effort=reasoning_effort)

@@ -1,0 +1,199 @@
+"""Ledger of LLM calls: the usage and outcome of each call, written together with its answer."""
+
+import asyncio
+import logging
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, TypeVar
+
+from pydantic import BaseModel
+
+from assayer.errors import AssayerError, said_by
+from assayer.llm import Answer
+from assayer.models import CachedAnswer, CallRecord, Fault, LedgerRow
+from assayer.ports import Clock
+from assayer.run.run import Run
+from workers.llm.chat_completion import Requester, WaitedFor
+from workers.llm.metrics import CALLS, COST, FAULTS, SECONDS, TOKENS
+from workers.llm.settings import Price
+from workers.outbound.claims import ClaimKeeper
+from workers.outbound.store import AnswerStore
+
+_CLAIM_SECONDS = 12.0
+"""Seconds until a request claimed by a process that died can be claimed by others."""
+
+
+class BatchUsage(NamedTuple):
+    """Usage of one answer in a batch."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    saved_usd: float
+
+
+@dataclass
+class CallUsage:
+    """Usage of one call of a task so far, over all attempts."""
+
+    task: str
+    version: int
+    model: str
+    price: Price | None
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    attempts: int = 0
+    faults: list[Fault] = field(default_factory=list)
+    """Faults, at most one per attempt."""
+    first_sent: float = 0.0
+    redacted: int = 0
+    saved_usd: float = 0.0
+    """US dollars saved by batches, compared with the live price."""
+    waited: dict[str, "BatchUsage | None"] = field(default_factory=dict)
+    """Usage of answers from batches, by their key in the batch book; None for requests that were answered live
+    after all."""
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Cost so far, or None if the model has no price and something was sent."""
+        if self.price is None:
+            return None if self.attempts else 0.0
+        return self.price.cost(self.prompt_tokens, self.completion_tokens) - self.saved_usd
+
+    def add_sends(self, requester: Requester) -> None:
+        """Count the sends of one request, after the request has ended."""
+        if requester.sends and not self.attempts:
+            self.first_sent = requester.first_sent
+        self.attempts += requester.sends
+
+    def add_tokens(self, prompt_tokens: int, completion_tokens: int) -> None:
+        self.prompt_tokens += prompt_tokens
+        self.completion_tokens += completion_tokens
+
+    def add_answer(self, waited: WaitedFor | None, prompt_tokens: int, completion_tokens: int) -> None:
+        """Add the tokens of an answer, and what was saved if it is from a batch."""
+        self.add_tokens(prompt_tokens, completion_tokens)
+        if waited is None:
+            return
+        if waited.price_share is None:
+            self.waited[waited.key] = None
+            return
+        live = 0.0 if self.price is None else self.price.cost(prompt_tokens, completion_tokens)
+        saved = live * (1 - waited.price_share)
+        self.saved_usd += saved
+        self.waited[waited.key] = BatchUsage(prompt_tokens, completion_tokens, saved)
+
+    def forgo(self, keys: Collection[str]) -> None:
+        """Remove the usage of these answers, because another call pays for them, or this call will when repeated."""
+        for key in keys:
+            if (used := self.waited.pop(key, None)) is not None:
+                self.prompt_tokens -= used.prompt_tokens
+                self.completion_tokens -= used.completion_tokens
+                self.saved_usd -= used.saved_usd
+                self.attempts -= 1
+
+    def record(self, now: float) -> CallRecord:
+        return CallRecord(
+            task=self.task,
+            version=self.version,
+            model=self.model,
+            prompt_tokens=self.prompt_tokens,
+            completion_tokens=self.completion_tokens,
+            cost_usd=self.cost_usd,
+            latency_seconds=now - self.first_sent if self.attempts else 0.0,
+            attempts=self.attempts,
+            faults=tuple(self.faults),
+            redacted=self.redacted,
+        )
+
+
+Out = TypeVar("Out", bound=BaseModel)
+
+_LOG = logging.getLogger(__name__)
+
+
+class CallLedger:
+    """Ledger of requests and their answers. Writes continue when their caller is cancelled, because the answer was
+    paid for."""
+
+    def __init__(self, answers: AnswerStore, clock: Clock) -> None:
+        self._answers = answers
+        self._clock = clock
+        self.claims = ClaimKeeper(answers, _CLAIM_SECONDS)
+        self._writes: set[asyncio.Task[None]] = set()
+
+    async def find(self, key: str, claimant: str | None) -> CachedAnswer | None:
+        """Return the answer. If there is none, return None, once the claimant has claimed the request; wait while
+        another process sends it."""
+        if claimant is None:
+            return await self._answers.find(key)
+        return await self.claims.find_or_claim(key, lambda: self._answers.find_or_claim(key, claimant, _CLAIM_SECONDS))
+
+    async def record_hit(self, run: Run, cached: CachedAnswer, value: Out) -> Answer[Out]:
+        record = cached.record.model_copy(update={"cached": True})
+        await asyncio.shield(self._write(run, cached.key, record))
+        return Answer(value, record)
+
+    async def record_paid(
+        self, run: Run, answer: CachedAnswer, instead_of: CachedAnswer | None, claimant: str | None
+    ) -> None:
+        """Record an answered call, and return once the answer is stored."""
+        await asyncio.shield(self._write(run, answer.key, answer.record, claimant, answer, instead_of))
+
+    async def record_failed(
+        self, run: Run, key: str, usage: CallUsage, error: AssayerError, claimant: str | None = None
+    ) -> None:
+        await asyncio.shield(self._write(run, key, self._record(usage), claimant, error=said_by(error)))
+
+    def record_abandoned(self, run: Run, key: str, usage: CallUsage, claimant: str | None) -> None:
+        """Record an abandoned call without waiting, because its caller is being cancelled. Batch answers stay
+        in the book for the next identical call."""
+        usage.forgo(list(usage.waited))
+        self._write(run, key, self._record(usage), claimant, error="The caller went away.")
+
+    async def aclose(self) -> None:
+        """Wait until everything that was paid for is stored."""
+        await asyncio.gather(*self._writes, return_exceptions=True)
+        await self.claims.aclose()
+
+    def _record(self, usage: CallUsage) -> CallRecord:
+        return usage.record(self._clock.monotonic())
+
+    def _write(
+        self,
+        run: Run,
+        key: str,
+        record: CallRecord,
+        claimant: str | None = None,
+        answer: CachedAnswer | None = None,
+        instead_of: CachedAnswer | None = None,
+        error: str = "",
+    ) -> "asyncio.Task[None]":
+        """Write one row, with its answer if there is one, in a task of its own."""
+        outcome: Literal["answered", "failed"] = "failed" if error else "answered"
+        row = LedgerRow(run_id=run.id, key=key, record=record, outcome=outcome, error=error, at=self._clock.now())
+        _count(row)
+        task = asyncio.get_running_loop().create_task(self._answers.record(row, answer, instead_of, claimant))
+        self._writes.add(task)
+        task.add_done_callback(self._written)
+        return task
+
+    def _written(self, task: "asyncio.Task[None]") -> None:
+        self._writes.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _LOG.error("A row of the LLM ledger could not be written: %s", said_by(error))
+
+
+def _count(row: LedgerRow) -> None:
+    """Count one row of the ledger. Answers from the cache add no cost."""
+    record = row.record
+    CALLS.labels(record.task, record.model, "cached" if record.cached else row.outcome).inc()
+    if record.cached:
+        return
+    for fault in record.faults:
+        FAULTS.labels(fault.kind).inc()
+    if not record.attempts:
+        return
+    SECONDS.labels(record.task).observe(record.latency_seconds)
+    TOKENS.labels(record.model, "prompt").inc(record.prompt_tokens)
+    TOKENS.labels(record.model, "completion").inc(record.completion_tokens)
+    COST.labels(record.model).inc(record.cost_usd or 0.0)

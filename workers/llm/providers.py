@@ -1,0 +1,136 @@
+"""Providers of language models (`providers.toml`): addresses, keys from the variables their users have, prices."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from datetime import date
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+from pydantic import Field, TypeAdapter
+
+from assayer.errors import ConfigurationError
+from assayer.models import Frozen
+from workers.llm.settings import Price, StructuredSetting
+
+_DEFAULT = "openai"
+_SNAPSHOT = re.compile(r"-\d{4}-?\d{2}-?\d{2}$")
+_OTHER_MODELS = ("fast_model", "judge_model")
+
+
+class KnownModel(Frozen):
+    """Model whose provider states its price, or its context window in tokens."""
+
+    price: Price | None = None
+    context: int | None = None
+
+
+class Provider(Frozen):
+    """Provider of models with an OpenAI-compatible endpoint; `providers.toml` explains the fields."""
+
+    base_url: str | None = None
+    address_variable: str | None = None
+    path: str = ""
+    key_variables: tuple[str, ...] = ()
+    structured: StructuredSetting | None = None
+    batches: Literal["openai", "none"] = "none"
+    checked: date | None = None
+    models: dict[str, KnownModel] = Field(default_factory=dict)
+
+    def model(self, name: str) -> KnownModel:
+        """Return what is known of a model, or of the model of which it is a dated snapshot."""
+        return self.models.get(name) or self.models.get(_SNAPSHOT.sub("", name)) or KnownModel()
+
+    def address(self, environment: Mapping[str, str]) -> str | None:
+        """Return the base URL: that of the user's variable, or the provider's own; None if there is neither."""
+        own = environment.get(self.address_variable or "", "").strip().rstrip("/")
+        if not own:
+            return self.base_url
+        address = own if "://" in own else f"http://{own}"
+        return address if address.endswith(self.path) else address + self.path
+
+
+@cache
+def providers() -> Mapping[str, Provider]:
+    """Return all providers by the name that precedes a model's."""
+    text = files("workers.llm").joinpath("providers.toml").read_text("utf-8")
+    return TypeAdapter(dict[str, Provider]).validate_python(tomllib.loads(text))
+
+
+def provider_at(base_url: str) -> tuple[str, Provider] | None:
+    """Return the name and the entry of the provider with this address, or None."""
+    return next(((name, entry) for name, entry in providers().items() if entry.base_url == base_url.rstrip("/")), None)
+
+
+def complete_llm(llm: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, Any]:
+    """Complete the settings of a language model by its provider: `anthropic/claude-…`, or OpenAI for a name without a
+    provider. Settings with a base URL are returned as they are: that endpoint serves the model under its whole name.
+
+    A provider's key is sent to the provider's own address, or to the one in the provider's own variable, only. Raises
+    ConfigurationError if the provider is unknown, or its address or key is missing.
+    """
+    if "base_url" in llm:
+        return dict(llm)
+    name, provider, model = _provider(str(llm["model"]), environment)
+    base_url = provider.address(environment)
+    if base_url is None:
+        raise ConfigurationError(
+            f"{provider.address_variable} is not set, and models of {name} have no address without it.",
+            f"Set {provider.address_variable} to the address of your resource.",
+        )
+    key = _key(name, provider, base_url, llm, environment)
+    completed: dict[str, Any] = {"base_url": base_url} | ({"api_key": key} if key else {})
+    if provider.structured is not None:
+        completed["structured"] = provider.structured
+    completed |= {**llm, "model": model}
+    completed |= {field: _of_same_provider(str(llm[field]), name) for field in _OTHER_MODELS if llm.get(field)}
+    known = {
+        each: provider.model(each).price for each in (model, *(completed.get(field) for field in _OTHER_MODELS)) if each
+    }
+    prices = {each: price for each, price in known.items() if price is not None}
+    return completed | {"prices": {**prices, **llm["prices"]} if isinstance(llm.get("prices"), Mapping) else prices}
+
+
+def _provider(model: str, environment: Mapping[str, str]) -> tuple[str, Provider, str]:
+    """Return the provider's name, the provider, and the model's name there."""
+    default = providers()[_DEFAULT]
+    name, separator, rest = model.partition("/")
+    if not separator:
+        return _DEFAULT, default, model
+    provider = providers().get(name.lower())
+    if provider is not None and rest:
+        return name.lower(), provider, rest
+    if environment.get(default.address_variable or ""):
+        return _DEFAULT, default, model
+    raise ConfigurationError(
+        f"There is no provider {name!r}, as in the model {model!r}.",
+        f"Providers: {', '.join(providers())}. For any other OpenAI-compatible endpoint set ASSAYER_LLM__BASE_URL.",
+    )
+
+
+def _key(
+    name: str, provider: Provider, base_url: str, llm: Mapping[str, Any], environment: Mapping[str, str]
+) -> str | None:
+    key = next((environment[variable] for variable in provider.key_variables if environment.get(variable)), None)
+    # A server of one's own under a provider's variable may need none.
+    needs_key = bool(provider.key_variables) and (provider.base_url is None or base_url == provider.base_url)
+    if key is None and needs_key and not llm.get("api_key"):
+        raise ConfigurationError(
+            f"{' or '.join(provider.key_variables)} is not set, which models of {name} need.",
+            "Set it to your API key.",
+        )
+    return key
+
+
+def _of_same_provider(model: str, name: str) -> str:
+    """Return the model's name at the provider. Raises ConfigurationError if it names another provider."""
+    other, separator, rest = model.partition("/")
+    if not separator or other == name:
+        return rest or model
+    if other in providers() and name != "openrouter":
+        raise ConfigurationError(
+            f"The model {model!r} is not served by {name}: all models of the settings share one endpoint.",
+            f"Choose models of {name} for ASSAYER_LLM__FAST_MODEL and ASSAYER_LLM__JUDGE_MODEL.",
+        )
+    return model

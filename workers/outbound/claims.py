@@ -1,0 +1,188 @@
+"""Claims on work that several processes might begin: one of them does it, and the others wait for its end.
+
+A claim expires unless it is renewed, so that another process takes over the work of one that died.
+"""
+
+import asyncio
+import copy
+import logging
+import time
+import uuid
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Literal, NamedTuple, Protocol, TypeVar
+
+from assayer.errors import StorageError
+
+_LOG = logging.getLogger(__name__)
+_POLL_SECONDS = 0.25
+"""Seconds between two checks of the claims that other processes hold."""
+_RELEASE_SECONDS = 2.0
+
+Claimed = Literal["claimed", "elsewhere"]
+"""Outcome of a claim: the claimant now holds it, or another claimant does."""
+Found = TypeVar("Found")
+
+
+class Claims(Protocol):
+    """Implemented by `orchestrator.store.PgClaims`, and in one process by `InMemoryClaims`.
+
+    Raises StorageError when the store is out of reach.
+    """
+
+    async def claim(self, key: str, claimant: str, seconds: float) -> bool:
+        """Claim the work for `seconds`; return False while another claimant holds it."""
+        ...
+
+    async def renew(self, claimants: Sequence[str], seconds: float) -> None:
+        """Extend all claims of the claimants to `seconds` from now."""
+        ...
+
+    async def release(self, key: str, claimant: str) -> None:
+        """Release the claimant's claim; do nothing if another claimant holds it by now."""
+        ...
+
+    async def unclaimed(self, keys: Sequence[str]) -> list[str]:
+        """Return the keys that have no claim."""
+        ...
+
+
+class _Claim(NamedTuple):
+    claimant: str
+    until: float
+
+
+class InMemoryClaims:
+    """Claims within one process."""
+
+    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._monotonic = monotonic
+        self._claims: dict[str, _Claim] = {}
+
+    async def claim(self, key: str, claimant: str, seconds: float) -> bool:
+        held = self._claims.get(key)
+        if held is not None and held.claimant != claimant and self._holds(held):
+            return False
+        self._claims[key] = _Claim(claimant, self._monotonic() + seconds)
+        return True
+
+    async def renew(self, claimants: Sequence[str], seconds: float) -> None:
+        until = self._monotonic() + seconds
+        renewed = set(claimants)
+        self._claims |= {
+            key: claim._replace(until=until) for key, claim in self._claims.items() if claim.claimant in renewed
+        }
+
+    async def release(self, key: str, claimant: str) -> None:
+        if key in self._claims and self._claims[key].claimant == claimant:
+            del self._claims[key]
+
+    async def unclaimed(self, keys: Sequence[str]) -> list[str]:
+        return [key for key in keys if key not in self._claims or not self._holds(self._claims[key])]
+
+    def purge_claims(self, most: int) -> None:
+        """Delete expired claims, at most `most`."""
+        for key in [key for key, claim in self._claims.items() if not self._holds(claim)][:most]:
+            del self._claims[key]
+
+    def _holds(self, claim: _Claim) -> bool:
+        return claim.until > self._monotonic()
+
+
+class ClaimKeeper:
+    """The claims of one process: renewed while they are needed, and waited for where other processes hold them.
+
+    Its background tasks begin with the first claim or wait. Belongs to one event loop; close it there.
+    """
+
+    def __init__(self, claims: Claims, seconds: float) -> None:
+        """Create a claims manager. A claim that is not renewed for `seconds`, because its process died, can be
+        taken by another."""
+        self._claims = claims
+        self.seconds = seconds
+        self._held: set[str] = set()
+        self._waiting: dict[str, set[asyncio.Future[None]]] = {}
+        self._some_wait = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    @contextmanager
+    def claimant(self) -> Iterator[str]:
+        """Yield a claimant name whose claims are renewed while the context is open."""
+        name = uuid.uuid4().hex
+        self._held.add(name)
+        self._start()
+        try:
+            yield name
+        finally:
+            self._held.discard(name)
+
+    async def find_or_claim(self, key: str, look: Callable[[], Awaitable[Found | Claimed]]) -> Found | None:
+        """Return the result of `look`, or None once the key is claimed; wait while another process holds the claim."""
+        while True:
+            found = await look()
+            if found == "claimed":
+                return None
+            if found != "elsewhere":
+                return found
+            await self._unclaimed(key)
+
+    async def release(self, key: str, claimant: str) -> None:
+        """Release a claim whose work failed. A claim that cannot be released expires."""
+        with suppress(TimeoutError, StorageError):
+            async with asyncio.timeout(_RELEASE_SECONDS):
+                await self._claims.release(key, claimant)
+
+    async def aclose(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _start(self) -> None:
+        if not self._tasks:
+            self._tasks = [asyncio.create_task(self._renew()), asyncio.create_task(self._poll())]
+
+    async def _renew(self) -> None:
+        while True:
+            await asyncio.sleep(self.seconds / 3)
+            if self._held:
+                try:
+                    await self._claims.renew(list(self._held), self.seconds)
+                except StorageError as error:  # at worst a request is sent twice
+                    _LOG.warning("claims on requests could not be renewed: %s", error)
+
+    async def _unclaimed(self, key: str) -> None:
+        """Wait until no claimant holds the key. Raises StorageError when the store is unreachable."""
+        self._start()
+        unclaimed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(key, set()).add(unclaimed)
+        self._some_wait.set()
+        try:
+            await unclaimed
+        finally:
+            self._waiting[key].discard(unclaimed)
+            if not self._waiting[key]:
+                del self._waiting[key]
+
+    async def _poll(self) -> None:
+        """Poll other processes' claims with one query for all keys."""
+        while True:
+            await self._some_wait.wait()
+            await asyncio.sleep(_POLL_SECONDS)
+            keys = tuple(self._waiting)
+            if not keys:
+                self._some_wait.clear()
+                continue
+            try:
+                self._resolve(await self._claims.unclaimed(keys), None)
+            except StorageError as error:
+                self._resolve(keys, error)
+
+    def _resolve(self, keys: Sequence[str], error: StorageError | None) -> None:
+        for key in keys:
+            for waiting in self._waiting.get(key, ()):
+                if waiting.done():
+                    continue
+                if error is None:
+                    waiting.set_result(None)
+                else:
+                    waiting.set_exception(copy.copy(error))

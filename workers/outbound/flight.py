@@ -1,0 +1,172 @@
+"""Single-flight: what several callers ask for at the same time is done once, for all of them.
+
+There are two ways to do it, by who does the work. With `run` the first caller does it in its own task and on its own
+account; if it fails or is cancelled, the next of those who wait does it instead. With `join` the work is a task of the
+`SingleFlight`: it ends with the last who waits for it, unless it is detached, and all hear of its failure.
+"""
+
+import asyncio
+import copy
+from collections.abc import Callable, Coroutine, Hashable, Iterator
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+Key = TypeVar("Key", bound=Hashable)
+
+
+class Waiter(Generic[T]):
+    """A caller waiting for one result. Compared by identity; subclasses hold further data of the caller."""
+
+    def __init__(self) -> None:
+        self.result: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self.call: InFlight[Any] | None = None
+        """Call in flight whose result is awaited."""
+        self.joined = False
+        """Whether the work was already in progress when this waiter joined."""
+        self.first = False
+        """Whether this waiter was the first of those still waiting when the result arrived."""
+
+    def refuse(self, error: Exception) -> None:
+        """End this wait with an error; other waiters continue."""
+        if not self.result.done():
+            self.result.set_exception(_own_copy(error))
+
+
+AnyWaiter = TypeVar("AnyWaiter", bound=Waiter[Any])
+
+
+class InFlight(Generic[AnyWaiter]):
+    """Work in progress and the waiters for its result. Compared by identity."""
+
+    def __init__(self, key: Hashable, leader: AnyWaiter) -> None:
+        self.key = key
+        self.leader = leader
+        """Waiter that started the work; it may have left."""
+        self.detached = False
+        """Whether the work continues after all waiters have left."""
+        self.task: asyncio.Task[Any] | None = None
+        self._waiters: dict[AnyWaiter, None] = {}
+
+    def __iter__(self) -> Iterator[AnyWaiter]:
+        """Iterate over the waiters in order of arrival."""
+        return iter(tuple(self._waiters))
+
+    def __len__(self) -> int:
+        return len(self._waiters)
+
+    def add(self, waiter: AnyWaiter) -> None:
+        self._waiters[waiter] = None
+
+    def remove(self, waiter: AnyWaiter) -> None:
+        self._waiters.pop(waiter, None)
+
+    def deliver(self, value: Any) -> None:
+        waiting = [item for item in self if not item.result.done()]
+        for waiter in waiting:
+            waiter.first = waiter is waiting[0]
+            waiter.result.set_result(value)
+
+    def fail(self, error: Exception | None) -> None:
+        """Fail all waiters with the error, or cancel them if it is None."""
+        for waiter in self:
+            if error is None:
+                waiter.result.cancel()
+            else:
+                waiter.refuse(error)
+
+
+class _LeaderGone(Exception):
+    """Failure or cancellation of the caller that did the work."""
+
+
+class SingleFlight(Generic[Key, AnyWaiter]):
+    """Deduplication of concurrent work: callers that want the same result share one execution. Belongs to one event
+    loop."""
+
+    def __init__(self) -> None:
+        self._in_flight: dict[Hashable, InFlight[AnyWaiter]] = {}
+
+    def __len__(self) -> int:
+        return len(self._in_flight)
+
+    async def run(
+        self: "SingleFlight[Key, Waiter[T]]", key: Key, work: Callable[[], Coroutine[Any, Any, T]]
+    ) -> tuple[T, bool]:
+        """Return the result of the work, and whether another caller did it."""
+        while (call := self._in_flight.get(key)) is not None:
+            waiter = Waiter[T]()
+            call.add(waiter)
+            try:
+                return await waiter.result, True
+            except _LeaderGone:
+                continue
+            finally:
+                call.remove(waiter)
+        call = self._in_flight[key] = InFlight(key, Waiter[T]())
+        try:
+            value = await work()
+        except BaseException:
+            self._forget(call)
+            call.fail(_LeaderGone())
+            raise
+        self._forget(call)
+        call.deliver(value)
+        return value, False
+
+    def join(
+        self, key: Key, waiter: AnyWaiter, work: Callable[[InFlight[AnyWaiter]], Coroutine[Any, Any, Any]]
+    ) -> InFlight[AnyWaiter]:
+        """Add a waiter, and start the work if it is not in progress. Every waiter must call `leave` in the end."""
+        call = self._in_flight.get(key)
+        waiter.joined = call is not None
+        if call is None:
+            call = self._in_flight[key] = InFlight(key, waiter)
+            call.task = asyncio.get_running_loop().create_task(work(call))
+            call.task.add_done_callback(lambda task: self._done(call, task))
+        call.add(waiter)
+        waiter.call = call
+        return call
+
+    def leave(self, waiter: AnyWaiter) -> None:
+        """Remove a waiter. When the last waiter leaves, the work is cancelled unless it is detached; a later
+        caller starts it anew."""
+        call = waiter.call
+        if call is None:
+            return
+        call.remove(waiter)
+        if call.task is not None and not len(call) and not call.detached and not call.task.done():
+            self._forget(call)
+            call.task.cancel()
+
+    async def aclose(self, error: Exception | None = None) -> None:
+        """Cancel all work that was started by `join`. Waiters get the error, or are cancelled if it is None."""
+        tasks = []
+        for call in tuple(self._in_flight.values()):
+            if call.task is not None:
+                self._forget(call)
+                call.fail(error)
+                call.task.cancel()
+                tasks.append(call.task)
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _done(self, call: InFlight[AnyWaiter], task: "asyncio.Task[Any]") -> None:
+        self._forget(call)
+        error = None if task.cancelled() else task.exception()
+        if task.cancelled() or (error is not None and not isinstance(error, Exception)):
+            call.fail(None)
+        elif error is not None:
+            call.fail(error)
+        else:
+            call.deliver(task.result())
+
+    def _forget(self, call: InFlight[Any]) -> None:
+        if self._in_flight.get(call.key) is call:
+            del self._in_flight[call.key]
+
+
+def _own_copy(error: Exception) -> Exception:
+    """Return a copy of the error for each waiter, because raising an error adds a traceback to it."""
+    try:
+        return copy.copy(error)
+    except Exception:  # noqa: BLE001 - an error whose constructor takes something else than its `args`
+        return error

@@ -1,0 +1,222 @@
+"""Admission to a limited number of slots: by priority, then owner by owner in turn, then first come first served.
+
+A `SlotSource` decides what a slot is and how many there are: a fixed number, a limit that adapts, or servers with room
+for another document.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
+from typing import Generic, Protocol, TypeVar
+
+Slot = TypeVar("Slot")
+
+
+class SlotSource(Protocol[Slot]):
+    """Source of slots that decides without waiting."""
+
+    def acquire(self, avoid: Collection[Slot]) -> Slot | None:
+        """Return a free slot, preferably none of `avoid`, or None. If it raises, the next waiter in line gets
+        the exception."""
+        ...
+
+    def release(self, slot: Slot) -> None: ...
+
+    def next_change(self) -> float | None:
+        """Return the seconds until a slot may become free without a release, or None if only a release can free one."""
+        ...
+
+
+class FixedSlots:
+    """A fixed number of numbered slots."""
+
+    def __init__(self, count: int) -> None:
+        self._free = list(range(count))
+
+    def acquire(self, avoid: Collection[int]) -> int | None:
+        if not self._free:
+            return None
+        slot = next((number for number in self._free if number not in avoid), self._free[0])
+        self._free.remove(slot)
+        return slot
+
+    def release(self, slot: int) -> None:
+        self._free.append(slot)
+
+    def next_change(self) -> float | None:
+        return None
+
+
+class Place(Generic[Slot]):
+    """A caller's place in line. Compared by identity. Its priority and owners may change while it waits."""
+
+    def __init__(self, priority: int = 0, owner: str = "", avoid: Collection[Slot] = ()) -> None:
+        """Create a place in line; the lowest `priority` is served first."""
+        self.priority = priority
+        self.owners = [owner]
+        self.avoid = avoid
+        self._gate: PriorityGate[Slot] | None = None
+        self._admitted: asyncio.Future[Slot] | None = None
+
+    def prioritise(self, priority: int) -> None:
+        """Move to the end of the line of another priority, unless already admitted."""
+        gate = self._leave_line()
+        self.priority = priority
+        if gate is not None:
+            gate._enter(self)
+
+    def add_owner(self, owner: str) -> None:
+        """Wait in the line of another owner as well; the shorter line counts."""
+        if owner not in self.owners:
+            self.owners.append(owner)
+            if self._gate is not None:
+                self._gate._enter(self)
+
+    def _leave_line(self) -> "PriorityGate[Slot] | None":
+        gate, self._gate = self._gate, None
+        if gate is not None:
+            gate._lines[self.priority].remove(self)
+            if not gate._lines[self.priority]:
+                del gate._lines[self.priority]
+        return gate
+
+
+class _Line(Generic[Slot]):
+    """Waiting places of one priority. Owners take turns; each owner's places are served first come, first served."""
+
+    def __init__(self) -> None:
+        self._owners: OrderedDict[str, dict[Place[Slot], None]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len({place for places in self._owners.values() for place in places})
+
+    def __bool__(self) -> bool:
+        return bool(self._owners)
+
+    def add(self, place: Place[Slot]) -> None:
+        for owner in place.owners:
+            self._owners.setdefault(owner, {})[place] = None
+
+    def remove(self, place: Place[Slot]) -> None:
+        for owner in place.owners:
+            places = self._owners.get(owner, {})
+            places.pop(place, None)
+            if not places:
+                self._owners.pop(owner, None)
+
+    def first(self) -> Place[Slot]:
+        return next(iter(next(iter(self._owners.values()))))
+
+    def rotate(self) -> None:
+        """Let all other owners take their turn before the first owner's next place."""
+        self._owners.move_to_end(next(iter(self._owners)))
+
+    def ahead(self, owner: str) -> int:
+        """Return how many places are served before a new place of this owner."""
+        own = len(self._owners.get(owner, ()))
+        return own + sum(min(len(places), own + 1) for name, places in self._owners.items() if name != owner)
+
+
+class PriorityGate(Generic[Slot]):
+    """Gate that admits callers strictly in order: while there is no slot for the next caller, all others wait.
+    Belongs to one event loop."""
+
+    def __init__(self, slots: SlotSource[Slot]) -> None:
+        self._slots = slots
+        self._lines: dict[int, _Line[Slot]] = {}
+        """Non-empty queues by priority."""
+        self._timer: asyncio.TimerHandle | None = None
+        self._closed = False
+
+    def __len__(self) -> int:
+        """Return how many wait."""
+        return sum(map(len, self._lines.values()))
+
+    @property
+    def waiting(self) -> bool:
+        return bool(self._lines)
+
+    def ahead(self, place: Place[Slot]) -> int:
+        """Return how many callers are served before a new place like this, based on the current queue."""
+        before = sum(len(line) for priority, line in self._lines.items() if priority < place.priority)
+        line = self._lines.get(place.priority)
+        return before + (min(map(line.ahead, place.owners)) if line else 0)
+
+    @asynccontextmanager
+    async def slot(self, place: Place[Slot]) -> AsyncIterator[Slot]:
+        slot = await self.acquire(place)
+        try:
+            yield slot
+        finally:
+            self.release(slot)
+
+    async def acquire(self, place: Place[Slot]) -> Slot:
+        """Wait for a slot. Each place can be used only once."""
+        admitted: asyncio.Future[Slot] = asyncio.get_running_loop().create_future()
+        place._admitted = admitted
+        self._enter(place)
+        try:
+            return await admitted
+        except asyncio.CancelledError:
+            place._leave_line()
+            if admitted.done() and not admitted.cancelled() and admitted.exception() is None:
+                self._slots.release(admitted.result())
+            self.admit()
+            raise
+
+    def release(self, slot: Slot) -> None:
+        self._slots.release(slot)
+        self.admit()
+
+    def admit(self) -> None:
+        """Hand out all free slots. Call this when slots become free in another way than by `release`."""
+        while self._lines:
+            line = self._lines[min(self._lines)]
+            place = line.first()
+            admitted = place._admitted
+            assert admitted is not None, "it is set before the place is added"  # noqa: S101 - for the type checker
+            try:
+                slot = self._slots.acquire(place.avoid)
+            except Exception as error:  # noqa: BLE001 - whoever asked for the slot is told
+                place._leave_line()
+                admitted.set_exception(error)
+                continue
+            if slot is None:
+                break
+            line.rotate()
+            place._leave_line()
+            if admitted.done():  # cancelled, and not yet told
+                self._slots.release(slot)
+            else:
+                admitted.set_result(slot)
+        self._set_timer()
+
+    def close(self) -> None:
+        """Close the gate: from now on slots become free only by release, no longer by time."""
+        self._closed = True
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _enter(self, place: Place[Slot]) -> None:
+        if place._admitted is not None and not place._admitted.done():
+            place._gate = self
+            self._lines.setdefault(place.priority, _Line()).add(place)
+            self.admit()
+
+    def _set_timer(self) -> None:
+        seconds = self._slots.next_change() if self._lines and not self._closed else None
+        if seconds is None:
+            return
+        loop = asyncio.get_running_loop()
+        when = loop.time() + max(0.0, seconds)
+        if self._timer is not None:
+            if self._timer.when() <= when:
+                return  # it looks again, and sets the next
+            self._timer.cancel()
+        self._timer = loop.call_at(when, self._on_timer)
+
+    def _on_timer(self) -> None:
+        self._timer = None
+        self.admit()

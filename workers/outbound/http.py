@@ -1,0 +1,281 @@
+"""HTTP client for one service: connections, requests with a deadline and a size limit, and the meaning of responses."""
+
+import asyncio
+import datetime as dt
+import json
+import math
+from collections.abc import Iterator, Mapping
+from email.utils import parsedate_to_datetime
+from typing import Literal, NamedTuple
+from urllib.parse import quote, quote_plus
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+from yarl import URL
+
+from assayer.ports import Clock
+
+KEEP_ALIVE_SECONDS = 4.0
+"""Seconds an idle connection is kept; less than the 5 s after which common servers close it, so that none is closed
+during a send."""
+SUSPECT_AGE_SECONDS = 60.0
+"""Age in seconds from which a connection failure replaces all connections, because the whole pool may be broken."""
+_CHUNK = 2**16
+_ERROR_BYTES = 2**16
+"""Maximum bytes read from the body of an error response."""
+_NEVER_SENT = (
+    aiohttp.ClientConnectorError,
+    aiohttp.ConnectionTimeoutError,
+    aiohttp.ClientHttpProxyError,
+    aiohttp.InvalidURL,
+)
+"""Errors that occur before a request is sent. After any other error the service may have read the request."""
+
+
+class HttpRequest(NamedTuple):
+    url: URL
+    headers: Mapping[str, str]
+    seconds: float
+    """Timeout in seconds for the whole request, including the connection."""
+    max_bytes: int
+    """Maximum bytes of the response body after decompression."""
+    body: bytes | aiohttp.FormData | None = None
+    method: Literal["GET", "POST", "DELETE"] = "GET"
+    redirects: bool = False
+    """Whether redirects are followed; if not, they are returned as responses."""
+
+
+class HttpResponse(NamedTuple):
+    status: int
+    headers: Mapping[str, str]
+    """Response headers; names are case-insensitive."""
+    body: bytes
+
+
+class HttpFailure(Exception):
+    """Failure to receive a complete response. The message never contains the URL, which may contain a key."""
+
+    def __init__(self, kind: Literal["timeout", "connection", "too_large"], detail: str, sent: bool) -> None:
+        super().__init__(kind, detail, sent)
+        self.kind = kind
+        self.detail = detail
+        self.sent = sent
+        """Whether the service may have read the request."""
+
+    def __str__(self) -> str:
+        return self.detail
+
+
+class _Connections:
+    """A connection pool and the number of requests that use it."""
+
+    def __init__(self, limit: int, connect_seconds: float, born: float) -> None:
+        self.born = born
+        self.suspect = False
+        """Whether a connection of this pool failed after `SUSPECT_AGE_SECONDS`."""
+        self.users = 0
+        self.session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=limit, limit_per_host=0, keepalive_timeout=KEEP_ALIVE_SECONDS),
+            # The whole of a request has a deadline of its own.
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect_seconds),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            # Not from the environment: aiohttp would read ~/.netrc too, and put its passwords beside our keys.
+            trust_env=False,
+        )
+
+
+class HttpClient:
+    """HTTP client for one service whose connections are replaced when old. Belongs to one event loop; close it
+    there."""
+
+    def __init__(self, clock: Clock, connect_seconds: float, max_age_seconds: float = math.inf, limit: int = 0) -> None:
+        """Create a client. `limit` is the maximum number of connections; 0 means no limit."""
+        self._clock = clock
+        self._connect_seconds = connect_seconds
+        self._max_age_seconds = max_age_seconds
+        self._limit = limit
+        self._proxies = getproxies()
+        """Proxies of the environment by scheme, read once, since reading them takes long."""
+        self._connections: _Connections | None = None
+
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        """Send one request. Raises HttpFailure."""
+        connections, replaced = self._current()
+        connections.users += 1
+        headers = dict(request.headers)
+        if isinstance(request.body, bytes):
+            headers["Content-Type"] = "application/json"
+        try:
+            await self._retire(replaced)
+            async with (
+                asyncio.timeout(request.seconds),
+                connections.session.request(
+                    request.method,
+                    request.url,
+                    data=request.body,
+                    headers=headers,
+                    allow_redirects=request.redirects,
+                    proxy=self._proxy(request.url),
+                ) as response,
+            ):
+                return HttpResponse(response.status, response.headers, await _body(response, request.max_bytes))
+        except _TooLarge:
+            detail = f"the answer is longer than {request.max_bytes:,} bytes"
+            raise HttpFailure("too_large", detail, sent=True) from None
+        except (TimeoutError, aiohttp.ClientError, OSError) as error:
+            raise self._failure(error, request.seconds, connections) from None
+        finally:
+            connections.users -= 1
+            await self._retire(connections)
+
+    def _proxy(self, url: URL) -> str | None:
+        """Return the proxy configured for the URL, if any."""
+        proxy = self._proxies.get(url.scheme)
+        return None if proxy is None or proxy_bypass(url.authority.rpartition("@")[2]) else proxy
+
+    async def aclose(self) -> None:
+        """Close all connections; requests in flight fail."""
+        connections, self._connections = self._connections, None
+        if connections is not None:
+            await connections.session.close()
+
+    def _current(self) -> tuple[_Connections, _Connections | None]:
+        """Return the connections to use, and those that they have just replaced, if any."""
+        now = self._clock.monotonic()
+        old = self._connections
+        if old is not None and not old.suspect and now - old.born <= self._max_age_seconds:
+            return old, None
+        self._connections = _Connections(self._limit, self._connect_seconds, now)
+        return self._connections, old
+
+    async def _retire(self, connections: _Connections | None) -> None:
+        """Close replaced connections once no request uses them."""
+        if connections is not None and connections is not self._connections and not connections.users:
+            await connections.session.close()
+
+    def _failure(self, error: Exception, seconds: float, connections: _Connections) -> HttpFailure:
+        causes = list(_causes(error))
+        sent = not any(isinstance(cause, _NEVER_SENT) for cause in causes)
+        if any(isinstance(cause, TimeoutError) for cause in causes):
+            return HttpFailure("timeout", f"no answer within {seconds:g} s", sent)
+        if self._clock.monotonic() - connections.born > SUSPECT_AGE_SECONDS:
+            connections.suspect = True
+        return HttpFailure("connection", _described(causes), sent)
+
+
+class _TooLarge(Exception):
+    """Failure because the body is longer than the request allows."""
+
+
+async def _body(response: aiohttp.ClientResponse, most: int) -> bytes:
+    """Read the body; only the beginning if it is an error response."""
+    whole = response.status < 300 or classify_response(response.status, response.headers) == "missing"
+    if not whole:
+        most = min(most, _ERROR_BYTES)
+    chunks: list[bytes] = []
+    length = 0
+    async for chunk in response.content.iter_chunked(_CHUNK):
+        chunks.append(chunk)
+        length += len(chunk)
+        if length > most:
+            if whole:
+                raise _TooLarge
+            break
+    return b"".join(chunks)
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__ or cause.__context__
+
+
+def _described(causes: list[BaseException]) -> str:
+    for error in causes:
+        if isinstance(error, aiohttp.ClientConnectorError):
+            return f"no connection: {error.strerror or type(error.os_error).__name__}"
+        if isinstance(error, aiohttp.ServerDisconnectedError):
+            return "the connection was closed without an answer"
+        if isinstance(error, aiohttp.ClientPayloadError):
+            return "the answer broke off"
+    return f"the connection failed ({type(causes[-1]).__name__})"
+
+
+ResponseKind = Literal["answer", "missing", "redirect", "rate_limited", "transient", "refused"]
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_TRANSIENT = frozenset({408, 409, 425})
+
+
+def classify_response(status: int, headers: Mapping[str, str]) -> ResponseKind:
+    """Classify a response. Rate limits of GitHub and OpenAlex may come as 403."""
+    if status in _REDIRECTS:
+        return "redirect"
+    if status == 200:
+        return "answer"
+    if status in {404, 410}:
+        return "missing"
+    limits = "retry-after" in headers or headers.get("x-ratelimit-remaining") == "0"
+    if status == 429 or (status == 403 and limits):
+        return "rate_limited"
+    return "transient" if status >= 500 or status in _TRANSIENT else "refused"
+
+
+_UNIX_TIMES = 1e9
+"""Threshold above which a rate limit reset is Unix time; smaller values are seconds from now, since no service blocks a
+client for thirty years."""
+
+
+def retry_after(headers: Mapping[str, str], now: dt.datetime) -> float | None:
+    """Return the seconds that a service asks to wait, never negative; None when it does not say.
+
+    Reads `retry-after-ms`, `retry-after` (a number or an HTTP date), and the time at which a spent limit is renewed.
+    Dates count from the response's own date, and from `now` where it has none.
+    """
+    now = _date(headers.get("date", "")) or now
+    milliseconds = _number(headers.get("retry-after-ms", ""))
+    if milliseconds is not None:
+        return max(0.0, milliseconds / 1000)
+    text = headers.get("retry-after", "")
+    seconds = _number(text)
+    if seconds is None and (at := _date(text)) is not None:
+        seconds = (at - now).total_seconds()
+    if seconds is None and headers.get("x-ratelimit-remaining") == "0":
+        seconds = _number(headers.get("x-ratelimit-reset", ""))
+        if seconds is not None and seconds >= _UNIX_TIMES:
+            seconds -= now.timestamp()
+    return None if seconds is None else max(0.0, seconds)
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _date(text: str) -> dt.datetime | None:
+    try:
+        at = parsedate_to_datetime(text)
+        return at.astimezone(dt.UTC) if at.tzinfo else at.replace(tzinfo=dt.UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def read_json(body: bytes) -> object:
+    """Parse untrusted JSON. Text that is not JSON, or is nested too deeply, is returned as text."""
+    try:
+        value: object = json.loads(body)
+    except (ValueError, RecursionError):
+        return body.decode(errors="replace")
+    return value
+
+
+def redacted(text: str, *secrets: str) -> str:
+    """Remove secrets in all their encodings, because some servers and libraries repeat what they were sent."""
+    for secret in filter(None, secrets):
+        for form in {secret, quote(secret), quote(secret, safe=""), quote_plus(secret)}:
+            text = text.replace(form, "…")
+    return text

@@ -1,0 +1,208 @@
+"""The pace at which one service may be asked, kept over all processes: spacing, connections, pauses, daily budget.
+
+`Pace` is a synchronous state machine over times of the clock that the processes share. `Pacer` is one process's way to
+it: callers line up at a gate, and only the first of them asks the shared state for a turn.
+"""
+
+import asyncio
+import logging
+import uuid
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from pydantic import TypeAdapter
+
+from assayer.errors import StorageError, said_by
+from workers.outbound.gate import FixedSlots, Place, PriorityGate
+from workers.outbound.store import SharedState
+
+_LOG = logging.getLogger(__name__)
+_DAY = 86_400.0
+_GRACE_SECONDS = 0.5
+"""Seconds that a process may be late before it loses its place in the queue."""
+_SHORTEST_LOOK, _LONGEST_LOOK = 0.02, 0.25
+"""Bounds on the seconds between two checks while only another process determines how long to wait."""
+_MOST_AHEAD = 2.0
+"""Maximum seconds added for the processes ahead in the queue before checking again, because they may have left."""
+_LONGEST_WAIT = 5.0
+"""Maximum seconds of a wait before checking again, because a turn may become available early."""
+_CLOSING_SECONDS = 2.0
+
+
+class PaceLimits(NamedTuple):
+    """Limits of one service for one key, over all processes."""
+
+    spacing: float
+    """Minimum seconds between sending two requests; with one connection, between the end of a response and the next
+    request."""
+    connections: int
+    answer_within: float
+    """Seconds after which a request counts as answered because the process that sent it has died."""
+    daily_budget: int | None = None
+    """Units by UTC day."""
+
+
+class Wait(NamedTuple):
+    """No turn yet."""
+
+    seconds: float
+    """When to ask again."""
+    opening: float
+    """Minimum seconds until any process may send."""
+    reason: Literal["limit", "pause", "budget"]
+
+
+@dataclass
+class Pace:
+    """Shared pacing state. Its fields are stored: fields may be added, but not renamed."""
+
+    seen: float = 0.0
+    """Latest time seen, so that time never goes backwards, whatever the clock does."""
+    next_at: float = 0.0
+    paused_until: float = 0.0
+    day: int = 0
+    spent: int = 0
+    in_flight: dict[str, float] = field(default_factory=dict)
+    """Latest time at which each request in flight counts as answered, by ticket."""
+    line: list[tuple[str, float]] = field(default_factory=list)
+    """Queue of waiting processes, first come, first served, one turn each. Each entry holds the time at which it
+    loses its place."""
+
+    @classmethod
+    def from_json(cls, text: str) -> "Pace":
+        return _STATE.validate_json(text)
+
+    def to_json(self) -> str:
+        return _STATE.dump_json(self).decode()
+
+    def take(self, ticket: str, process: str, price: int, now: float, limits: PaceLimits) -> Wait | None:
+        """Take a turn and return None, or return how long to wait. The same ticket is granted again."""
+        now = self._pass_time(now)
+        if ticket in self.in_flight:
+            return None
+        if limits.daily_budget is not None and self.spent + price > limits.daily_budget:
+            midnight = (self.day + 1) * _DAY - now
+            return Wait(midnight, midnight, "budget")
+        position = self._line_up(process, now)
+        opening = max(self.next_at, self.paused_until, now) - now
+        busy = len(self.in_flight) >= limits.connections
+        if position or busy or opening > 0:
+            look = min(max(limits.spacing / 8, _SHORTEST_LOOK), _LONGEST_LOOK)
+            seconds = max(opening, look if busy else 0.0) + min(position * max(limits.spacing, look), _MOST_AHEAD)
+            self.line[position] = (process, now + min(seconds, _LONGEST_WAIT) + _GRACE_SECONDS)
+            return Wait(seconds, opening, "pause" if self.paused_until >= self.next_at else "limit")
+        del self.line[position]
+        self.in_flight[ticket] = now + limits.answer_within
+        self.next_at = now + limits.spacing
+        self.spent += price
+        return None
+
+    def end(self, ticket: str, pause: float, now: float, limits: PaceLimits) -> None:
+        """End a turn. `pause` is the number of seconds for which the service asks for no requests."""
+        now = self._pass_time(now)
+        if self.in_flight.pop(ticket, None) is not None and limits.connections == 1:
+            self.next_at = max(self.next_at, now + limits.spacing)
+        if pause > 0:
+            self.paused_until = max(self.paused_until, now + pause)
+
+    def _line_up(self, process: str, now: float) -> int:
+        """Return the position of the process in the queue, adding it at the end if new. Processes that did not
+        return in time lose their place."""
+        self.line = [(name, until) for name, until in self.line if until >= now or name == process]
+        names = [name for name, _ in self.line]
+        if process not in names:
+            self.line.append((process, now))
+            return len(names)
+        return names.index(process)
+
+    def _pass_time(self, now: float) -> float:
+        self.seen = now = max(now, self.seen)
+        if int(now // _DAY) != self.day:
+            self.day, self.spent = int(now // _DAY), 0
+        self.in_flight = {ticket: until for ticket, until in self.in_flight.items() if until >= now}
+        return now
+
+
+_STATE = TypeAdapter(Pace)
+
+
+class Turn:
+    """Permission to send one request now."""
+
+    def __init__(self) -> None:
+        self.ticket = uuid.uuid4().hex
+        self.pause_seconds = 0.0
+
+    def pause(self, seconds: float) -> None:
+        """Pause requests from all processes for `seconds` after this turn."""
+        self.pause_seconds = max(self.pause_seconds, seconds)
+
+
+class Pacer:
+    """Pacing of one process's requests to one service. Belongs to one event loop; close it there."""
+
+    def __init__(self, state: SharedState, key: str, limits: PaceLimits) -> None:
+        self._state = state
+        self._key = key
+        self._limits = limits
+        self._process = uuid.uuid4().hex
+        self._gate: PriorityGate[int] = PriorityGate(FixedSlots(1))
+        self._ending: set[asyncio.Task[None]] = set()
+
+    def seconds_ahead(self, place: Place[int]) -> float:
+        """Return the minimum wait in seconds of a new place like this."""
+        return self._gate.ahead(place) * self._limits.spacing
+
+    @asynccontextmanager
+    async def turn(
+        self, place: Place[int] | None = None, price: int = 1, check: Callable[[Wait | None], None] = lambda _: None
+    ) -> AsyncIterator[Turn]:
+        """Wait for a turn to send one request.
+
+        Calls `check` when the request is first in line, and with every wait that it is told after that; what it raises
+        ends the wait. Raises StorageError when the shared state is out of reach.
+        """
+        turn, asked = Turn(), False
+        try:
+            async with self._gate.slot(place or Place()):
+                if self._ending:
+                    await asyncio.wait(self._ending)
+                check(None)
+                asked = True
+                while (wait := await self._take(turn, price)) is not None:
+                    check(wait)
+                    await asyncio.sleep(min(wait.seconds, _LONGEST_WAIT))
+                    check(None)
+            yield turn
+        finally:
+            # In the background: the response need not wait for it. A turn whose end is lost expires.
+            if asked:
+                task = asyncio.get_running_loop().create_task(self._end(turn))
+                self._ending.add(task)
+                task.add_done_callback(self._ending.discard)
+
+    async def aclose(self) -> None:
+        self._gate.close()
+        if self._ending:
+            await asyncio.wait(self._ending, timeout=_CLOSING_SECONDS)
+
+    async def _take(self, turn: Turn, price: int) -> Wait | None:
+        def work(text: str, now: float) -> tuple[str, Wait | None]:
+            pace = Pace.from_json(text)
+            wait = pace.take(turn.ticket, self._process, price, now, self._limits)
+            return pace.to_json(), wait
+
+        return await self._state.change(self._key, work)
+
+    async def _end(self, turn: Turn) -> None:
+        def work(text: str, now: float) -> tuple[str, None]:
+            pace = Pace.from_json(text)
+            pace.end(turn.ticket, turn.pause_seconds, now, self._limits)
+            return pace.to_json(), None
+
+        try:
+            await self._state.change(self._key, work)
+        except StorageError as error:
+            _LOG.warning("the end of a turn at %s was not recorded: %s", self._key, said_by(error))

@@ -1,0 +1,146 @@
+"""Equal shares of a limit for all processes that ask the same endpoint.
+
+Each process that has requests renews its lease every second or so. It gets the limit over the number of live processes,
+but never more than the others have left: so all together stay within the limit while processes come and go.
+"""
+
+import asyncio
+import logging
+import math
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from typing import NamedTuple
+
+from pydantic import TypeAdapter
+
+from assayer.errors import PartUnavailable, StorageError
+from workers.outbound.store import SharedState
+
+_LOG = logging.getLogger(__name__)
+LEASE_SECONDS = 10.0
+"""Seconds after which the share of a process that died goes to others."""
+_RENEW_SECONDS = 1.0
+_SOON_SECONDS = 0.1
+"""Seconds between two renewals while the process holds less or more than its share."""
+_IDLE_SECONDS = 5.0
+"""Seconds without a request after which a process gives up its share until its next request."""
+
+
+class ShareHolder(NamedTuple):
+    """A process as seen by other processes."""
+
+    until: float
+    """End of its lease."""
+    share: int
+    """Maximum requests that the process may have in flight."""
+
+
+_HOLDERS = TypeAdapter(dict[str, ShareHolder])
+
+
+def divide(holders: dict[str, ShareHolder], process: str, in_flight: int, limit: int, now: float) -> tuple[int, int]:
+    """Renew the lease of a process; return its share now, and the share that it is going to have.
+
+    The share falls no lower than what is in flight. A process gets one slot even where there are more processes than
+    the limit allows.
+    """
+    for name in [name for name, holder in holders.items() if holder.until < now]:
+        del holders[name]
+    names = sorted({*holders, process})
+    target = max(1, limit // len(names) + (names.index(process) < limit % len(names)))
+    others = sum(holder.share for name, holder in holders.items() if name != process)
+    free = limit - others if limit >= len(names) else 1
+    share = max(min(target, free), 0)
+    holders[process] = ShareHolder(now + LEASE_SECONDS, max(share, in_flight))
+    return share, target
+
+
+class ProcessShare:
+    """Share of this process in a limit. Renewals start with the first request. Belongs to one event loop; close it
+    there."""
+
+    def __init__(self, state: SharedState, key: str, limit: int, monotonic: Callable[[], float]) -> None:
+        self._state = state
+        self._key = key
+        self._limit = limit
+        self._monotonic = monotonic
+        self._process = uuid.uuid4().hex
+        self._share = 0
+        self._target = 1
+        self.part = 1.0
+        """Fraction of the whole limit that this process may use, for limits not counted in requests."""
+        self._until = -math.inf
+        self._wanted = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def require(self) -> None:
+        """Raise PartUnavailable if the share is no longer renewed, which would be a defect."""
+        if self._task is not None and self._task.done():
+            raise PartUnavailable("The share of LLM requests is no longer renewed.", "Please report it.")
+
+    @property
+    def value(self) -> int:
+        """Number of requests that may be in flight; 0 after the lease has expired."""
+        return self._share if self._monotonic() < self._until else 0
+
+    def want(self, in_flight: Callable[[], int], waiting: Callable[[], bool], changed: Callable[[], None]) -> None:
+        """Hold a share from now on, until no request has been in flight or waiting for a while."""
+        if self._task is None:
+            self._task = asyncio.create_task(self._renew(in_flight, waiting, changed), name="share of LLM requests")
+        self._wanted.set()
+
+    async def aclose(self) -> None:
+        """Stop renewing the share and release it, if the shared state is reachable."""
+        task, self._task = self._task, None
+        if task is None:
+            return
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        with suppress(StorageError, TimeoutError):
+            async with asyncio.timeout(_RENEW_SECONDS):
+                await self._leave()
+
+    async def _renew(
+        self, in_flight: Callable[[], int], waiting: Callable[[], bool], changed: Callable[[], None]
+    ) -> None:
+        busy_at = self._monotonic()
+        try:
+            while True:
+                asked = self._monotonic()
+                if in_flight() or waiting():
+                    busy_at = asked
+                try:
+                    if asked - busy_at > _IDLE_SECONDS:
+                        self._wanted.clear()
+                        await self._leave()
+                        await self._wanted.wait()
+                        busy_at = self._monotonic()
+                        continue
+                    await self._divide(in_flight())
+                    self._until = asked + LEASE_SECONDS
+                except StorageError as error:
+                    _LOG.warning("the share of LLM requests could not be renewed: %s", error)
+                changed()
+                settled = self._share == self._target and in_flight() <= self._share
+                await asyncio.sleep(_RENEW_SECONDS if settled else _SOON_SECONDS)
+        finally:  # once the task has ended, so that those who wait hear of a failure
+            asyncio.get_running_loop().call_soon(changed)
+
+    async def _divide(self, in_flight: int) -> None:
+        def work(text: str, now: float) -> tuple[str, tuple[int, int, int]]:
+            holders = _HOLDERS.validate_json(text)
+            share, target = divide(holders, self._process, in_flight, self._limit, now)
+            return _HOLDERS.dump_json(holders).decode(), (share, target, len(holders))
+
+        self._share, self._target, processes = await self._state.change(self._key, work)
+        self.part = 1 / processes
+
+    async def _leave(self) -> None:
+        def work(text: str, now: float) -> tuple[str, None]:
+            holders = _HOLDERS.validate_json(text)
+            holders.pop(self._process, None)
+            return _HOLDERS.dump_json(holders).decode(), None
+
+        self._until = -math.inf
+        await self._state.change(self._key, work)

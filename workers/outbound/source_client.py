@@ -1,0 +1,333 @@
+"""Client of one source: address and key, paced requests, retries and a circuit breaker."""
+
+import hashlib
+import json
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Protocol
+
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
+from tenacity.wait import wait_exponential_jitter
+from yarl import URL
+
+from assayer import __version__
+from assayer.errors import SourceBusy, SourceRefused, SourceUnavailable
+from assayer.ports import Clock
+from assayer.text.sanitise import clean_text
+from workers.outbound.gate import Place
+from workers.outbound.http import (
+    HttpClient,
+    HttpFailure,
+    HttpRequest,
+    HttpResponse,
+    classify_response,
+    redacted,
+    retry_after,
+)
+from workers.outbound.metrics import BREAKER_OPEN, BYTES, REQUESTS, TURN_WAITS
+from workers.outbound.pace import PaceLimits, Pacer, Turn, Wait
+from workers.outbound.source_requests import SourceRequest
+from workers.outbound.source_settings import SourceSettings
+from workers.outbound.store import SharedState
+
+_LOG = logging.getLogger(__name__)
+_MOST_REDIRECTS = 3
+_LONGEST_QUOTED = 200
+"""Maximum characters of a source's message quoted in an error."""
+
+
+class SourceAddress:
+    """Address of an enabled source, and our credentials for it."""
+
+    def __init__(self, source: str, settings: SourceSettings, base_url: str) -> None:
+        self._source = source
+        self._settings = settings
+        self._base = URL(base_url)
+        self._secret = settings.api_key.get_secret_value()
+        self.host = self._base.authority.rpartition("@")[2]
+
+    @property
+    def pace_key(self) -> str:
+        """Key of the limits that apply: those of this API at this host for this key."""
+        return f"{self._source} {self.host} {hashlib.sha256(self._secret.encode()).hexdigest()[:16]}"
+
+    def cache_key(self, request: SourceRequest) -> str:
+        """Return the cache key of the response, which is equal for all callers that send the same request to
+        the same server."""
+        asked = [request.source, str(self._base), request.path, sorted(request.params), request.body]
+        return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+
+    def url(self, request: SourceRequest) -> URL:
+        """Return the URL of a request. Raises SourceRefused for a path that leads out of the source's base URL."""
+        base = str(self._base).rstrip("/") + "/"
+        url = URL(base + request.path)
+        if not str(url).startswith(base):
+            raise SourceRefused(f"The path {request.path!r} leads out of {self._source}'s address.")
+        return url.extend_query(list(request.params) + self._params())
+
+    def redirected(self, url: URL, location: str) -> URL:
+        """Return the target of a redirect. Raises SourceRefused for another host; the only change followed is
+        from HTTP to HTTPS."""
+        try:
+            target = url.join(URL(location))
+        except ValueError:
+            target = URL()
+        encrypted = (url.scheme, target.scheme, target.port) == ("http", "https", 443)
+        if target.host != url.host or not (encrypted or target.origin() == url.origin()):
+            raise SourceRefused(
+                f"{self._source} redirects from {self.host} to {target.authority or 'nowhere'}; that is not followed.",
+                f"Check {self._settings.variable}__BASE_URL.",
+            )
+        added = {name: value for name, value in self._params() if name not in target.query}
+        return target.update_query(added) if added else target
+
+    def headers(self) -> Mapping[str, str]:
+        place = self._settings.key_place
+        headers = {"User-Agent": f"assayer/{__version__}", "Accept": "*/*", **dict(self._settings.headers)}
+        if self._secret and place.kind == "header":
+            headers[place.name] = place.prefix + self._secret
+        if self._settings.connections == 1:
+            headers["Connection"] = "close"  # an idle connection of ours would be a second one to another process
+        return headers
+
+    def redacted(self, text: str) -> str:
+        """Return the text without the key and e-mail address."""
+        return redacted(text, self._secret, self._settings.email)
+
+    def _params(self) -> list[tuple[str, str]]:
+        place, email = self._settings.key_place, self._settings.email
+        params = []
+        if self._secret and place.kind == "param":
+            params.append((place.name, self._secret))
+        if email and self._settings.email_param:
+            params.append((self._settings.email_param, email))
+        return params
+
+
+class Line(Protocol):
+    """Queueing of one request for its turns at the source."""
+
+    def place(self) -> Place[int]:
+        """Return a new place in the queue, for one turn."""
+        ...
+
+    def check(self, wait: Wait | None) -> None:
+        """Called when the request is first in the queue (None) or must still wait."""
+        ...
+
+    def begin(self) -> None:
+        """Called when the turn of the request begins."""
+        ...
+
+
+class _Transient(Exception):
+    """Failure that may pass when the same request is retried."""
+
+
+class _RateLimited(_Transient):
+    """Failure because the source reports too many requests."""
+
+
+class CircuitBreaker:
+    """Circuit breaker: opens after `threshold` failures in a row, and after `pause` seconds admits one attempt at a
+    time, a probe, until it succeeds. Times are seconds of any clock."""
+
+    def __init__(self, threshold: int, pause: float) -> None:
+        self._threshold = threshold
+        self._pause = pause
+        self._opened_at: float | None = None
+        self._probing = False
+        self.failures = 0
+        """Failures in a row."""
+
+    def remaining(self, now: float) -> float:
+        """Return the seconds until the next attempt is admitted; 0 if the breaker is not open."""
+        return 0.0 if self._opened_at is None else max(0.0, self._opened_at + self._pause - now)
+
+    @contextmanager
+    def attempt(self, now: float) -> Iterator[bool | None]:
+        """Yield whether the attempt within the block is a probe, or None if no attempt is admitted."""
+        probe = self._opened_at is not None
+        refused = self.remaining(now) > 0 or (probe and self._probing)
+        if refused:
+            yield None
+            return
+        self._probing = self._probing or probe
+        try:
+            yield probe
+        finally:
+            self._probing = self._probing and not probe
+
+    def succeeded(self) -> None:
+        self.failures, self._opened_at = 0, None
+
+    def failed(self, now: float, probe: bool) -> None:
+        self.failures += 1
+        if probe or (self._opened_at is None and self.failures >= self._threshold):
+            self._opened_at = now
+
+
+class SourceClient:
+    """Client that sends requests to one source. It has no cache. Belongs to one event loop; close it there."""
+
+    def __init__(self, source: str, settings: SourceSettings, state: SharedState, clock: Clock) -> None:
+        self.settings = settings
+        self.address = SourceAddress(source, settings, settings.base_url or "")
+        limits = PaceLimits(
+            settings.spacing_seconds, settings.connections, settings.answer_seconds + 1.0, settings.daily_budget
+        )
+        self.pacer = Pacer(state, self.address.pace_key, limits)
+        self._source = source
+        self._http = HttpClient(clock, settings.connect_seconds)
+        self._clock = clock
+        self._breaker = CircuitBreaker(settings.breaker_failures, settings.breaker_seconds)
+        self._backoff = wait_exponential_jitter(
+            multiplier=settings.backoff_initial_seconds,
+            max=settings.backoff_max_seconds,
+            jitter=settings.backoff_initial_seconds,
+        )
+        self._name = f"{source} ({self.address.host})"
+
+    async def request(self, request: SourceRequest, line: Line) -> HttpResponse:
+        """Return a response with status 200 or 404. Raises SourceUnavailable, SourceBusy or SourceRefused."""
+        retrying = AsyncRetrying(
+            stop=stop_after_attempt(self.settings.attempts),
+            wait=self._wait,
+            retry=retry_if_exception_type(_Transient),
+            reraise=True,
+        )
+        try:
+            async for attempt in retrying:
+                with attempt:
+                    return await self._attempt(request, line, attempt.retry_state)
+        except _RateLimited as limited:
+            raise SourceBusy(
+                f"{self._name} said {self.settings.attempts} times that there were too many requests: {limited}.",
+                f"Is its key used elsewhere too? {self.settings.variable}__SPACING_SECONDS slows us down.",
+            ) from limited
+        except _Transient as failure:
+            raise SourceUnavailable(
+                f"{self._name} gave no answer in {_tries(self.settings.attempts)}; the last: {failure}.",
+                f"Check that it is up and that {self.settings.variable}__BASE_URL is right.",
+            ) from failure
+        raise AssertionError("unreachable: the last attempt returns or raises")
+
+    async def aclose(self) -> None:
+        await self.pacer.aclose()
+        await self._http.aclose()
+
+    async def _attempt(self, request: SourceRequest, line: Line, state: RetryCallState) -> HttpResponse:
+        url = self.address.url(request)
+        with self._breaker.attempt(self._clock.monotonic()) as probe:
+            if probe is None:
+                raise self._left_alone()
+            for _ in range(1 + _MOST_REDIRECTS):
+                response = await self._send(request, url, line, probe, state)
+                if classify_response(response.status, response.headers) != "redirect":
+                    return response
+                url = self.address.redirected(url, response.headers.get("location", ""))
+        raise SourceRefused(f"{self._name} redirects more than {_MOST_REDIRECTS} times.")
+
+    async def _send(
+        self, request: SourceRequest, url: URL, line: Line, probe: bool, state: RetryCallState
+    ) -> HttpResponse:
+        """Send one request in its own turn; return a response or a redirect."""
+
+        def check(wait: Wait | None) -> None:
+            if self._breaker.remaining(self._clock.monotonic()):
+                raise self._left_alone()  # it has opened since this request lined up
+            line.check(wait)
+
+        wanted_at = self._clock.monotonic()
+        async with self.pacer.turn(line.place(), self.settings.price(request.operation), check) as turn:
+            line.begin()
+            TURN_WAITS.labels("source", self._source).observe(self._clock.monotonic() - wanted_at)
+            body = None if request.body is None else request.body.encode()
+            http = HttpRequest(
+                url,
+                self.address.headers(),
+                self.settings.answer_seconds,
+                request.max_bytes,
+                body,
+                "GET" if body is None else "POST",
+            )
+            try:
+                response = await self._http.send(http)
+            except HttpFailure as failure:
+                if failure.kind == "too_large":
+                    self._succeeded()
+                    raise SourceRefused(
+                        f"{self._name} answered with more than {request.max_bytes:,} bytes.", "Ask for less at once."
+                    ) from None
+                REQUESTS.labels("source", self._source, "none").inc()
+                self._failed(probe)
+                # Not chained: the causes quote the URL, and the key in it.
+                raise _Transient(str(failure)) from None
+            REQUESTS.labels("source", self._source, str(response.status)).inc()
+            BYTES.labels("source", self._source).inc(len(response.body))
+            self._judge(response, turn, probe, state)
+            return response
+
+    def _judge(self, response: HttpResponse, turn: Turn, probe: bool, state: RetryCallState) -> None:
+        """Return normally for responses and redirects; raise an error for anything else."""
+        kind = classify_response(response.status, response.headers)
+        asked = retry_after(response.headers, self._clock.now())
+        if kind in {"rate_limited", "transient"} and asked is not None:
+            turn.pause(min(asked, self.settings.retry_after_max_seconds))
+        if kind == "rate_limited":
+            self._succeeded()
+            if asked is None:
+                turn.pause(self._backoff(state))
+            raise _RateLimited(self._quoted(response))
+        if kind == "transient":
+            self._failed(probe)
+            raise _Transient(self._quoted(response))
+        if kind == "redirect":
+            return  # what comes of it is known where it leads
+        self._succeeded()
+        if kind == "refused":
+            raise self._refusal(response)
+
+    def _succeeded(self) -> None:
+        """Record that the source responds, whatever the response."""
+        self._breaker.succeeded()
+        BREAKER_OPEN.labels("source", self._source).set(0)
+
+    def _failed(self, probe: bool) -> None:
+        now = self._clock.monotonic()
+        self._breaker.failed(now, probe)
+        if self._breaker.remaining(now):
+            _LOG.warning("%s keeps failing and is left alone for %g s", self._name, self.settings.breaker_seconds)
+            BREAKER_OPEN.labels("source", self._source).set(1)
+
+    def _left_alone(self) -> SourceUnavailable:
+        again = self._breaker.remaining(self._clock.monotonic())
+        return SourceUnavailable(
+            f"{self._name} has failed {self._breaker.failures} times in a row and is left alone for now.",
+            f"It is tried again in {again:.0f} s.",
+        )
+
+    def _wait(self, state: RetryCallState) -> float:
+        """Return the backoff; 0 after a 429, because the pause of the shared pace already delays all requests."""
+        failure = state.outcome.exception() if state.outcome is not None else None
+        return 0.0 if isinstance(failure, _RateLimited) else self._backoff(state)
+
+    def _refusal(self, response: HttpResponse) -> SourceRefused:
+        variable, quoted = self.settings.variable, self._quoted(response)
+        if response.status not in {401, 403}:
+            return SourceRefused(f"{self._name} refused the request: {quoted}.")
+        if self.settings.api_key.get_secret_value():
+            return SourceRefused(f"{self._name} refuses our key: {quoted}.", f"Check {variable}__API_KEY.")
+        return SourceRefused(f"{self._name} lets nobody in without a key: {quoted}.", f"Set {variable}__API_KEY.")
+
+    def _quoted(self, response: HttpResponse) -> str:
+        words = " ".join(clean_text(response.body.decode(errors="replace")).split())
+        words = self.address.redacted(words)
+        if len(words) > _LONGEST_QUOTED:
+            words = words[: _LONGEST_QUOTED - 1] + "…"
+        return f"status {response.status}" + (f", {words}" if words else "")
+
+
+def _tries(many: int) -> str:
+    return "1 try" if many == 1 else f"{many} tries"

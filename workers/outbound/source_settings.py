@@ -1,0 +1,195 @@
+"""Settings of each remote source: where it is, who we are to it, and what it allows. All can be overridden.
+
+Limits are those of the APIs' own documentation in autumn 2026. They hold for a key over all processes together.
+"""
+
+import datetime as dt
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+
+from pydantic import Field, SecretStr, field_validator
+
+from assayer.models import Frozen, Operation
+
+Seconds = Annotated[float, Field(gt=0)]
+
+
+class KeyPlace(NamedTuple):
+    """Place where an API expects its key."""
+
+    kind: Literal["header", "param"]
+    name: str
+    prefix: str = ""
+    """Text before the key in a header, such as `Bearer `."""
+
+
+class SourceSettings(Frozen):
+    """Settings of one API. Fields whose default depends on another field are defined after it."""
+
+    variable: ClassVar[str] = "ASSAYER"
+    """Prefix of the API's environment variables, used in hints."""
+    key_place: ClassVar[KeyPlace] = KeyPlace("header", "Authorization", "Bearer ")
+    email_param: ClassVar[str | None] = None
+    """Parameter under which the API expects a contact e-mail address; None if it does not use one."""
+    headers: ClassVar[tuple[tuple[str, str], ...]] = ()
+    """Additional headers of every request."""
+    prices: ClassVar[dict[Operation, int]] = {}
+    """Units of the daily budget used by an operation, if not 1."""
+    compulsory: ClassVar[Literal["api_key", "email", ""]] = ""
+    """Setting without which the API refuses all requests."""
+
+    base_url: str | None = None
+    """None: the source is off."""
+    api_key: SecretStr = SecretStr("")
+    email: str = ""
+    spacing_seconds: float = Field(default=0.1, ge=0)
+    """Minimum seconds between sending two requests; with one connection, between the end of a response and the next
+    request."""
+    connections: int = Field(default=4, ge=1)
+    """Maximum requests in flight."""
+    daily_budget: int | None = Field(default=None, ge=1)
+    """Units per UTC day; None means no limit."""
+    lifetime: dt.timedelta = dt.timedelta(days=7)
+    """Time for which a response stays fresh."""
+    connect_seconds: Seconds = 5.0
+    answer_seconds: Seconds = 30.0
+    """Maximum seconds for one request, including connecting."""
+    attempts: int = Field(default=4, ge=1)
+    """Maximum sends of one request before the source counts as unavailable."""
+    backoff_initial_seconds: Seconds = 1.0
+    backoff_max_seconds: Seconds = 30.0
+    retry_after_max_seconds: Seconds = 3_600.0
+    """Longest wait, in seconds, accepted from one Retry-After header of a source."""
+    breaker_failures: int = Field(default=5, ge=1)
+    """Consecutive failures after which the source is paused."""
+    breaker_seconds: Seconds = 30.0
+    """Seconds that a pause lasts before one request is tried again."""
+
+    @field_validator("base_url")
+    @classmethod
+    def _web_address(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        if not value.startswith(("http://", "https://")):
+            raise ValueError("must begin with http:// or https://")
+        return value.rstrip("/")
+
+    @property
+    def on(self) -> bool:
+        """Whether the source is used: it has a base URL, and no required setting is missing."""
+        return self.base_url is not None and not self.lacks
+
+    @property
+    def lacks(self) -> str:
+        """Name of the required setting that is missing, or an empty string."""
+        given = {"api_key": self.api_key.get_secret_value(), "email": self.email, "": "nothing is compulsory"}
+        return "" if given[self.compulsory] else self.compulsory
+
+    def price(self, operation: Operation) -> int:
+        return self.prices.get(operation, 1)
+
+
+def _with_key(with_key: Any, without: Any) -> Any:
+    """Return a default that depends on whether an API key is set."""
+    return lambda fields: with_key if fields["api_key"].get_secret_value() else without
+
+
+class SemanticScholarSettings(SourceSettings):
+    """One request a second for a key over all endpoints; without a key one shares a pool with everybody.
+
+    One connection, so that the second counts from the answer: with more, two requests sent a second apart were seen to
+    reach a stalled server together. It costs the latency of an answer between two requests.
+    """
+
+    variable = "ASSAYER_S2"
+    key_place = KeyPlace("header", "x-api-key")
+    spacing_seconds: float = Field(default_factory=_with_key(1.0, 3.0), ge=0)
+    connections: int = Field(default=1, ge=1)
+
+
+class ArxivSettings(SourceSettings):
+    """arXiv settings: one request every three seconds over a single connection; new papers appear once a day."""
+
+    variable = "ASSAYER_ARXIV"
+    spacing_seconds: float = Field(default=3.0, ge=0)
+    connections: int = Field(default=1, ge=1)
+    lifetime: dt.timedelta = dt.timedelta(days=1)
+    answer_seconds: Seconds = 60.0
+
+
+class OpenAlexSettings(SourceSettings):
+    """OpenAlex settings. The daily budget is one US dollar with a (free) key, a tenth of it without. A list request
+    costs 0.0001 dollars, which is our unit, and a search ten times that. A single record is free, but since only
+    `open_access` requests nothing else, other operations count as lists. At most 100 requests a second."""
+
+    variable = "ASSAYER_OPENALEX"
+    key_place = KeyPlace("param", "api_key")
+    email_param = "mailto"
+    prices: ClassVar[dict[Operation, int]] = {"search": 10, "open_access": 0}
+    spacing_seconds: float = Field(default=0.05, ge=0)
+    connections: int = Field(default=8, ge=1)
+    daily_budget: int | None = Field(default_factory=_with_key(10_000, 1_000), ge=1)
+
+
+class CrossrefSettings(SourceSettings):
+    """Crossref settings. Lists: three requests a second over three connections with an e-mail address, else one
+    over one. We use one, as with Semantic Scholar, because Crossref is queried in batches and rarely."""
+
+    variable = "ASSAYER_CROSSREF"
+    key_place = KeyPlace("header", "Crossref-Plus-API-Token", "Bearer ")
+    email_param = "mailto"
+    spacing_seconds: float = Field(default_factory=lambda fields: 0.35 if fields["email"] else 1.0, ge=0)
+    connections: int = Field(default=1, ge=1)
+
+
+class UnpaywallSettings(SourceSettings):
+    """Unpaywall settings: 100,000 requests a day; an e-mail address is required."""
+
+    compulsory = "email"
+    variable = "ASSAYER_UNPAYWALL"
+    email_param = "email"
+    daily_budget: int | None = Field(default=100_000, ge=1)
+
+
+class WebSettings(SourceSettings):
+    """Web search settings for a Serper-style API; the key is required."""
+
+    compulsory = "api_key"
+    variable = "ASSAYER_WEB"
+    key_place = KeyPlace("header", "X-API-KEY")
+    lifetime: dt.timedelta = dt.timedelta(days=1)
+
+
+class GoogleScholarSettings(SourceSettings):
+    """Google Scholar settings for a Serper-style API like that of web search; the key is required, and every
+    request is charged."""
+
+    compulsory = "api_key"
+    variable = "ASSAYER_GOOGLE_SCHOLAR"
+    key_place = KeyPlace("header", "X-API-KEY")
+
+
+class GithubSettings(SourceSettings):
+    """GitHub settings: 5,000 requests an hour with a key, of which 30 searches a minute; 60 an hour without. The
+    strictest limit is applied."""
+
+    variable = "ASSAYER_GITHUB"
+    headers: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("Accept", "application/vnd.github+json"),
+        ("X-GitHub-Api-Version", "2022-11-28"),
+    )
+    spacing_seconds: float = Field(default_factory=_with_key(2.0, 60.0), ge=0)
+    lifetime: dt.timedelta = dt.timedelta(days=1)
+
+
+class KaggleSettings(SourceSettings):
+    """Kaggle settings: an account token is required; how many requests it allows is not documented."""
+
+    compulsory = "api_key"
+    variable = "ASSAYER_KAGGLE"
+    spacing_seconds: float = Field(default=1.0, ge=0)
+
+
+class DataCiteSettings(SourceSettings):
+    """DataCite settings: 3,000 requests in five minutes from one address."""
+
+    variable = "ASSAYER_DATACITE"

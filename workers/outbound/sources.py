@@ -1,0 +1,233 @@
+"""Carries every request to a literature source: once for all who make the same, and from the shared cache if it can.
+
+fetch ── single flight ── cached? ──────────────────────────> response
+                          └ claim ── turn ── send, retry ──> cache ──> response
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Literal, Self
+
+from assayer.errors import AssayerError, Defect, SourceBusy, SourceRefused, SourceUnavailable, StorageError
+from assayer.models.remote import CachedResponse
+from assayer.ports import Clock
+from workers.outbound.claims import ClaimKeeper
+from workers.outbound.flight import InFlight, SingleFlight
+from workers.outbound.gate import Place
+from workers.outbound.metrics import CACHE_HITS, FAILURES
+from workers.outbound.pace import Wait
+from workers.outbound.source_client import SourceClient
+from workers.outbound.source_requests import RequestContext, RequestWaiter, SourceRequest, SourceResponse, out_of_time
+from workers.outbound.source_settings import SourceSettings
+from workers.outbound.store import ResponseCache, SharedState
+
+_LOG = logging.getLogger(__name__)
+_PURGE_SECONDS = 600.0
+_PURGE_BATCH = 500
+_CACHE_CALLS = 4
+"""Maximum concurrent calls to the cache, so that turns never wait behind many of them for a database connection."""
+_STOPPING = SourceUnavailable("The program is stopping.")
+
+
+class _Line:
+    """Queueing of one request on behalf of all callers waiting for it. Implements `source_client.Line`."""
+
+    def __init__(self, flight: InFlight[RequestWaiter], client: SourceClient, source: str, clock: Clock) -> None:
+        self._flight = flight
+        self._client = client
+        self._source = source
+        self._clock = clock
+        self._place: Place[int] | None = None
+        """Current place in the queue; None before the first."""
+        self.waiting = False
+        """Whether the request is currently waiting for a turn."""
+
+    def place(self) -> Place[int]:
+        """Join the queues of all owners. After the first turn, a place comes before all that have not had one."""
+        again = self._place is not None
+        owners = [waiter.owner for waiter in self._flight] or [""]
+        self._place = Place(0 if again else 1, owners[0])
+        for owner in owners[1:]:
+            self._place.add_owner(owner)
+        self.waiting = True
+        now = self._clock.monotonic()
+        for waiter in self._flight:
+            if not again:
+                waiter.deadline = now + waiter.patience
+            elif now > waiter.deadline:
+                waiter.refuse(out_of_time(self._source, waiter.patience))
+        if not again:
+            self._refuse(self._client.pacer.seconds_ahead(self._place), None)
+        return self._place
+
+    def join(self, waiter: RequestWaiter) -> None:
+        """Add another owner that waits for the same request."""
+        if self._place is not None:
+            self._place.add_owner(waiter.owner)
+
+    def check(self, wait: Wait | None) -> None:
+        """Refuse callers whose patience ends before the next turn can come."""
+        if wait is not None:
+            self._refuse(wait.opening, wait)
+
+    def begin(self) -> None:
+        self.waiting = False
+
+    def _refuse(self, seconds: float, wait: Wait | None) -> None:
+        now = self._clock.monotonic()
+        for waiter in self._flight:
+            if now + seconds > waiter.deadline:
+                waiter.refuse(_busy(self._source, seconds, waiter.patience, wait))
+
+
+class SourceGateway:
+    """Implements `workers.outbound.source_requests.SourceFetcher`. Use as an async context manager."""
+
+    def __init__(
+        self,
+        sources: Mapping[str, SourceSettings],
+        cache: ResponseCache,
+        state: SharedState,
+        clock: Clock,
+        claim_seconds: float = 10.0,
+    ) -> None:
+        """Create a gateway. `sources` are settings by name; a source without a base URL is off. If this process
+        shows no sign of life for `claim_seconds`, another process sends its requests."""
+        self._sources = {name: settings for name, settings in sources.items() if settings.base_url is not None}
+        self._cache = cache
+        self._state = state
+        self._clock = clock
+        self._claims = ClaimKeeper(cache, claim_seconds)
+        self._clients: dict[str, SourceClient] = {}
+        self._in_flight: SingleFlight[str, RequestWaiter] = SingleFlight()
+        self._lines: dict[InFlight[RequestWaiter], _Line] = {}
+        self._cache_slots = asyncio.Semaphore(_CACHE_CALLS)
+        self._purging: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        for name, settings in self._sources.items():
+            self._clients[name] = SourceClient(name, settings, self._state, self._clock)
+        self._purging = asyncio.create_task(self._purge(), name="purge of sources' responses")
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._in_flight.aclose(_STOPPING)
+        if self._purging is not None:
+            self._purging.cancel()
+            await asyncio.gather(self._purging, return_exceptions=True)
+        await self._claims.aclose()
+        for client in self._clients.values():
+            await client.aclose()
+
+    async def fetch(self, request: SourceRequest, context: RequestContext) -> SourceResponse:
+        """Fetch a response; see `SourceFetcher.fetch`. Cancelling a caller does not affect other callers."""
+        client = self._clients.get(request.source)
+        if client is None:
+            raise SourceUnavailable(f"{request.source} is off.", "It is on when its base URL is set.")
+        waiter = RequestWaiter(context, self._clock.monotonic())
+        key = client.address.cache_key(request)
+        flight = self._in_flight.join(key, waiter, lambda flight: self._respond(key, request, client, flight))
+        if (line := self._lines.get(flight)) is not None:
+            line.join(waiter)
+        try:
+            response = await self._result(waiter, flight, client, request.source)
+        except AssayerError as error:
+            FAILURES.labels("source", request.source, _cause(error)).inc()
+            raise
+        finally:
+            self._in_flight.leave(waiter)
+        if waiter.joined:
+            CACHE_HITS.labels("source", request.source, "shared").inc()
+        return response if waiter.first else response._replace(cached=True)
+
+    async def _result(
+        self, waiter: RequestWaiter, flight: InFlight[RequestWaiter], client: SourceClient, source: str
+    ) -> SourceResponse:
+        """Wait up to the caller's patience, and beyond it for a response that is already in flight."""
+        await asyncio.wait([waiter.result], timeout=waiter.patience)
+        line = self._lines.get(flight)
+        if not waiter.result.done() and not (line is not None and line.waiting):
+            await asyncio.wait([waiter.result], timeout=client.settings.answer_seconds)
+        if not waiter.result.done():
+            raise out_of_time(source, waiter.patience)
+        return waiter.result.result()
+
+    async def _respond(
+        self, key: str, request: SourceRequest, client: SourceClient, flight: InFlight[RequestWaiter]
+    ) -> SourceResponse:
+        try:
+            with self._claims.claimant() as claimant:
+                return await self._obtain(key, request, client, flight, claimant)
+        except AssayerError:
+            raise
+        except Exception as error:
+            _LOG.exception("%s %s", request.source, request.operation)
+            raise Defect(f"assayer failed to ask {request.source}: {type(error).__name__}.") from error
+        finally:
+            self._lines.pop(flight, None)
+
+    async def _obtain(
+        self, key: str, request: SourceRequest, client: SourceClient, flight: InFlight[RequestWaiter], claimant: str
+    ) -> SourceResponse:
+        """Return the response from the cache, or from the source."""
+        lifetime = client.settings.lifetime if request.lifetime is None else request.lifetime
+
+        async def look() -> CachedResponse | Literal["claimed", "elsewhere"]:
+            async with self._cache_slots:
+                return await self._cache.find_or_claim(key, lifetime, claimant, self._claims.seconds)
+
+        try:
+            cached = await self._claims.find_or_claim(key, look)
+            if cached is not None:
+                CACHE_HITS.labels("source", request.source, "stored").inc()
+                return SourceResponse(cached.status, cached.body, cached.fetched_at, cached=True)
+            line = self._lines[flight] = _Line(flight, client, request.source, self._clock)
+            response = await client.request(request, line)
+            status: Literal[200, 404] = 200 if response.status == 200 else 404
+            cached = CachedResponse(request.source, status, response.body, self._clock.now())
+            async with self._cache_slots:
+                await self._cache.keep(key, cached, lifetime)
+            return SourceResponse(status, cached.body, cached.fetched_at, cached=False)
+        except BaseException:
+            await self._claims.release(key, claimant)
+            raise
+
+    async def _purge(self) -> None:
+        """Delete responses whose lifetime has ended."""
+        while True:
+            await asyncio.sleep(_PURGE_SECONDS)
+            try:
+                while await self._cache.purge(_PURGE_BATCH) == _PURGE_BATCH:
+                    continue
+            except StorageError as error:
+                _LOG.warning("the cache of sources' responses could not be purged: %s", error)
+
+
+def _busy(source: str, seconds: float, patience: float, wait: Wait | None) -> SourceBusy:
+    if wait is not None and wait.reason == "budget":
+        return SourceBusy(f"Today's budget of requests to {source} is spent.", "It begins anew at midnight UTC.")
+    if wait is not None and wait.reason == "pause" and seconds > 0:
+        return SourceBusy(f"{source} asked to be left alone for another {seconds:.0f} s.", "Try again later.")
+    turn = f"the next turn is {seconds:.0f} s away" if seconds > patience else "no turn came"
+    return SourceBusy(
+        f"{source} is busy: {turn}, and this evaluation waits {patience:.0f} s.",
+        "Evaluate fewer ideas at once, or give them more time.",
+    )
+
+
+def _cause(error: AssayerError) -> str:
+    match error:
+        case SourceUnavailable():
+            return "unavailable"
+        case SourceBusy():
+            return "busy"
+        case SourceRefused():
+            return "refused"
+        case StorageError():
+            return "storage"
+        case _:
+            return "defect"

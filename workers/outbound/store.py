@@ -1,0 +1,144 @@
+"""State shared by processes: LLM answers with the ledger, source responses, claims on both, and small JSON states."""
+
+import asyncio
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+from assayer.models import CachedAnswer, LedgerRow
+from assayer.models.remote import CachedResponse
+from assayer.ports import Clock
+from workers.outbound.claims import Claimed, Claims, InMemoryClaims
+
+
+class AnswerStore(Claims, Protocol):
+    """Cache of LLM answers and the ledger of LLM requests. Raises StorageError when unreachable."""
+
+    async def find(self, key: str) -> CachedAnswer | None: ...
+
+    async def find_or_claim(self, key: str, claimant: str, seconds: float) -> CachedAnswer | Claimed:
+        """Return the answer, or claim the request for the claimant if there is none."""
+        ...
+
+    async def record(
+        self,
+        row: LedgerRow,
+        answer: CachedAnswer | None,
+        instead_of: CachedAnswer | None = None,
+        claimant: str | None = None,
+    ) -> None:
+        """Write the ledger row and the answer, if there is one, and end the claimant's claim, in one transaction.
+
+        A stored answer stays, unless its value is that of `instead_of`, which turned out to be unusable: everybody gets
+        the first good answer.
+        """
+        ...
+
+
+class InMemoryAnswerStore(InMemoryClaims):
+    """Answer store in memory, for a single process without persistence."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.answers: dict[str, CachedAnswer] = {}
+        self.ledger: list[LedgerRow] = []
+
+    async def find(self, key: str) -> CachedAnswer | None:
+        return self.answers.get(key)
+
+    async def find_or_claim(self, key: str, claimant: str, seconds: float) -> CachedAnswer | Claimed:
+        answer = await self.find(key)
+        if answer is not None:
+            return answer
+        return "claimed" if await self.claim(key, claimant, seconds) else "elsewhere"
+
+    async def record(
+        self,
+        row: LedgerRow,
+        answer: CachedAnswer | None,
+        instead_of: CachedAnswer | None = None,
+        claimant: str | None = None,
+    ) -> None:
+        self.ledger.append(row)
+        if claimant is not None:
+            await self.release(row.key, claimant)
+        if answer is None:
+            return
+        kept = self.answers.get(answer.key)
+        if kept is None or (instead_of is not None and kept.value == instead_of.value):
+            self.answers[answer.key] = answer
+
+
+class ResponseCache(Claims, Protocol):
+    """Cache of source responses. Raises StorageError when unreachable."""
+
+    async def find_or_claim(
+        self, key: str, freshness: dt.timedelta, claimant: str, seconds: float
+    ) -> CachedResponse | Claimed:
+        """Return the response if it is younger than `freshness`, else claim the request."""
+        ...
+
+    async def keep(self, key: str, response: CachedResponse, lifetime: dt.timedelta) -> None:
+        """Store the response, replacing an older one, and end the claim. It may be purged after its lifetime."""
+        ...
+
+    async def purge(self, most: int) -> int:
+        """Delete expired responses and claims, at most `most` of each; return the number of deleted responses."""
+        ...
+
+
+class InMemoryResponseCache(InMemoryClaims):
+    """Response cache in memory, for a single process without persistence."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock.monotonic)
+        self._clock = clock
+        self._responses: dict[str, tuple[CachedResponse, dt.datetime]] = {}
+
+    async def find_or_claim(
+        self, key: str, freshness: dt.timedelta, claimant: str, seconds: float
+    ) -> CachedResponse | Claimed:
+        cached, _ = self._responses.get(key, (None, None))
+        if cached is not None and cached.fetched_at + freshness > self._clock.now():
+            return cached
+        return "claimed" if await self.claim(key, claimant, seconds) else "elsewhere"
+
+    async def keep(self, key: str, response: CachedResponse, lifetime: dt.timedelta) -> None:
+        self._responses[key] = (response, response.fetched_at + lifetime)
+        self._claims.pop(key, None)
+
+    async def purge(self, most: int) -> int:
+        now = self._clock.now()
+        stale = [key for key, (_, until) in self._responses.items() if until <= now][:most]
+        for key in stale:
+            del self._responses[key]
+        self.purge_claims(most)
+        return len(stale)
+
+
+Result = TypeVar("Result")
+
+
+class SharedState(Protocol):
+    """Small JSON objects that processes change one at a time. Raises StorageError when unreachable."""
+
+    async def change(self, key: str, work: Callable[[str, float], tuple[str, Result]]) -> Result:
+        """Replace the text, `{}` at first, by what `work` makes of it and of the shared clock's Unix time.
+
+        Nobody else changes it meanwhile. After a lost connection `work` may be done again on its own result.
+        """
+        ...
+
+
+class InMemorySharedState:
+    """Shared state in memory, for a process that shares its limits with no other process."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.texts: dict[str, str] = defaultdict(lambda: "{}")
+
+    async def change(self, key: str, work: Callable[[str, float], tuple[str, Result]]) -> Result:
+        await asyncio.sleep(0)
+        self.texts[key], result = work(self.texts[key], self._clock.now().timestamp())
+        return result

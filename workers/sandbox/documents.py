@@ -1,0 +1,56 @@
+"""Parser of an office document, or of a text with markup, in the sandboxed process."""
+
+from typing import Literal
+
+from workers.sandbox.refusal import Refused
+
+DocumentKind = Literal["office", "tex", "html", "rtf"]
+"""`office` is a ZIP of XML parts; `tex` a file, or an archive of the files of a paper."""
+
+
+def read_document(data: bytes, kind: DocumentKind, characters: int, unpacked_bytes: int) -> dict[str, object]:
+    """Return the answer of a parser: `{"kind": "text", …}` with what an OfficeParagraphs holds and the works of a
+    bibliography, or `{"kind": "table", …}` with what a SheetRows holds. Raises Refused. Each kind imports its own
+    libraries."""
+    if kind == "office":
+        return _office(data, characters, unpacked_bytes)
+    if kind == "tex":
+        from workers.sandbox.tex_document import read_tex_document, tex_files
+
+        text, cited = read_tex_document(tex_files(data, unpacked_bytes), characters)
+        return {**text.as_json(), "works": [work.model_dump() for work in cited]}
+    if kind == "html":
+        from workers.sandbox.html_text import read_html
+
+        return read_html(data, characters).as_json()
+    from workers.sandbox.rich_text import read_rich_text
+
+    return read_rich_text(data, characters).as_json()
+
+
+def _office(data: bytes, characters: int, unpacked_bytes: int) -> dict[str, object]:
+    from workers.sandbox.office_package import OfficePackage
+    from workers.sandbox.open_document_text import is_open_document, read_open_document
+    from workers.sandbox.spreadsheet_rows import is_spreadsheet
+    from workers.sandbox.word_text import is_word, read_word
+
+    package = OfficePackage(data, unpacked_bytes)
+    if is_spreadsheet(package):
+        return _table(data, characters)
+    if is_word(package):
+        return read_word(package, characters).as_json()
+    if is_open_document(package):
+        return read_open_document(package, characters).as_json()
+    raise Refused("other_format")
+
+
+def _table(data: bytes, characters: int) -> dict[str, object]:
+    from workers.sandbox.spreadsheet_rows import read_spreadsheet
+
+    try:
+        table = read_spreadsheet(data, characters)
+        return {"kind": "table", **table._asdict(), "rows": [row._asdict() for row in table.rows]}
+    except (Refused, MemoryError, ModuleNotFoundError):
+        raise
+    except Exception as error:
+        raise Refused("damaged") from error

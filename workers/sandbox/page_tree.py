@@ -1,0 +1,37 @@
+"""The tree of an HTML page, decoded as the page or its server says, in the sandboxed process."""
+
+import re
+
+import lxml.html
+from lxml import etree
+
+from assayer.errors import InputError
+from assayer.text.decoding import decode_text
+from workers.sandbox.refusal import Refused
+
+_DECLARED = re.compile(rb"charset\s*=\s*[\"']?\s*([\w-]{2,40})", re.IGNORECASE)
+_XML_DECLARATION = re.compile(r"\A\s*<\?xml[^>]*\?>")
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def parse_page(page: bytes, charset: str = "") -> lxml.html.HtmlElement:
+    """Return the tree of a page, without characters that XML cannot hold. `charset` is that of the server, or empty.
+    Raises Refused."""
+    declared = _DECLARED.search(page[:4096])
+    try:
+        text = decode_text(page, "", charset or (declared[1].decode() if declared else ""))
+    except InputError:
+        raise Refused("encoding") from None
+    text = _NO_XML.sub("", _XML_DECLARATION.sub("", text))
+    try:
+        tree = lxml.html.document_fromstring(text, parser=lxml.html.HTMLParser(no_network=True))
+    except (etree.ParserError, ValueError):
+        raise Refused("no_text") from None
+    for element in tree.iter():
+        element.text, element.tail = _clean(element.text), _clean(element.tail)
+    return tree
+
+
+def _clean(text: str | None) -> str | None:
+    """Return a text without the characters that character references have made."""
+    return _NO_XML.sub("", text) if text and _NO_XML.search(text) else text

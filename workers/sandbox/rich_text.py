@@ -1,0 +1,165 @@
+"""Reads the text of an RTF file with striprtf, which knows the format's destinations and code pages.
+
+striprtf gives plain text only. What it would lose, which text is hidden, bold, a heading or a note, is marked in the
+file before, by characters of a private range of Unicode that it passes on. Runs in the sandboxed process.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from striprtf.striprtf import rtf_to_text
+
+from workers.sandbox.office_text import BODY, OfficeHiding, OfficeParagraphs
+from workers.sandbox.refusal import Refused
+
+_TOKEN = re.compile(
+    r"\\(?P<word>[a-zA-Z]{1,32})(?P<number>-?\d{1,10})? ?|\\'[0-9a-fA-F]{2}|\\[^a-zA-Z]|(?P<brace>[{}])"
+)
+_STYLE_HEADING = re.compile(r"\{[^{}]*?\\s(\d+)\b[^{}]*?heading (\d)[^{}]*;\}", re.IGNORECASE)
+_TITLE_STYLE = re.compile(r"\{[^{}]*?\\s(\d+)\b[^{}]*?[ }]Title;\}", re.IGNORECASE)
+_COLOURS = re.compile(r"\{\\colortbl(?P<table>[^{}]*)\}")
+_WHITE = re.compile(r"\\red25[0-5]\\green25[0-5]\\blue25[0-5]")
+_FIRST = 0xE100
+_PLAIN, _HIDDEN, _DELETED, _TINY, _WHITE_TEXT, _BOLD, _NOTE, _NOTE_END, _CELL, _LEVEL = range(_FIRST, _FIRST + 10)
+_REASONS: dict[int, OfficeHiding] = {
+    _HIDDEN: "marked as hidden",
+    _DELETED: "deleted, with the change recorded",
+    _TINY: "tiny",
+    _WHITE_TEXT: "of the colour behind it",
+}
+_TITLE_LEVEL = 15
+_TINY_HALF_POINTS = 4
+_MARKS = re.compile(f"([{chr(_FIRST)}-{chr(_LEVEL + _TITLE_LEVEL)}])")
+
+
+class _State(NamedTuple):
+    hidden: bool = False
+    deleted: bool = False
+    tiny: bool = False
+    white: bool = False
+    bold: bool = False
+    in_note: bool = False
+
+    def mark(self) -> int:
+        if self.hidden or self.deleted:
+            return _HIDDEN if self.hidden else _DELETED
+        if self.tiny or self.white:
+            return _TINY if self.tiny else _WHITE_TEXT
+        return _BOLD if self.bold else _PLAIN
+
+
+def read_rich_text(data: bytes, most_characters: int) -> OfficeParagraphs:
+    """Read an RTF file. Raises Refused."""
+    source = data.decode("latin-1")
+    if not source.lstrip().startswith("{\\rtf"):
+        raise Refused("damaged")
+    try:
+        shown = rtf_to_text("".join(_marked(source)), errors="replace")
+    except (ValueError, KeyError, IndexError, LookupError, TypeError) as error:
+        raise Refused("damaged") from error
+    return _paragraphs(shown, most_characters)
+
+
+def _marked(source: str) -> Iterator[str]:
+    """Yield the pieces of the file with a mark wherever the look of its text changes."""
+    levels = {number: int(level) for number, level in _STYLE_HEADING.findall(source)}
+    levels |= dict.fromkeys(_TITLE_STYLE.findall(source), _TITLE_LEVEL)
+    whites = _white_colours(source)
+    stack = [_State()]
+    done = 0
+    for token in _TOKEN.finditer(source):
+        before = stack[-1]
+        extra = ""
+        start, end = token.start(), token.end()
+        if token["brace"] == "{":
+            stack.append(before)
+        elif token["brace"] == "}":
+            if len(stack) > 1:
+                stack.pop()
+            extra = _character(_NOTE_END) if before.in_note and not stack[-1].in_note else ""
+        elif token["word"] in ("cell", "nestcell"):
+            yield source[done:start] + _character(_CELL)
+            done = start
+        elif token["word"] == "footnote":
+            # As a destination it would be dropped.
+            yield source[done:start] + _character(_NOTE)
+            done = end
+            stack[-1] = before._replace(in_note=True)
+        elif token["word"]:
+            stack[-1] = _changed(before, token["word"], token["number"], whites)
+            extra = _level_mark(token["word"], token["number"], levels)
+        yield source[done:end] + extra
+        done = end
+        if stack[-1].mark() != before.mark():
+            yield _character(stack[-1].mark())
+    yield source[done:]
+
+
+def _character(code: int) -> str:
+    return f"{{\\uc1\\u{code - 0x10000}?}}"
+
+
+def _white_colours(source: str) -> set[str]:
+    table = _COLOURS.search(source)
+    entries = table["table"].split(";") if table else []
+    return {str(number) for number, entry in enumerate(entries) if _WHITE.search(entry)}
+
+
+def _changed(state: _State, word: str, number: str | None, whites: set[str]) -> _State:
+    changes = {
+        "v": {"hidden": number != "0"},
+        "deleted": {"deleted": number != "0"},
+        "b": {"bold": number != "0"},
+        "fs": {"tiny": number is not None and int(number) <= _TINY_HALF_POINTS},
+        "cf": {"white": number in whites},
+    }
+    if word == "plain":
+        return _State(in_note=state.in_note)
+    return state._replace(**changes.get(word, {}))
+
+
+def _level_mark(word: str, number: str | None, levels: dict[str, int]) -> str:
+    """Return a mark for the heading level of a paragraph, or empty text."""
+    if word == "pard":
+        return _character(_LEVEL)
+    if word == "s" and number in levels:
+        return _character(_LEVEL + levels[number])
+    if word == "outlinelevel" and number is not None and 0 <= int(number) < 9:
+        return _character(_LEVEL + int(number) + 1)
+    return ""
+
+
+def _paragraphs(shown: str, most_characters: int) -> OfficeParagraphs:
+    text = OfficeParagraphs(most_characters)
+    outer: OfficeParagraphs | None = None
+    level, look = BODY, _PLAIN
+    for number, line in enumerate(shown.split("\n")):
+        if number:
+            _end(text, level)
+        for piece in _MARKS.split(line.replace("\u00ad", "")):
+            code = ord(piece) if len(piece) == 1 else 0
+            if code == _NOTE and outer is None:
+                outer, text = text, OfficeParagraphs(text.characters_left)
+            elif code == _NOTE_END and outer is not None:
+                _end(text, BODY)
+                mark, text, outer = outer.add_note(text), outer, None
+                text.add(f"[^{mark}]" if mark else "")
+            elif code >= _LEVEL and code <= _LEVEL + _TITLE_LEVEL:
+                level = code - _LEVEL
+            elif _FIRST <= code < _NOTE:
+                look = code
+            elif not _FIRST <= code < _LEVEL:
+                _add(text, piece, look)
+    _end(text, level)
+    return text
+
+
+def _add(text: OfficeParagraphs, piece: str, look: int) -> None:
+    if piece.startswith("|"):  # the end of a cell
+        piece = f" | {piece[1:]}" if piece[1:].strip() else ""
+    text.add(piece, _REASONS.get(look), bold=look == _BOLD)
+
+
+def _end(text: OfficeParagraphs, level: int) -> None:
+    text.end_paragraph(BODY if level == _TITLE_LEVEL else level, is_title=level == _TITLE_LEVEL)

@@ -1,0 +1,146 @@
+"""Citations of a TeX document: numbers for its keys, and the works behind them from `.bib`, `.bbl` or its own list.
+
+Runs in the sandboxed process.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pylatexenc import latexwalker
+
+from assayer.models import CitedWork
+from assayer.reference_lists.bibtex import read_bibtex
+from assayer.reference_lists.entry_parser import parse_references
+
+CITATION_MACROS = (
+    "cite", "citep", "citet", "citealp", "citealt", "citeauthor", "citeyear", "citeyearpar", "citenum", "parencite",
+    "textcite", "autocite", "footcite", "fullcite", "supercite", "smartcite", "Citet", "Citep", "Cite", "Textcite",
+    "Parencite", "Autocite", "citefullauthor", "shortcite", "onlinecite", "citetext", "footcitetext", "citeA", "citeN",
+)  # fmt: skip
+_IN_SENTENCES = ("citet", "textcite", "citeauthor", "Citet", "Textcite", "citealt", "citefullauthor", "citeA")
+_OLD_ARXIV = re.compile(r"(?<![\w/])[a-z]{2,8}-[a-z]{2,4}/\d{7}(?!\d)")
+_ITEM = re.compile(r"\\bibitem\s*(?:\[(?P<label>(?:[^\[\]{}]|\{[^{}]*\})*)\])?\s*\{(?P<key>[^{}]*)\}")
+_BIBLATEX = re.compile(r"\\entry\{(?P<key>[^{}]+)\}\{[^{}]*\}\{[^{}]*\}(?P<body>.*?)\\endentry", re.DOTALL)
+_BIBLATEX_FIELD = re.compile(r"\\field\{(\w+)\}\{((?:[^{}]|\{[^{}]*\})*)\}|\\verb\{(\w+)\}\s*\\verb (.*?)\s*\\endverb")
+_BIBLATEX_NAMES = re.compile(r"\\name\{author\}.*?\n(.*?)(?=\n\s*\\(?:strng|field|list|name|verb))", re.DOTALL)
+_BIBLATEX_NAME = re.compile(r"family=\{((?:[^{}]|\{[^{}]*\})*)\}(?:.*?given=\{((?:[^{}]|\{[^{}]*\})*)\})?", re.DOTALL)
+
+
+class TexCitations:
+    """Works that a document may cite, and the numbers of those that it does."""
+
+    def __init__(self, bibtex: Sequence[str], lists: Sequence[str]) -> None:
+        """`bibtex` are the contents of `.bib` files, `lists` those of `.bbl` files and the document's own source."""
+        self.works: dict[str, CitedWork] = {}
+        self.unread: list[str] = []
+        self._numbers: dict[str, int] = {}
+        self._labels: dict[str, str] = {}
+        for text in bibtex:
+            entries = read_bibtex(text)
+            self.works.update((key, work) for key, work in entries.works.items() if key not in self.works)
+            self.unread += entries.unread
+        for text in lists:
+            self._take_list(text)
+
+    def _take_list(self, text: str) -> None:
+        for match in _BIBLATEX.finditer(text):
+            self.works.setdefault(match["key"].strip(), _biblatex_work(match["body"]))
+        for match in _ITEM.finditer(text):
+            key = match["key"].strip()
+            self.number(key)
+            label = re.sub(r"[{}]", "", (match["label"] or "").partition("(")[0]).replace("~", " ").strip()
+            if label and not label.isdecimal():
+                self._labels.setdefault(key, label)
+
+    def number(self, key: str) -> int:
+        return self._numbers.setdefault(key, len(self._numbers) + 1)
+
+    def mark(self, macro: str, keys: Sequence[str], notes: Sequence[str]) -> str:
+        """Return the mark that a citation prints: `[3]`, `[3, 5, p. 7]`, or with names `Lee et al. [3]`."""
+        cited = [key.strip() for key in keys if key.strip()]
+        if not cited:
+            return ""
+        before = notes[0] if len(notes) > 1 else ""
+        after = notes[-1] if notes else ""
+        numbers = ", ".join(str(self.number(key)) for key in cited)
+        mark = f"[{numbers}{f', {after}' if after.strip() else ''}]"
+        names = self._names(cited[0]) if macro in _IN_SENTENCES and len(cited) == 1 else ""
+        return " ".join(filter(None, (before.strip(), names, mark)))
+
+    def _names(self, key: str) -> str:
+        if key in self._labels:
+            return self._labels[key]
+        work = self.works.get(key)
+        families = [name.split()[-1] for name in work.authors if name.split()] if work else []
+        if len(families) > 2:
+            return f"{families[0]} et al."
+        return " and ".join(families)
+
+    def cited_works(self, *, all_of_them: bool) -> list[CitedWork]:
+        """Return the works cited, by number; the rest of the works after them if all count as cited."""
+        if all_of_them:
+            for key in self.works:
+                self.number(key)
+        ordered = sorted(self._numbers.items(), key=lambda item: item[1])
+        return [self.works[key].model_copy(update={"number": number}) for key, number in ordered if key in self.works]
+
+    def unknown_keys(self, printed: int) -> list[str]:
+        """Return the keys that the document cites and that have no entry. `printed` is the number of entries of its own
+        list."""
+        return [] if printed else [key for key in self._numbers if key not in self.works]
+
+    def printed_entries(self, nodes: Sequence[Any], plain: Callable[[Sequence[Any]], str]) -> Iterator[str]:
+        """Yield the entries of a printed list, each with its number. They become works if no `.bib` file has
+        them."""
+        key, entry = "", list[Any]()
+        for node in [*nodes, None]:
+            if node is None or _is_macro(node, "bibitem"):
+                if key and (text := plain(entry)):
+                    printed = f"[{self.number(key)}] {text}"
+                    blocks = [plain(block) for block in _blocks(entry)]
+                    self.works.setdefault(key, _printed_work(printed, blocks))
+                    yield printed
+                key, entry = _key(node) if node is not None else "", []
+            else:
+                entry.append(node)
+
+
+def _is_macro(node: Any, name: str) -> bool:
+    return isinstance(node, latexwalker.LatexMacroNode) and node.macroname == name
+
+
+def _blocks(entry: Sequence[Any]) -> list[list[Any]]:
+    blocks: list[list[Any]] = [[]]
+    for node in entry:
+        if _is_macro(node, "newblock"):
+            blocks.append([])
+        else:
+            blocks[-1].append(node)
+    return blocks
+
+
+def _printed_work(printed: str, blocks: Sequence[str]) -> CitedWork:
+    """Return the work of a printed entry. Where BibTeX has marked its blocks, the second one is its title."""
+    parsed = next(iter(parse_references(printed)), CitedWork())
+    title = blocks[1].rstrip("., ") if len(blocks) > 1 else parsed.title
+    old_arxiv = _OLD_ARXIV.search(printed)
+    arxiv = parsed.arxiv or (old_arxiv[0] if old_arxiv else "")
+    return parsed.model_copy(update={"title": title, "arxiv": arxiv, "raw": printed, "number": None})
+
+
+def _key(node: Any) -> str:
+    group = node.nodeargd.argnlist[-1] if node.nodeargd and node.nodeargd.argnlist else None
+    return "".join(getattr(item, "chars", "") for item in getattr(group, "nodelist", [])).strip()
+
+
+def _biblatex_work(body: str) -> CitedWork:
+    """Return the work of an entry of a `.bbl` file of biblatex."""
+    fields: Mapping[str, str] = {
+        name or verb: value or verbatim for name, value, verb, verbatim in _BIBLATEX_FIELD.findall(body)
+    }
+    names = _BIBLATEX_NAMES.search(body)
+    authors = [f"{given} {family}".strip() for family, given in _BIBLATEX_NAME.findall(names[1])] if names else []
+    lines = (f"{name} = {{{value}}}" for name, value in fields.items())
+    entry = f"@misc{{key, author = {{{' and '.join(authors)}}}, {', '.join(lines)}}}"
+    return next(iter(read_bibtex(entry).works.values()), CitedWork())

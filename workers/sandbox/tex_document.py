@@ -1,0 +1,160 @@
+"""Reads a TeX document out of its files: the source, its bibliography, and what of it is not there.
+
+Runs in the sandboxed process.
+"""
+
+import gzip
+import io
+import posixpath
+import re
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from assayer.errors import InputError
+from assayer.models import CitedWork
+from assayer.text.decoding import decode_text
+from workers.sandbox.office_text import OfficeParagraphs
+from workers.sandbox.refusal import Refused
+from workers.sandbox.tex_citations import TexCitations
+from workers.sandbox.tex_source import find_file, join_source, main_file
+from workers.sandbox.tex_text import read_tex
+
+_READ = (".tex", ".ltx", ".bib", ".bbl", ".txt")
+_MOST_FILES = 5_000
+_ZIP = b"PK\x03\x04"
+_GZIP = b"\x1f\x8b"
+_BIBLIOGRAPHY = re.compile(r"\\(?:bibliography|addbibresource|addglobalbib)\s*(?:\[[^\]]*\])?\s*\{([^{}]*)\}")
+_ALL_CITED = re.compile(r"\\nocite\s*\{\s*\*\s*\}")
+_OWN_LIST = "\\begin{thebibliography}"
+_INPUT_ENCODING = re.compile(rb"\\usepackage\s*\[([\w-]+)\]\s*\{inputenc\}")
+_ENCODINGS = {
+    "latin1": "cp1252", "ansinew": "cp1252", "latin9": "iso8859_15", "latin2": "iso8859_2", "latin5": "cp1254",
+    "applemac": "mac_roman", "cp1250": "cp1250", "cp1251": "cp1251", "koi8-r": "koi8_r", "cp1252": "cp1252",
+    "cp850": "cp850", "cp437": "cp437",
+}  # fmt: skip
+_NAMED = 5
+
+
+class TexFiles(NamedTuple):
+    files: Mapping[str, bytes]
+    main: str
+    """Name of the file with which the document begins; empty if it is to be found."""
+
+
+def tex_files(data: bytes, most_bytes: int) -> TexFiles:
+    """Return the files of a document: one file, or those of a ZIP archive or compressed folder that can be part of a
+    TeX document. Raises Refused."""
+    if data.startswith(_GZIP):
+        return _unpacked_folder(data, most_bytes)
+    if not data.startswith(_ZIP):
+        return TexFiles({"main.tex": data}, "main.tex")
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(data))
+        entries = [entry for entry in archive.infolist() if _is_read(entry.filename)]
+        if len(entries) > _MOST_FILES or sum(entry.file_size for entry in entries) > most_bytes:
+            raise Refused("too_much_unpacked")
+        if any(entry.flag_bits & 1 for entry in entries):
+            raise Refused("encrypted")
+        main = archive.comment.decode("utf-8", "replace")
+        entries.sort(key=lambda entry: entry.filename != main)
+        files = {posixpath.normpath(entry.filename.replace("\\", "/")): archive.read(entry) for entry in entries}
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, OSError, RuntimeError) as error:
+        raise Refused("damaged") from error
+    return TexFiles(files, main if main in files else "")
+
+
+def _unpacked_folder(data: bytes, most_bytes: int) -> TexFiles:
+    """Return the files of a `.tar.gz` archive, or the file that is compressed alone, as arXiv gives sources."""
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+            plain = stream.read(most_bytes + 1)
+    except (zlib.error, EOFError, OSError) as error:
+        raise Refused("damaged") from error
+    if len(plain) > most_bytes:
+        raise Refused("too_much_unpacked")
+    if plain[257:262] != b"ustar":
+        return TexFiles({"main.tex": plain}, "main.tex")
+    files: dict[str, bytes] = {}
+    try:
+        with tarfile.open(fileobj=io.BytesIO(plain)) as archive:
+            for member in archive:
+                if member.isfile() and _is_read(member.name) and (content := archive.extractfile(member)):
+                    files[posixpath.normpath(member.name)] = content.read()
+    except (tarfile.TarError, ValueError, EOFError, OSError) as error:
+        raise Refused("damaged") from error
+    return TexFiles(files, "")
+
+
+def _is_read(name: str) -> bool:
+    parts = posixpath.normpath(name.replace("\\", "/")).split("/")
+    hidden = any(part.startswith((".", "__MACOSX")) for part in parts)
+    return name.lower().endswith(_READ) and not hidden and parts[0] != ""
+
+
+def read_tex_document(package: TexFiles, most_characters: int) -> tuple[OfficeParagraphs, list[CitedWork]]:
+    """Return the text of a document, and the works of its `.bib` files that it cites. Raises Refused."""
+    files = {name: _decoded(data, name) for name, data in package.files.items()}
+    main = package.main or main_file(files)
+    if not main:
+        raise Refused("no_tex")
+    files = _from_folder_of(files, main)
+    main = posixpath.basename(main)
+    source = join_source({name: text for name, text in files.items() if name.endswith((".tex", ".ltx", ".txt"))}, main)
+    whole = source.preamble + source.body
+    bibtex, missing = _bibliographies(files, main, whole)
+    list_file = _list_file(files, main) if _OWN_LIST not in source.body else ""
+    if _OWN_LIST in list_file:
+        source = source._replace(body=f"{source.body}\n\n{list_file}")
+    citations = TexCitations(bibtex, [source.body, list_file])
+    text = read_tex(source, citations, most_characters)
+    works = citations.cited_works(all_of_them=_cites_all(whole))
+    absent = [*source.missing, *([] if list_file else missing)]
+    text.left_out += _not_there(absent, citations, len(text.reference_lines))
+    if source.after:
+        text.left_out.append(("the text after the end of the document", "it is not printed"))
+    return text, works
+
+
+def _decoded(data: bytes, name: str) -> str:
+    declared = _INPUT_ENCODING.search(data[:50_000])
+    try:
+        return decode_text(data, name, _ENCODINGS.get(declared[1].decode().lower(), "") if declared else "")
+    except InputError:
+        raise Refused("encoding") from None
+
+
+def _from_folder_of(files: Mapping[str, str], main: str) -> dict[str, str]:
+    """Return the files by their names as seen from the folder of the main file."""
+    folder = posixpath.dirname(main)
+    return {posixpath.relpath(name, folder) if folder else name: text for name, text in files.items()}
+
+
+def _bibliographies(files: Mapping[str, str], main: str, source: str) -> tuple[list[str], list[str]]:
+    """Return the contents of the `.bib` files that the document names, and the names of those that are not there."""
+    named = [name.strip() for match in _BIBLIOGRAPHY.finditer(source) for name in match[1].split(",") if name.strip()]
+    found = {name: find_file(files, name, main, ".bib") for name in named}
+    return [files[file] for file in found.values() if file], [name for name, file in found.items() if file is None]
+
+
+def _list_file(files: Mapping[str, str], main: str) -> str:
+    """Return the list that BibTeX or biblatex made for the document, or empty text."""
+    lists = [name for name in files if name.endswith(".bbl")]
+    own = f"{posixpath.splitext(main)[0]}.bbl"
+    name = own if own in files else lists[0] if len(lists) == 1 else None
+    return files[name] if name else ""
+
+
+def _cites_all(source: str) -> bool:
+    return _ALL_CITED.search(source) is not None
+
+
+def _not_there(missing: list[str], citations: TexCitations, printed: int) -> list[tuple[str, str]]:
+    left_out = [(f"the file {name}", "it is not among the files of the document") for name in missing]
+    if unknown := citations.unknown_keys(printed):
+        named = ", ".join(unknown[:_NAMED]) + (" …" if len(unknown) > _NAMED else "")
+        left_out.append((f"{len(unknown)} of the works cited ({named})", "no bibliography has an entry for them"))
+    left_out += [(f"the entry {entry!r}", "it is not valid BibTeX") for entry in citations.unread]
+    return left_out

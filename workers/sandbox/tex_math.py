@@ -1,0 +1,172 @@
+"""Formulas of TeX on one line, in the notation that people type: `(a+b)/c`, `x_i^2`, `sqrt(n)`, `α = 0.05`.
+
+Runs in the sandboxed process.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any
+
+from pylatexenc import latexwalker
+from pylatexenc.latex2text import get_default_latex_context_db
+
+_FRACTIONS = ("frac", "dfrac", "tfrac", "cfrac", "sfrac", "nicefrac")
+_ACCENTS = {
+    "hat": "hat", "widehat": "hat", "tilde": "tilde", "widetilde": "tilde", "bar": "bar", "overline": "bar",
+    "vec": "vec", "dot": "dot", "ddot": "ddot",
+}  # fmt: skip
+_CONTENT = frozenset(
+    {
+        "text", "mathrm", "mathbf", "mathit", "mathsf", "mathtt", "mathcal", "mathbb", "mathfrak", "mathscr",
+        "boldsymbol", "bm", "operatorname", "textbf", "textit", "textrm", "mbox", "hbox", "underline", "mathop",
+        "ensuremath", "overbrace", "underbrace", "boxed", "pmb", "textsc", "emph", "substack", "mathbin", "mathrel",
+    }
+)  # fmt: skip
+_SPACES = {
+    ",": " ", ";": " ", ":": " ", "!": "", " ": " ", "quad": " ", "qquad": " ", "\\": "; ", "left": "", "right": "",
+    "big": "", "Big": "", "bigg": "", "Bigg": "", "bigl": "", "bigr": "", "Bigl": "", "Bigr": "", "middle": "",
+    "displaystyle": "", "textstyle": "", "limits": "", "nolimits": "", "nonumber": "", "notag": "", "label": "",
+    "tag": "", "{": "{", "}": "}", "%": "%", "&": "&", "_": "_", "#": "#", "$": "$", "|": "‖", "hline": "", "dots": "…",
+    "ldots": "…", "cdots": "⋯", "enspace": " ", "thinspace": " ", "hspace": " ", "hfill": " ", "rm": "", "bf": "",
+    "it": "", "mid": " | ", "colon": ":", "lvert": "|", "rvert": "|", "lVert": "‖", "rVert": "‖", "middle|": "|",
+    "mathstrut": "", "strut": "", "scriptstyle": "", "allowbreak": "", "smallskip": "", "centering": "",
+}  # fmt: skip
+_UNPRINTED = ("label", "tag", "hspace", "vspace", "phantom", "hphantom", "vphantom", "color")
+_MATRICES = ("matrix", "pmatrix", "bmatrix", "vmatrix", "Bmatrix", "Vmatrix", "smallmatrix", "array")
+_DEEPEST = 60
+
+
+@cache
+def _symbols() -> Any:
+    return get_default_latex_context_db()
+
+
+def symbol_of(name: str) -> str | None:
+    """Return the character that a macro without arguments prints, or None."""
+    spec = _symbols().get_macro_spec(name)
+    shown = getattr(spec, "simplify_repl", None)
+    return shown if isinstance(shown, str) and "%" not in shown and len(shown) <= 8 else None
+
+
+def math_text(nodes: Sequence[Any]) -> str:
+    """Return the nodes of a formula as text on one line."""
+    return " ".join(_joined(nodes, 0).split())
+
+
+def _joined(nodes: Sequence[Any] | None, depth: int) -> str:
+    if nodes is None or depth > _DEEPEST:
+        return ""
+    pieces: list[str] = []
+    waiting = ""
+    after_word = False
+    items = _merged(nodes)
+    for item in items:
+        if isinstance(item, str):
+            if item in "_^" or item.isspace():
+                waiting = item if item in "_^" else waiting
+                if not item.isspace() or not waiting:
+                    pieces.append(item)
+                continue
+            text = item
+        else:
+            text = _node(item, items, depth)
+        if waiting:
+            text, waiting = _grouped(text), ""
+        elif text[:1].isalpha() and pieces and pieces[-1][-1:].isalpha() and (after_word or not isinstance(item, str)):
+            text = f" {text}"
+        after_word = not isinstance(item, str) and len(text.strip()) > 1
+        pieces.append(text)
+    return "".join(pieces)
+
+
+def _merged(nodes: Sequence[Any]) -> Iterator[Any]:
+    """Yield nodes, and the characters of text nodes as far as an index or exponent takes only one of them."""
+    for node in nodes:
+        if not isinstance(node, latexwalker.LatexCharsNode):
+            if node is not None:
+                yield node
+            continue
+        rest = node.chars
+        while rest:
+            place = min((found for found in (rest.find("_"), rest.find("^")) if found >= 0), default=-1)
+            if place < 0:
+                yield from (rest[:1], rest[1:]) if len(rest) > 1 else (rest,)
+                break
+            if place:
+                yield from (rest[:1], rest[1:place]) if place > 1 else (rest[:1],)
+            yield rest[place]
+            rest = rest[place + 1 :]
+
+
+def _node(node: Any, following: Iterator[Any], depth: int) -> str:
+    if isinstance(node, latexwalker.LatexGroupNode | latexwalker.LatexMathNode):
+        return _joined(node.nodelist, depth + 1)
+    if isinstance(node, latexwalker.LatexEnvironmentNode):
+        inner = _joined(node.nodelist, depth + 1).strip("; ")
+        return f"[{inner}]" if node.environmentname.rstrip("*") in _MATRICES else inner
+    if isinstance(node, latexwalker.LatexSpecialsNode):
+        return str({"&": " ", "~": " "}.get(node.specials_chars, node.specials_chars))
+    if isinstance(node, latexwalker.LatexMacroNode):
+        return _macro(node, following, depth)
+    return ""
+
+
+def _macro(node: Any, following: Iterator[Any], depth: int) -> str:
+    name = node.macroname
+    arguments = _arguments(node, depth)
+    if name in _FRACTIONS or name in ("binom", "sqrt", "stackrel", "overset", "underset"):
+        required = arguments or [_next(following, depth) for _ in range(1 if name == "sqrt" else 2)]
+        return _construction(name, node, required, depth)
+    if name in _ACCENTS:
+        return f"{_ACCENTS[name]}({(arguments or [_next(following, depth)])[-1]})"
+    if name in _UNPRINTED:
+        return ""
+    if name in _SPACES:
+        return _SPACES[name]
+    symbol = symbol_of(name)
+    if name in _CONTENT or (arguments and not symbol):
+        return " ".join(arguments) if arguments else ""
+    return (symbol or name) + "".join(arguments) + (" " if symbol is None else "")
+
+
+def _construction(name: str, node: Any, arguments: list[str], depth: int) -> str:
+    last = arguments[-1]
+    first = arguments[-2] if len(arguments) > 1 else ""
+    if name == "sqrt":
+        return f"root({first}, {last})" if first else f"sqrt({last})"
+    if name == "binom":
+        return f"binom({first}, {last})"
+    if name in _FRACTIONS:
+        return f"{_grouped(first)}/{_grouped(last)}"
+    return f"{_grouped(last)}^{_grouped(first)}"
+
+
+def _next(following: Iterator[Any], depth: int) -> str:
+    """Return the next item of the formula, which a macro without braces takes as its argument."""
+    item = next(following, "")
+    while isinstance(item, str) and item.isspace():
+        item = next(following, "")
+    return item if isinstance(item, str) else _node(item, following, depth + 1)
+
+
+def _arguments(node: Any, depth: int) -> list[str]:
+    given = node.nodeargd.argnlist if node.nodeargd is not None and node.nodeargd.argnlist else []
+    texts = (_joined(_inner(item), depth + 1).strip() for item in given if item is not None)
+    return [text for text in texts if text != "*"]
+
+
+def _inner(item: Any) -> Sequence[Any]:
+    return item.nodelist if isinstance(item, latexwalker.LatexGroupNode) else [item]
+
+
+def _grouped(text: str) -> str:
+    """Return the text in parentheses unless it is one number, letter or word, or is in parentheses as a whole."""
+    text = text.strip()
+    if (
+        len(text) <= 1
+        or text.isalpha()
+        or text.isdecimal()
+        or (text.startswith("(") and text.find(")") == len(text) - 1)
+    ):
+        return text
+    return f"({text})"

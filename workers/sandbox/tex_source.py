@@ -1,0 +1,238 @@
+"""The source of a TeX document as one text: its files put together, without comments, with its own macros expanded.
+
+Runs in the sandboxed process. Files are looked for among those of the document only.
+"""
+
+import posixpath
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from assayer.text.tex import escape_tex
+
+_INPUT = re.compile(
+    r"\\(?P<macro>input|include|subfile|subfileinclude|import|subimport|includefrom|inputfrom)(?![a-zA-Z])\*?"
+    r"(?:\s*\{(?P<first>[^{}]*)\}(?:\s*\{(?P<second>[^{}]*)\})?|[ \t]+(?P<bare>[\w./-]+))"
+)
+_TWO_ARGUMENTS = ("import", "subimport", "includefrom", "inputfrom")
+_VERBATIM = re.compile(
+    r"\\begin\{(verbatim\*?|lstlisting|minted|Verbatim)\}.*?\\end\{\1\}|\\verb\*?([^\w\s*]).*?\2", re.DOTALL
+)
+_VERB = re.compile(r"\\verb\*?(?:([^\w\s*])([^\n]*?)\1|(?![a-zA-Z]))")
+_COMMENT_BLOCK = re.compile(r"\\begin\{comment\}.*?\\end\{comment\}", re.DOTALL)
+_COMMENT = re.compile(r"(?P<kept>(?<!\\)(?:\\\\)*)%[^\n]*(?:\n[ \t]*)?(?P<blank>\n\s*)?")
+_CONDITIONAL = re.compile(r"\\(?P<open>if[a-zA-Z@]*)|\\(?P<turn>else|fi)(?![a-zA-Z@])")
+_NOT_CONDITIONALS = ("iff", "ifthenelse", "ifstrequal", "ifdefempty", "ifstrempty", "ifdefined")
+_DEFINITION = re.compile(
+    r"\\(?:(?:re)?newcommand|providecommand|DeclareRobustCommand)\*?\s*\{?\s*\\(?P<name>[a-zA-Z@]+)\s*\}?"
+    r"\s*(?:\[(?P<count>\d)\])?\s*(?:\[(?P<default>[^\[\]]*)\])?\s*(?=\{)"
+    r"|\\[egx]?def\s*\\(?P<plain>[a-zA-Z@]+)(?P<parameters>(?:\s*#\d)*)\s*(?=\{)"
+    r"|\\DeclareMathOperator\*?\s*\{?\s*\\(?P<operator>[a-zA-Z@]+)\s*\}?\s*(?=\{)"
+)
+_DOCUMENT_CLASS = re.compile(r"^[^%\n]*\\document(?:class|style)\b", re.MULTILINE)
+_DEEPEST = 20
+_MOST_EXPANSIONS = 200_000
+_MOST_CHARACTERS = 5_000_000
+_RULE = re.compile(r"\\cmidrule\s*(?:\[[^\]]*\])?\s*(?:\([lr{}\d.pt]*\))?\s*\{[^{}]*\}")
+_LINE_ENDS = "\r\n"
+_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+_OPTIONAL = re.compile(r"\s*\[([^\[\]]*)\]")
+_SPACES = re.compile(r"\s*")
+_ARGUMENT = re.compile(r"#([1-9])")
+
+
+class TexSource(NamedTuple):
+    preamble: str
+    body: str
+    after: str
+    """Text after the end of the document, which is not printed."""
+    missing: tuple[str, ...]
+    """Names of files that the document includes and that are not there."""
+
+
+class _Macro(NamedTuple):
+    arguments: int
+    default: str | None
+    """Value of the first argument if it is left out; None if it cannot be."""
+    text: str
+
+
+def is_main_file(text: str) -> bool:
+    """Return whether a file is a document of its own, and not a part of one."""
+    return _DOCUMENT_CLASS.search(text) is not None
+
+
+def main_file(files: Mapping[str, str]) -> str | None:
+    """Return the name of the file with which the document begins, or None. Of several the one that includes most of the
+    others is taken, then the one nearest to the top, then the longest."""
+    mains = [name for name, text in files.items() if name.endswith((".tex", ".ltx")) and is_main_file(text)]
+    return max(
+        mains, key=lambda name: (len(_INPUT.findall(files[name])), -name.count("/"), len(files[name])), default=None
+    )
+
+
+def join_source(files: Mapping[str, str], main: str) -> TexSource:
+    """Return the source that begins with the file `main`."""
+    missing: list[str] = []
+    text = _joined(files, main, missing, 0)
+    text = _RULE.sub("", _without_skipped(_without_comments(text)))
+    head, begun, rest = text.partition("\\begin{document}")
+    if not begun:
+        head, rest = "", text
+    body, _, after = rest.partition("\\end{document}")
+    body = _VERB.sub(lambda match: escape_tex(match[2]) if match[2] is not None else "", body)
+    macros: dict[str, _Macro] = {}
+    preamble = _take_definitions(head, macros)
+    body = _take_definitions(body, macros)
+    return TexSource(_expanded(preamble, macros), _expanded(body, macros), after.strip(), tuple(dict.fromkeys(missing)))
+
+
+def _joined(files: Mapping[str, str], name: str, missing: list[str], depth: int) -> str:
+    """Return a file with the files that it includes in their places. A file that includes itself is not read again."""
+    if depth > _DEEPEST:
+        missing.append(name)
+        return ""
+    text = _without_comments(files[name])
+    if depth:
+        _, begun, rest = text.partition("\\begin{document}")  # a subfile has a preamble of its own
+        text = rest.partition("\\end{document}")[0] if begun else text
+
+    others = {key: content for key, content in files.items() if key != name}
+
+    def included(match: re.Match[str]) -> str:
+        wanted = match["first"] if match["first"] is not None else match["bare"]
+        if match["macro"] in _TWO_ARGUMENTS:
+            wanted = posixpath.join(wanted, match["second"] or "")
+            rest = ""
+        else:
+            rest = f"{{{match['second']}}}" if match["second"] is not None else ""
+        found = find_file(others, wanted.strip(), name)
+        if found is None:
+            missing.append(wanted.strip())
+            return rest
+        page = "\n\n" if match["macro"] == "include" else " "
+        return f"{page}{_joined(others, found, missing, depth + 1).strip(_LINE_ENDS)}{page}{rest}"
+
+    return _INPUT.sub(included, text)
+
+
+def find_file(files: Mapping[str, object], wanted: str, origin: str, suffix: str = ".tex") -> str | None:
+    """Return the name of a file that another one includes, relative to the top or to that file; None if it is not
+    there."""
+    for folder in ("", posixpath.dirname(origin)):
+        path = posixpath.normpath(posixpath.join(folder, wanted))
+        for candidate in (path, f"{path}{suffix}"):
+            if candidate in files:
+                return candidate
+    return None
+
+
+def _without_comments(text: str) -> str:
+    """Return the text without comments. Percent signs in verbatim text are none."""
+    pieces, done = [], 0
+    text = _COMMENT_BLOCK.sub("", text)
+    for verbatim in _VERBATIM.finditer(text):
+        pieces += [_plain_without_comments(text[done : verbatim.start()]), verbatim[0]]
+        done = verbatim.end()
+    return "".join([*pieces, _plain_without_comments(text[done:])])
+
+
+def _plain_without_comments(text: str) -> str:
+    return _COMMENT.sub(lambda match: match["kept"] + ("\n\n" if match["blank"] else ""), text)
+
+
+def _without_skipped(text: str) -> str:
+    """Return the text without what stands between `\\iffalse` and its `\\else` or `\\fi`. Of other conditions it is not
+    known whether they hold: both of their branches are kept."""
+    pieces: list[str] = []
+    done = depth = 0
+    for match in _CONDITIONAL.finditer(text):
+        if match["open"] in _NOT_CONDITIONALS:
+            continue
+        if depth == 0:
+            if match["open"] == "iffalse":
+                pieces.append(text[done : match.start()])
+                depth = 1
+            continue
+        depth += 1 if match["open"] else -1 if match["turn"] == "fi" else 0
+        if depth == 0 or (depth == 1 and match["turn"] == "else"):
+            depth, done = 0, match.end()
+    return "".join([*pieces, "" if depth else text[done:]])
+
+
+def _take_definitions(text: str, macros: dict[str, _Macro]) -> str:
+    """Return the text without the definitions of macros, which are added to `macros`."""
+    pieces: list[str] = []
+    done = 0
+    while match := _DEFINITION.search(text, done):
+        end = _end_of_group(text, match.end())
+        if end is None:
+            break
+        pieces.append(text[done : match.start()])
+        meaning = text[match.end() + 1 : end - 1]
+        if match["operator"]:
+            macros[match["operator"]] = _Macro(0, None, f"\\operatorname{{{meaning}}}")
+        elif match["plain"]:
+            macros[match["plain"]] = _Macro((match["parameters"] or "").count("#"), None, meaning)
+        else:
+            macros[match["name"]] = _Macro(int(match["count"] or 0), match["default"], meaning)
+        done = end
+    return "".join([*pieces, text[done:]])
+
+
+def _end_of_group(text: str, start: int) -> int | None:
+    """Return the place after the group that begins at a brace, or None if it is not closed."""
+    depth = 0
+    for match in _BRACE.finditer(text, start):
+        depth += {"{": 1, "}": -1}.get(match[0], 0)
+        if depth == 0:
+            return match.end()
+    return None
+
+
+def _expanded(text: str, macros: Mapping[str, _Macro]) -> str:
+    """Return the text with the document's own macros replaced by their meaning, up to a number of times."""
+    if not macros:
+        return text
+    names = "|".join(sorted(map(re.escape, macros), key=len, reverse=True))
+    pattern = re.compile(rf"\\({names})(?![a-zA-Z@])[ \t]*")
+    left = _MOST_EXPANSIONS
+    for _ in range(_DEEPEST):
+        pieces: list[str] = []
+        done = size = 0
+        for match in pattern.finditer(text):
+            if match.start() < done or left <= 0 or size > _MOST_CHARACTERS:
+                continue
+            left -= 1
+            meaning, end = _replacement(text, match, macros[match[1]])
+            pieces += [text[done : match.start()], meaning]
+            size += len(meaning) + match.start() - done
+            done = end
+        if not pieces:
+            break
+        text = "".join([*pieces, text[done:]])
+    return text
+
+
+def _replacement(text: str, match: re.Match[str], macro: _Macro) -> tuple[str, int]:
+    """Return the meaning of a macro with its arguments put in, and the place after them."""
+    arguments: list[str] = []
+    place = match.end()
+    if macro.default is not None:
+        optional = _OPTIONAL.match(text, place)
+        arguments.append(optional[1] if optional else macro.default)
+        place = optional.end() if optional else place
+    while len(arguments) < macro.arguments:
+        found = _SPACES.match(text, place)
+        start = found.end() if found else place
+        end = _end_of_group(text, start) if text[start : start + 1] == "{" else start + 1
+        if end is None or start >= len(text):
+            break
+        arguments.append(text[start + 1 : end - 1] if text[start] == "{" else text[start])
+        place = end
+    if not macro.arguments and place == match.end() and text[place : place + 1].isalnum() and match[0][-1] not in " \t":
+        return macro.text, place
+    values = dict(enumerate(arguments, 1))
+    # A space after a macro without arguments is swallowed by TeX, but people forget that, and `xspace` puts it back.
+    space = " " if not macro.arguments and match[0][-1] in " \t" else ""
+    return _ARGUMENT.sub(lambda number: values.get(int(number[1]), ""), macro.text) + space, place

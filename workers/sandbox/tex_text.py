@@ -1,0 +1,334 @@
+"""Reads the text of a TeX document: headings, paragraphs, formulas, tables and notes, in the order of the source.
+
+Runs in the sandboxed process. What a macro that is not known takes in braces is read as text, so that no word is lost.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from pylatexenc import latexwalker
+from pylatexenc.latex2text import LatexNodes2Text
+from pylatexenc.macrospec import EnvironmentSpec, MacroSpec
+
+from workers.sandbox.office_text import BODY, OfficeParagraphs
+from workers.sandbox.tex_citations import CITATION_MACROS, TexCitations
+from workers.sandbox.tex_math import math_text, symbol_of
+from workers.sandbox.tex_source import TexSource
+from workers.sandbox.tex_vocabulary import (
+    ABSTRACTS,
+    BIBLIOGRAPHIES,
+    DRAWINGS,
+    ENVIRONMENT_ARGUMENTS,
+    FORMULAS,
+    FRONT,
+    HIDDEN,
+    IGNORED,
+    LEVELS,
+    LINKS,
+    LISTS,
+    NOTES_TO_AUTHORS,
+    REFERENCES,
+    STATEMENTS,
+    TABLES,
+    TITLES,
+    VERBATIM,
+)
+
+_ONLY_SPACES = re.compile(r"[ \t\n]+")
+_DEEPEST = 80
+
+
+def _context() -> Any:
+    context = latexwalker.get_default_latex_context_db()
+    macros = [MacroSpec(name, "*[{") for name in LEVELS]
+    macros += [MacroSpec(name, "[{") for name in (*FRONT, *TITLES, "caption", "footnote", *NOTES_TO_AUTHORS)]
+    macros += [MacroSpec(name, "*[[{") for name in CITATION_MACROS]
+    macros += [MacroSpec(name, arguments) for name, arguments in IGNORED.items()]
+    macros += [MacroSpec(name, "*{") for name in (*REFERENCES, *HIDDEN, *LINKS)]
+    macros += [MacroSpec("textcolor", "[{{"), MacroSpec("href", "{{"), MacroSpec("footnotetext", "[{")]
+    macros += [MacroSpec("captionof", "{{"), MacroSpec("bibitem", "[{"), MacroSpec("item", "[")]
+    environments = [EnvironmentSpec(name, arguments) for name, arguments in ENVIRONMENT_ARGUMENTS.items()]
+    context.add_context_category("assayer", macros=macros, environments=environments, prepend=True)
+    return context
+
+
+def read_tex(source: TexSource, citations: TexCitations, most_characters: int) -> OfficeParagraphs:
+    """Read a TeX document. Raises Refused."""
+    reader = _TexReader(citations, most_characters)
+    reader.read_preamble(source.preamble)
+    reader.read_body(source.body)
+    return reader.text
+
+
+class _TexReader:
+    def __init__(self, citations: TexCitations, most_characters: int) -> None:
+        self.text = OfficeParagraphs(most_characters)
+        self._citations = citations
+        self._context = _context()
+        self._mark = ""
+        """Mark of the list item that begins."""
+        self._list_depth = 0
+        self._unread: dict[str, int] = {}
+        self._depth = 0
+
+    def _nodes(self, source: str) -> Sequence[Any]:
+        walker = latexwalker.LatexWalker(source, latex_context=self._context, tolerant_parsing=True)
+        try:
+            return list(walker.get_latex_nodes()[0])
+        except (latexwalker.LatexWalkerError, IndexError, KeyError, TypeError, ValueError, AttributeError):
+            self.text.left_out.append(("the structure of the document", "its TeX is broken; its words are read"))
+            words = re.sub(r"\\[a-zA-Z@]+\*?|\\.|[{}$]", " ", source)
+            return [latexwalker.LatexCharsNode(chars=words)]
+
+    def read_preamble(self, source: str) -> None:
+        """Read the title and the fields above the text; the rest sets up the layout."""
+        for node in self._nodes(source):
+            if isinstance(node, latexwalker.LatexMacroNode) and node.macroname in (*TITLES, *FRONT):
+                self._macro(node)
+            elif isinstance(node, latexwalker.LatexEnvironmentNode):
+                self._environment(node)
+
+    def read_body(self, source: str) -> None:
+        self._read(self._nodes(source))
+        self._end()
+        for what, count in self._unread.items():
+            self.text.left_out.append((f"{count} {what}{'s' * (count > 1)}", "no text"))
+
+    def _read(self, nodes: Sequence[Any] | None) -> None:
+        if nodes is None or self._depth > _DEEPEST:
+            return
+        self._depth += 1
+        for place, node in enumerate(nodes):
+            match node:
+                case latexwalker.LatexCharsNode():
+                    self._chars(node.chars)
+                case latexwalker.LatexGroupNode() if _is_white(node.nodelist):
+                    self.text.hide("of the colour behind it", self._plain(node.nodelist))
+                case latexwalker.LatexGroupNode():
+                    self._read(node.nodelist)
+                case latexwalker.LatexMathNode() if node.displaytype == "display":
+                    self._formula(node.nodelist)
+                case latexwalker.LatexMathNode():
+                    self.text.add(math_text(node.nodelist))
+                case latexwalker.LatexSpecialsNode():
+                    self._specials(node.specials_chars)
+                case latexwalker.LatexEnvironmentNode():
+                    self._environment(node)
+                case latexwalker.LatexMacroNode():
+                    self._macro(node)
+                    self._space_after(node, nodes[place + 1 : place + 2])
+        self._depth -= 1
+
+    def _chars(self, characters: str) -> None:
+        for number, part in enumerate(re.split(r"\n[ \t]*\n\s*", characters)):
+            if number:
+                self._end()
+            self.text.add(_ONLY_SPACES.sub(" ", part).replace("---", "—").replace("--", "–"))
+
+    def _specials(self, characters: str) -> None:
+        if "\n" in characters:
+            self._end()
+        else:
+            signs = {"~": " ", "``": "“", "''": "”", "--": "–", "---": "—", "&": " | ", "!`": "¡", "?`": "¿"}
+            self.text.add(signs.get(characters, characters))
+
+    def _space_after(self, node: Any, following: Sequence[Any]) -> None:
+        """Add the space after a macro that prints a word: TeX swallows it, and `\\\\xspace` would put it back."""
+        if not node.macro_post_space or _arguments(node) or symbol_of(node.macroname) is not None:
+            return
+        if following and isinstance(following[0], latexwalker.LatexCharsNode) and following[0].chars[:1].isalnum():
+            self.text.add(" ")
+
+    def _end(self, level: int = BODY) -> None:
+        self.text.end_paragraph(level, self._mark if level == BODY else "")
+        if level == BODY:
+            self._mark = ""
+
+    def _plain(self, nodes: Sequence[Any] | None) -> str:
+        """Return nodes as text on one line, which is not added to the document."""
+        apart = self._apart(nodes)
+        self.text.take_rest(apart)
+        return " ".join(text for _, text in apart.paragraphs)
+
+    def _apart(self, nodes: Sequence[Any] | None) -> OfficeParagraphs:
+        own, self.text = self.text, OfficeParagraphs(self.text.characters_left)
+        mark, self._mark = self._mark, ""
+        self._read(nodes)
+        self._end()
+        apart, self.text, self._mark = self.text, own, mark
+        return apart
+
+    def _formula(self, nodes: Sequence[Any]) -> None:
+        """Add a displayed formula within its paragraph, as the sentence goes on after it."""
+        self.text.add(f" {math_text(nodes)} ")
+
+    def _macro(self, node: Any) -> None:  # noqa: PLR0912 - one case for each kind of macro
+        name, arguments = node.macroname.rstrip("*"), _arguments(node)
+        last = arguments[-1] if arguments else None
+        match name:
+            case _ if name in LEVELS:
+                self._end()
+                self.text.add(self._plain(last))
+                self._end(LEVELS[name])
+            case _ if name in TITLES:
+                self.text.title = self.text.title or self._plain(last)
+            case _ if name in FRONT:
+                self.text.front_matter.append((name, self._plain(last)))
+            case _ if name in CITATION_MACROS:
+                keys = self._plain(last).split(",")
+                before = [self._plain(argument) for argument in arguments[:-1]]
+                self.text.add(self._citations.mark(name, keys, before))
+            case "nocite":
+                self._citations.mark(name, self._plain(last).replace("*", "").split(","), ())
+            case "footnote" | "footnotetext":
+                if number := self.text.add_note(self._apart(last)):
+                    self.text.add(f"[^{number}]")
+            case _ if name in NOTES_TO_AUTHORS:
+                self.text.left_out.append(
+                    (f"the note {self._plain(last)[:60]!r}", f"\\{name} is a note to the authors")
+                )
+            case "textcolor" if arguments and self._plain(arguments[-2]).strip().lower() == "white":
+                self.text.hide("of the colour behind it", self._plain(last))
+            case _ if name in HIDDEN:
+                self.text.hide("marked as hidden", self._plain(last))
+            case "textcolor" | "captionof":
+                self._read(last)
+            case "href":
+                self._link(arguments)
+            case "caption":
+                self._end()
+                self._read(last)
+                self._end()
+            case "item":
+                self._item(last)
+            case "par" | "newpage" | "clearpage" | "maketitle" | "bigskip" | "medskip":
+                self._end()
+            case "\\" | "newline" | "tabularnewline" | "linebreak":
+                self.text.end_line()
+            case "and":
+                self.text.add(", ")
+            case "includegraphics":
+                self._count("picture")
+            case _ if name in REFERENCES:
+                self.text.add(self._plain(last))
+            case _ if name in IGNORED or name == "bibitem":
+                pass
+            case _:
+                self._other_macro(node, arguments)
+
+    def _link(self, arguments: Sequence[Sequence[Any]]) -> None:
+        address, shown = self._plain(arguments[0]), self._plain(arguments[-1])
+        self.text.add(shown if address in shown or shown in address else f"{shown} ({address})")
+
+    def _other_macro(self, node: Any, arguments: Sequence[Sequence[Any]]) -> None:
+        """Add the character that a macro prints, or what it takes as arguments."""
+        symbol = symbol_of(node.macroname)
+        if symbol is not None and not arguments:
+            self.text.add(symbol)
+        elif node.macroname in "'`^\"~=.cvuHkrbd" and arguments:
+            self.text.add(LatexNodes2Text().nodelist_to_text([node]))
+        elif node.macroname in ("LaTeX", "TeX", "BibTeX", "LaTeXe"):
+            self.text.add(node.macroname)
+        elif not node.macroname.isalpha():
+            self.text.add(node.macroname if node.macroname in "%&_#${}" else " ")
+        else:
+            for argument in arguments:
+                self._read(argument)
+
+    def _item(self, label: Sequence[Any] | None) -> None:
+        self._end()
+        shown = self._plain(label).strip()
+        self._mark = "- "
+        if shown and shown not in "-–—•*·":
+            self.text.add(f"{shown} ")
+
+    def _environment(self, node: Any) -> None:
+        name = node.environmentname.rstrip("*")
+        if name in ABSTRACTS:
+            self._end()
+            self.text.add(ABSTRACTS[name])
+            self._end(LEVELS["section"])
+            self._read(node.nodelist)
+        elif name in FORMULAS:
+            self._formula(node.nodelist)
+            return
+        elif name in VERBATIM:
+            self._end()
+            self.text.add(node.latex_verbatim().split("\n", 1)[-1].rsplit("\\end", 1)[0])
+        elif name in DRAWINGS:
+            self._count("drawing")
+        elif name in TABLES:
+            self._table(node.nodelist)
+        elif name in BIBLIOGRAPHIES:
+            self._end()
+            for entry in self._citations.printed_entries(node.nodelist, self._plain):
+                self.text.reference_lines.append(entry)
+        else:
+            self._block(name, node)
+        self._end()
+
+    def _block(self, name: str, node: Any) -> None:
+        outer = self._mark
+        if name in LISTS:
+            self._end()
+            self._mark = ""
+        elif name not in ("center", "document", "small", "frontmatter"):
+            self._end()
+        if name in STATEMENTS:
+            self.text.add(f"{name.capitalize()}. ")
+        self._read(node.nodelist)
+        if name in LISTS:
+            self._end()
+            self._mark = ""
+        elif name in STATEMENTS:
+            self._mark = outer
+
+    def _table(self, nodes: Sequence[Any]) -> None:
+        """Add a table, one line for each row."""
+        self._end()
+        self.text.tables += 1
+        rows = [""]
+        cell: list[Any] = []
+
+        def end_cell(between: str) -> None:
+            rows[-1] += self._plain(cell) + between
+            cell.clear()
+
+        for node in nodes:
+            if isinstance(node, latexwalker.LatexSpecialsNode) and node.specials_chars == "&":
+                end_cell(" | ")
+            elif isinstance(node, latexwalker.LatexMacroNode) and node.macroname in ("\\", "tabularnewline"):
+                end_cell("")
+                rows.append("")
+            elif not (
+                isinstance(node, latexwalker.LatexMacroNode) and node.macroname.endswith(("rule", "hline", "cline"))
+            ):
+                cell.append(node)
+        end_cell("")
+        for row in rows:
+            if row.strip(" |"):
+                self.text.add(row)
+                self._end()
+
+    def _count(self, what: str) -> None:
+        self._unread[what] = self._unread.get(what, 0) + 1
+
+
+def _arguments(node: Any) -> list[Sequence[Any]]:
+    """Return the nodes of each argument that is there, without stars."""
+    given = node.nodeargd.argnlist if node.nodeargd is not None and node.nodeargd.argnlist else []
+    found = (
+        item.nodelist if isinstance(item, latexwalker.LatexGroupNode) else [item] for item in given if item is not None
+    )
+    return [nodes for nodes in found if not (len(nodes) == 1 and getattr(nodes[0], "chars", "") == "*")]
+
+
+def _is_white(nodes: Sequence[Any]) -> bool:
+    """Return whether a group begins with `\\\\color{white}`."""
+    for node in nodes[:2]:
+        if isinstance(node, latexwalker.LatexMacroNode) and node.macroname == "color":
+            return any(
+                getattr(item, "chars", "").strip().lower() == "white" for nodes in _arguments(node) for item in nodes
+            )
+    return False
