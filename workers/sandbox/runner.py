@@ -88,7 +88,9 @@ async def run_sandboxed(
 async def _child(
     command: Sequence[str], document: IO[bytes] | None, environment: Mapping[str, str]
 ) -> AsyncIterator[Process]:
-    """Start a child process. On exit it is always killed with all processes that it started."""
+    """Start a child process. On exit it is always killed with all processes that it started.
+
+    Its remaining output is read first: a full stream pauses its pipe, and `wait` returns only after the pipe's end."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-P", "-B", *command,
         stdin=DEVNULL if document is None else document, stdout=PIPE, stderr=DEVNULL, start_new_session=True,
@@ -100,7 +102,7 @@ async def _child(
         if process.returncode is None:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
+            await process.communicate()
 
 
 async def _collect(stdout: StreamReader, most_bytes: int) -> bytes:
