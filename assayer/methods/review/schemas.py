@@ -84,8 +84,8 @@ class RefereePoint(Frozen):
     quote: PlanWords
     kind: FindingKind
     claim: str = Field(description="At most 50 words: the point about this plan.")
-    why: str = Field(description="At most 45 words: the reason, argued.")
-    fix: str = Field(description="At most 30 words: what to do, with names and numbers; empty if it is a strength.")
+    why: str = Field(description="At most 60 words: the reason, argued.")
+    fix: str = Field(description="At most 40 words: what to do, with names and numbers; empty if it is a strength.")
     severity: FindingSeverity
     query: Query | None = Field(description="Search whose results could confirm or refute the point; null for none.")
 
