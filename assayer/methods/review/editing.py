@@ -130,7 +130,7 @@ def panel_review(
     without its last minor points if it is too long. Removed content is journalled."""
     journal, most = context.run.journal, context.options.words
     strengths, major = distinct(answer.strengths, _words), distinct(answer.major, _words)
-    minor: list[_Edited] = distinct(answer.minor, _words, major)
+    minor: list[_Edited] = distinct(answer.minor, _words, map(_words, major))
     answered: list[_Edited] = [*answer.strengths, *answer.major, *answer.minor]
     findings: list[_Edited] = [*strengths, *major, *minor]
     journal.record_dropped("finding", "repeats another finding", len(answered) - len(findings))

@@ -76,6 +76,8 @@ class RefereeQuestion(Frozen):
     """Points, at most."""
     most_named: int
     """Works named from memory, at most."""
+    made: tuple[str, ...]
+    """Points that the referee for the whole plan has made, for the other referees."""
     day: dt.date | None
     """Last day of the literature that may count."""
 

@@ -99,7 +99,7 @@ def edited_words(review: EditedReview) -> int:
 
 
 REFEREE = Task[RefereeQuestion, RefereeAnswer](
-    "review.referee", _PROMPTS, "referee.v3.md", RefereeAnswer, tier="strong", max_tokens=5_000, check=_check_referee
+    "review.referee", _PROMPTS, "referee.v4.md", RefereeAnswer, tier="strong", max_tokens=5_000, check=_check_referee
 )
 LOOK = Task[LookQuestion, LookAnswer](
     "review.look",
