@@ -48,7 +48,7 @@ _APPARATUS_WORDS = 110
 """Words of the page beside those that the editor writes and those of passages and named works: headings, numbers, hints
 and the table of scores."""
 _CITED_PASSAGES, _PASSAGE_WORDS = 10, 11
-_REFERRED_WORKS, _WORK_WORDS = 5, 24
+_REFERRED_WORKS, _WORK_WORDS = 5, 5
 """Passages and named works that a page usually refers to, and the words that each takes there."""
 
 

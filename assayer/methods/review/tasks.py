@@ -122,7 +122,7 @@ READING = Task[PassageQuestion, ReadingAnswer](
 EDITOR = Task[EditorQuestion, EditedReview](
     "review.editor",
     _PROMPTS,
-    "editor.v3.md",
+    "editor.v4.md",
     EditedReview,
     tier="strong",
     max_tokens=7_000,
