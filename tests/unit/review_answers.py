@@ -25,6 +25,7 @@ from assayer.methods.review.schemas import (
     Subject,
 )
 from assayer.models import EvidenceRelation, Report
+from assayer.models.panel_review import PanelReview
 from tests.unit.review_runs import review_backends, reviewed, supported
 from tests.unit.twins import Answerer
 
@@ -140,6 +141,12 @@ def edited(**changes: Any) -> Answerer:
         return EditedReview(**{**values, **changes})
 
     return answer
+
+
+async def panel_review(**scripted: Answerer) -> PanelReview:
+    review = (await panel_report(**scripted)).panel_review
+    assert review is not None
+    return review
 
 
 async def panel_report(**scripted: Answerer) -> Report:

@@ -84,6 +84,20 @@ def _all_supported(question: BaseModel) -> SupportAnswer:
     )
 
 
+def call_record(task: Task[In, Out], model: str) -> CallRecord:
+    """Return the record of a call that a scripted model answered."""
+    return CallRecord(
+        task=task.name,
+        version=task.version,
+        model=model,
+        prompt_tokens=100,
+        completion_tokens=10,
+        cost_usd=0.001,
+        latency_seconds=0.0,
+        attempts=1,
+    )
+
+
 class NoFullTexts:
     async def get(self, papers: Sequence[Paper], window: Window) -> Mapping[PaperId, FullText | Absent]:
         return {paper.id: Absent(reason="this test has none") for paper in papers}
