@@ -149,7 +149,8 @@ async def panel_review(**scripted: Answerer) -> PanelReview:
     return review
 
 
-async def panel_report(**scripted: Answerer) -> Report:
+def panel_answers(**scripted: Answerer) -> dict[str, Answerer]:
+    """Return the answers of a whole panel, some of them scripted otherwise, by the names of the tasks."""
     answers: dict[str, Answerer] = {
         "review.referee": referee,
         "review.look": look,
@@ -157,5 +158,9 @@ async def panel_report(**scripted: Answerer) -> Report:
         "review.editor": edited(),
         "support.claims": supported("supports"),
     }
-    backends, _ = review_backends({**answers, **{f"review.{name}": item for name, item in scripted.items()}})
+    return {**answers, **{f"review.{name}": item for name, item in scripted.items()}}
+
+
+async def panel_report(**scripted: Answerer) -> Report:
+    backends, _ = review_backends(panel_answers(**scripted))
     return await reviewed(backends)

@@ -18,7 +18,17 @@ from assayer.methods.review.tasks import EDITOR, REFEREE
 from assayer.models import Absent, EvidenceRelation, Score
 from assayer.reports.markdown import as_markdown
 from assayer.reports.scores import score_of
-from tests.unit.review_answers import PLAN, edited, finding, look, panel_report, panel_review, reading, referee, score
+from tests.unit.review_answers import (
+    PLAN,
+    edited,
+    finding,
+    panel_answers,
+    panel_report,
+    panel_review,
+    reading,
+    referee,
+    score,
+)
 from tests.unit.review_questions import EDITING, REFEREES
 from tests.unit.review_runs import review_backends, reviewed, supported
 from tests.unit.twins import a_run
@@ -93,15 +103,7 @@ async def test_a_citation_of_a_passage_that_was_not_shown_is_ignored_where_nothi
 
 
 async def test_a_passage_that_its_text_does_not_bear_out_is_taken_from_findings() -> None:
-    backends, _ = review_backends(
-        {
-            "review.referee": referee,
-            "review.look": look,
-            "review.reading": reading("already_has"),
-            "review.editor": edited(),
-            "support.claims": supported("not"),
-        }
-    )
+    backends, _ = review_backends({**panel_answers(), "support.claims": supported("not")})
     report = await reviewed(backends)
     assert report.panel_review is not None
     assert [item.evidence for _, item in report.panel_review.numbered] == [(), (), ()]
@@ -133,15 +135,8 @@ async def test_a_review_that_is_too_long_loses_its_last_minor_points() -> None:
         EditedMinor(labels=[], axis="soundness", kind="weakness", text=f"{word} is undefined.", cites=[], named=[])
         for word in ("Reader", "Claim", "Domain", "Baseline")
     ]
-    backends, _ = review_backends(
-        {
-            "review.referee": referee,
-            "review.editor": edited(minor=minor),
-            "review.look": look,
-            "review.reading": reading("already_has", shows=f"trains {'small ' * 80}readers"),
-            "support.claims": supported("supports"),
-        }
-    )
+    wordy = reading("already_has", shows=f"trains {'small ' * 80}readers")
+    backends, _ = review_backends(panel_answers(editor=edited(minor=minor), reading=wordy))
     report = await reviewed(backends)
     assert report.panel_review is not None
     whole = report.panel_review.words
@@ -205,14 +200,7 @@ async def test_a_fatal_finding_limits_soundness_to_its_anchor() -> None:
 
 
 async def test_report_without_the_editors_answer_has_the_referees_points_and_no_scores() -> None:
-    backends, llm = review_backends(
-        {
-            "review.referee": referee,
-            "review.look": look,
-            "review.reading": reading("weakens", point="Q3"),
-            "support.claims": supported("supports"),
-        }
-    )
+    backends, llm = review_backends(panel_answers(reading=reading("weakens", point="Q3")))
     llm._failing = {"review.editor": MalformedAnswer("no JSON")}
     report = await reviewed(backends, a_run())
     assert [part.score for part in report.parts] == [
