@@ -160,9 +160,6 @@ def _page_at(url: str) -> WebPage:
     return WebPage(url=url, title="", site="pages.example.org", text=f"{text}\n\nThis is {url.rpartition('/')[2]}.")
 
 
-_MATCH = "import difflib\n\ndef match_quote(quote, source):\n    pass\n"
-
-
 def codebase(name: str) -> Codebase:
     return Codebase(
         name=name,
