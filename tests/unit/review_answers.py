@@ -26,7 +26,8 @@ from assayer.methods.review.schemas import (
 )
 from assayer.models import EvidenceRelation, Report
 from assayer.models.panel_review import PanelReview
-from tests.unit.review_runs import review_backends, reviewed, supported
+from tests.unit.review_runs import reviewed, supported
+from tests.unit.scholareval_runs import twin_backends
 from tests.unit.twins import Answerer
 
 DONE = "We train a small reader for a small reader that checks every quoted sentence against the abstract"
@@ -162,5 +163,5 @@ def panel_answers(**scripted: Answerer) -> dict[str, Answerer]:
 
 
 async def panel_report(**scripted: Answerer) -> Report:
-    backends, _ = review_backends(panel_answers(**scripted))
+    backends, _ = twin_backends(scripted=panel_answers(**scripted))
     return await reviewed(backends)

@@ -84,7 +84,7 @@ async def test_idea_without_references_costs_no_question() -> None:
     run, corpus = a_run(), MemoryCorpus((), HashingEmbedder())
     plain = idea("We will test whether forgetting can be foreseen. " * 5)
     sources = reference_sources(corpus, {"crossref": lambda run: source}, LiteratureSettings(), run)
-    assert await check_own_references(plain, sources, TwinLlm(HashingEmbedder()), run, OwnReferenceOptions()) is None
+    assert await check_own_references(plain, sources, TwinLlm(), run, OwnReferenceOptions()) is None
     assert source.requests == []
 
 
@@ -256,7 +256,7 @@ async def test_more_references_than_are_checked_are_counted() -> None:
 
 
 async def test_passages_are_held_against_the_abstracts_of_what_they_refer_to() -> None:
-    llm = TwinLlm(HashingEmbedder(), {"support.claims": partly})
+    llm = TwinLlm({"support.claims": partly})
     silent = FOX.model_copy(update={"abstract": ""})
     own = await checked(local=[LEE, DIAZ, silent], llm=llm)
     ((_, question),) = llm.asked
@@ -274,7 +274,7 @@ async def test_passages_are_held_against_the_abstracts_of_what_they_refer_to() -
 
 
 async def test_passages_beyond_the_limit_and_lost_answers_are_absent_with_their_reason() -> None:
-    failing = TwinLlm(HashingEmbedder(), failing={"support.claims": MalformedAnswer("It made no sense.")})
+    failing = TwinLlm(failing={"support.claims": MalformedAnswer("It made no sense.")})
     own = await checked(local=[LEE, DIAZ], llm=failing, passages=1)
     reasons = [entry.borne_out.reason for entry in own.entries if isinstance(entry.borne_out, Absent)]
     assert reasons == [

@@ -8,7 +8,6 @@ from assayer.reference_lists.entry_parser import parse_references
 from assayer.reports.reference_wording import borne_out
 from tests.unit.own_references_fixture import FOX, IDEA, checked, partly
 from tests.unit.twins import TwinLlm
-from workers.embedding.hashing_embedder import HashingEmbedder
 
 
 def texts(body: str, works: list[CitedWork]) -> list[str]:
@@ -109,7 +108,7 @@ def test_identifier_is_marked_as_the_source(passage: str, claim: str) -> None:
 
 async def test_passage_is_not_held_against_the_abstract_of_another_title() -> None:
     theirs = FOX.model_copy(update={"identifiers": Identifiers(doi="10.1000/x")})
-    llm = TwinLlm(HashingEmbedder(), {"support.claims": partly})
+    llm = TwinLlm({"support.claims": partly})
     own = await checked(IDEA.replace("Journal of Forgetting, 2021.", "2021. doi:10.1000/x"), local=[theirs], llm=llm)
     assert own.entries[1].outcome == "differs"
     assert borne_out(own.entries[1]) == "not checked: the record found bears another title."

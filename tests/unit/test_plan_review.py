@@ -55,7 +55,7 @@ def doubts(question: BaseModel) -> FoundFlaws:
 
 
 def scripted(answer: object = doubts) -> TwinLlm:
-    return TwinLlm(HashingEmbedder(), {FLAWS.name: answer} if callable(answer) else {})
+    return TwinLlm({FLAWS.name: answer} if callable(answer) else {})
 
 
 async def reviewed(llm: TwinLlm | NoLlm, corpus: MemoryCorpus | None = None) -> ReviewedPlan:
@@ -95,7 +95,7 @@ async def test_missing_comparators_name_near_papers_of_the_corpus_or_say_that_th
 
 
 async def test_answer_that_was_lost_leaves_a_reason() -> None:
-    llm = TwinLlm(HashingEmbedder(), failing={FLAWS.name: MalformedAnswer("no JSON")})
+    llm = TwinLlm(failing={FLAWS.name: MalformedAnswer("no JSON")})
     review = (await reviewed(llm)).review
     assert review == PlanReview(flaws=Absent(reason="not written: the LLM gave no valid answer."))
 

@@ -30,12 +30,13 @@ from tests.unit.review_answers import (
     score,
 )
 from tests.unit.review_questions import EDITING, REFEREES
-from tests.unit.review_runs import review_backends, reviewed, supported
+from tests.unit.review_runs import reviewed, supported
+from tests.unit.scholareval_runs import twin_backends
 from tests.unit.twins import a_run
 
 
 async def test_review_takes_four_levels_and_few_requests() -> None:
-    backends, llm = review_backends()
+    backends, llm = twin_backends()
     report = await reviewed(backends)
     names = [name for name, _ in llm.asked]
     assert names[:5] == ["review.referee"] * 4 + ["review.look"]
@@ -46,7 +47,7 @@ async def test_review_takes_four_levels_and_few_requests() -> None:
 
 
 async def test_points_of_two_referees_that_say_the_same_are_one() -> None:
-    backends, llm = review_backends({"review.referee": referee})
+    backends, llm = twin_backends(scripted={"review.referee": referee})
     await reviewed(backends)
     question = next(question for name, question in llm.asked if name == "review.editor")
     assert isinstance(question, EditorQuestion)
@@ -103,7 +104,7 @@ async def test_a_citation_of_a_passage_that_was_not_shown_is_ignored_where_nothi
 
 
 async def test_a_passage_that_its_text_does_not_bear_out_is_taken_from_findings() -> None:
-    backends, _ = review_backends({**panel_answers(), "support.claims": supported("not")})
+    backends, _ = twin_backends(scripted={**panel_answers(), "support.claims": supported("not")})
     report = await reviewed(backends)
     assert report.panel_review is not None
     assert [item.evidence for _, item in report.panel_review.numbered] == [(), (), ()]
@@ -136,7 +137,7 @@ async def test_a_review_that_is_too_long_loses_its_last_minor_points() -> None:
         for word in ("Reader", "Claim", "Domain", "Baseline")
     ]
     wordy = reading("already_has", shows=f"trains {'small ' * 80}readers")
-    backends, _ = review_backends(panel_answers(editor=edited(minor=minor), reading=wordy))
+    backends, _ = twin_backends(scripted=panel_answers(editor=edited(minor=minor), reading=wordy))
     report = await reviewed(backends)
     assert report.panel_review is not None
     whole = report.panel_review.words
@@ -200,7 +201,7 @@ async def test_a_fatal_finding_limits_soundness_to_its_anchor() -> None:
 
 
 async def test_report_without_the_editors_answer_has_the_referees_points_and_no_scores() -> None:
-    backends, llm = review_backends(panel_answers(reading=reading("weakens", point="Q3")))
+    backends, llm = twin_backends(scripted=panel_answers(reading=reading("weakens", point="Q3")))
     llm._failing = {"review.editor": MalformedAnswer("no JSON")}
     report = await reviewed(backends, a_run())
     assert [part.score for part in report.parts] == [
@@ -218,7 +219,7 @@ async def test_report_without_the_editors_answer_has_the_referees_points_and_no_
 
 
 async def test_a_review_without_an_endpoint_fails() -> None:
-    backends, llm = review_backends()
+    backends, llm = twin_backends()
     llm._failing = {"review.editor": LlmUnavailable("gone")}
     with pytest.raises(LlmUnavailable):
         await reviewed(backends, a_run())
