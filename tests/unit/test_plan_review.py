@@ -73,11 +73,6 @@ async def test_doubts_carry_the_words_of_the_plan_and_invented_words_are_marked(
         (f"{QUOTE} and measure accuracy", "verified"),
         ("on every language of the world", "not_found"),
     ]
-
-
-async def test_doubt_cites_no_paper_and_its_numbers_are_looked_for_in_the_plan() -> None:
-    flaws = (await reviewed(scripted())).review.flaws
-    assert not isinstance(flaws, Absent)
     assert "[P1]" not in flaws[0].text
     assert flaws[0].numbers_not_found == ("77",)
 
