@@ -5,7 +5,7 @@ import asyncio
 import httpx2
 
 from tests.contract.api.console_forms import csrf_token, signed_in
-from tests.contract.api.people import asking, person
+from tests.contract.api.people import person
 from tests.contract.api.service import Service
 
 HERE = "/console/account"
@@ -41,14 +41,14 @@ async def test_a_reviewer_switches_mails_off_and_on_again(service: Service) -> N
 async def test_a_role_taken_away_while_somebody_saves_their_account_stays_away(service: Service) -> None:
     owner, otto = await person(service, "owner", "Olga Owner"), await person(service, "officer", "Otto Officer")
     at = f"/v1/members/{otto.member.id}"
-    async with signed_in(service, otto.key) as browser, asking(service, owner) as owners:
+    async with signed_in(service, otto.key) as browser:
         body = {"csrf_token": await csrf_token(browser, HERE)}
         for _ in range(10):
-            demotion = owners.patch(at, json={"role": "reviewer"})
+            demotion = owner.patch(at, json={"role": "reviewer"})
             saves = [{"mails": "true"} if n % 2 else {} for n in range(8)]
             await asyncio.gather(*(browser.post(HERE, data=body | save, headers=ORIGIN) for save in saves), demotion)
-            assert (await owners.get(at)).json()["role"] == "reviewer"
-            await owners.patch(at, json={"role": "officer"})
+            assert (await owner.get(at)).json()["role"] == "reviewer"
+            await owner.patch(at, json={"role": "officer"})
 
 
 async def test_a_mail_that_did_not_arrive_is_seen_by_who_invites(service: Service) -> None:

@@ -6,7 +6,7 @@ import httpx2
 
 from orchestrator.jobs.models import BatchId
 from tests.contract.api.console_forms import csrf_token, hidden_field, signed_in, submit_form
-from tests.contract.api.people import asking, call_of, person
+from tests.contract.api.people import call_of, person
 from tests.contract.api.reviewed_calls import (
     OUTSIDE_REVIEWER,
     assign_reviewers,
@@ -32,8 +32,8 @@ async def test_a_page_says_who_would_be_asked_and_who_never_signed_in(service: S
     ada, bob = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     batch, _ = await call_of(service, "# One")
     here = f"/console/calls/{batch}/assignments"
-    async with asking(service, officer) as officers, signed_in(service, officer.key) as browser:
-        await officers.post("/v1/members", json=OUTSIDE_REVIEWER | {"role": "reviewer"})
+    async with signed_in(service, officer.key) as browser:
+        await officer.post("/v1/members", json=OUTSIDE_REVIEWER | {"role": "reviewer"})
         page = told((await browser.get(here)).text)
         assert "Nobody is chosen for this call: all 3 reviewers would be asked, 1 of whom has never signed in." in page
         assert "Grace Hopper never signed in" in page
@@ -54,13 +54,13 @@ async def test_whoever_is_not_listed_stays_chosen(service: Service) -> None:
     people = await invite_reviewers(service, *(f"Reviewer {number:03}" for number in range(104)))
     batch, _ = await call_of(service, "# One")
     here = f"/console/calls/{batch}/assignments"
-    async with asking(service, officer) as officers, signed_in(service, officer.key) as browser:
+    async with signed_in(service, officer.key) as browser:
         page = (await browser.get(here)).text
         assert page.count('name="reviewer" type="checkbox"') == 100
         assert "The first 100 of 104 are listed" in told(page)
         found = (await browser.get(here, params={"find": "reviewer.103@"})).text
         assert re.findall(r'name="reviewer" type="checkbox" value="(\w+)"', found) == member_ids(people[103])
-        await choose_reviewers(officers, batch, member_ids(people[0], people[1]))
+        await choose_reviewers(officer, batch, member_ids(people[0], people[1]))
         ticked = await posted(
             browser, here, "/reviewers", reviewer=member_ids(people[103]), listed=member_ids(people[103])
         )
@@ -81,10 +81,9 @@ async def test_assignments_are_ended_only_once_that_was_shown(service: Service) 
     ada, bob = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     batch, evaluations = await call_of(service, "# One", "# Two", "# Three")
     here, fields = f"/console/calls/{batch}/assignments", {"reviewer": member_ids(bob), "listed": member_ids(ada, bob)}
-    async with asking(service, officer) as officers, signed_in(service, officer.key) as browser:
-        await assign_reviewers(officers, batch, per_proposal=1, reviewers=member_ids(ada))
-        async with asking(service, ada) as reviewer:
-            await reviewer.post(f"/v1/evaluations/{evaluations[0]}/opinions", json={"score": 4})
+    async with signed_in(service, officer.key) as browser:
+        await assign_reviewers(officer, batch, per_proposal=1, reviewers=member_ids(ada))
+        await ada.post(f"/v1/evaluations/{evaluations[0]}/opinions", json={"score": 4})
         shown = await posted(browser, here, "/reviewers", **fields)
         assert shown.status_code == 200
         assert "2 assignments without an opinion would end: Ada Byron, 2." in told(shown.text)
@@ -135,8 +134,8 @@ async def test_a_signed_off_call_offers_no_choice_and_an_auditor_only_sees(servi
         assert "the 1 reviewer would be asked" in told(page)
         assert 'checkbox" value="mb_' not in page
         assert "Invite" not in page
-    async with asking(service, owner) as owners, signed_in(service, owner.key) as browser:
-        await owners.post(f"/v1/batches/{batch}/sign-off", json={"despite_unfinished": True})
+    async with signed_in(service, owner.key) as browser:
+        await owner.post(f"/v1/batches/{batch}/sign-off", json={"despite_unfinished": True})
         page = (await browser.get(here)).text
         assert 'checkbox" value="mb_' not in page
         for path in ("/reviewers", "/invite"):

@@ -7,15 +7,14 @@ from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.reviewing.models import ScoreOverride
 from tests.contract.api.browsing import PHONE_AND_DESK, Look, at_the_console, look_over
 from tests.contract.api.console_forms import csrf_token, signed_in, submit_form
-from tests.contract.api.people import Person, asking, call_of, person
+from tests.contract.api.people import Person, call_of, person
 from tests.contract.api.reviewed_calls import call_with_reviewer
 from tests.contract.api.service import ACME, OTHER, Service
 
 
 async def _opinion(service: Service, who: Person, evaluation: str | JobId, score: int) -> None:
-    async with asking(service, who) as reviewer:
-        given = await reviewer.post(f"/v1/evaluations/{evaluation}/opinions", json={"score": score})
-        assert given.status_code == 200, given.text
+    given = await who.post(f"/v1/evaluations/{evaluation}/opinions", json={"score": score})
+    assert given.status_code == 200, given.text
 
 
 async def test_a_reviewer_sees_and_judges_no_claim_before_the_first_opinion(service: Service) -> None:
@@ -100,8 +99,7 @@ async def test_a_panel_puts_first_what_reviewers_disagree_on(service: Service) -
     officer = await person(service, "officer", "Otto Officer")
     batch, _ = await call_of(service, *(f"# Title {place}" for place in range(60)))
     evaluations = list(await service.services.reviewing.assignments.titles(ACME, BatchId(batch)))
-    async with asking(service, officer) as officers:
-        await officers.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2})
+    await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2})
     for who, score in zip(people, (1, 5), strict=True):
         await _opinion(service, who, evaluations[59], score)
     await _opinion(service, people[0], evaluations[3], 3)

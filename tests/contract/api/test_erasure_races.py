@@ -17,7 +17,7 @@ from orchestrator.store.erasure_steps import ErasureBeginning, ErasureBegun
 from orchestrator.store.retention import erase_jobs
 from tests.contract.api.erasures import erase_and_fetch_proof, tables_holding, wait_for_blocked_statements
 from tests.contract.api.evaluated_calls import ENTRANTS, evaluated_call_of_six
-from tests.contract.api.people import OPERATOR, asking, call_of, person
+from tests.contract.api.people import OPERATOR, call_of, person
 from tests.contract.api.problems import check_problem
 from tests.contract.api.ranking_jobs import finish_ranking
 from tests.contract.api.service import ACME, JSONL_HEADERS, OTHER, Service
@@ -49,16 +49,15 @@ def after_the_words(monkeypatch: pytest.MonkeyPatch, act: Callable[[], Awaitable
 async def test_opinion_that_is_given_meanwhile_goes_too(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
     batch, (first,) = await call_of(service, "# One")
-    async with asking(service, owner) as asks, asking(service, ada) as reviews:
-        await asks.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
+    await owner.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
 
-        async def give() -> None:
-            opinion = {"score": 2, "note": f"{NAME} is my rival"}
-            given = await reviews.post(f"/v1/evaluations/{first}/opinions", json=opinion)
-            assert given.status_code == 200, given.text
+    async def give() -> None:
+        opinion = {"score": 2, "note": f"{NAME} is my rival"}
+        given = await ada.post(f"/v1/evaluations/{first}/opinions", json=opinion)
+        assert given.status_code == 200, given.text
 
-        after_the_words(monkeypatch, give)
-        proof = await erase_and_fetch_proof(asks, source="0.txt")
+    after_the_words(monkeypatch, give)
+    proof = await erase_and_fetch_proof(owner, source="0.txt")
 
     assert proof["still_stored"] == []
     assert await tables_holding(service.database, NAME) == []
@@ -139,8 +138,7 @@ async def test_refused_rows_of_a_part_that_comes_in_meanwhile_stay(service: Serv
 async def test_words_of_a_tenant_go_before_it_is_gone(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     owner = await person(service, "owner", "Olga Owner")
     _, (first,) = await call_of(service, "# One")
-    async with asking(service, owner) as asks:
-        await asks.post(f"/v1/evaluations/{first}/remarks", json={"text": f"{NAME}'s plan is weak"})
+    await owner.post(f"/v1/evaluations/{first}/remarks", json={"text": f"{NAME}'s plan is weak"})
     original = PgAuditLog.erase_within
 
     async def dies(*_: Any) -> Any:

@@ -4,7 +4,7 @@ import pytest
 from playwright.async_api import Page
 
 from tests.contract.api.browsing import DROP_FILE, PHONE_AND_DESK, at_the_console, look_over
-from tests.contract.api.people import Person, asking, call_of, person
+from tests.contract.api.people import Person, call_of, person
 from tests.contract.api.service import TEXT, Service
 
 WORDS = 'Sound, and cheap; "twice" <b>read</b>.\nA second line.'
@@ -14,8 +14,7 @@ KEPT = "Object.keys(sessionStorage).filter(name => name.startsWith('words of')).
 async def _assigned(service: Service) -> tuple[Person, str]:
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     batch, (first,) = await call_of(service, "# One")
-    async with asking(service, officer) as officers:
-        await officers.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
+    await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
     return ada, first
 
 

@@ -2,7 +2,7 @@
 
 from orchestrator.access.audit_chain import AuditEntry
 from tests.contract.api.console_forms import csrf_token, signed_in
-from tests.contract.api.people import asking, call_of, person
+from tests.contract.api.people import call_of, person
 from tests.contract.api.problems import check_problem
 from tests.contract.api.service import ACME, OTHER, Service
 
@@ -14,10 +14,9 @@ async def _log(service: Service) -> list[AuditEntry]:
 async def test_keys_are_made_and_revoked_under_the_eyes_of_the_log(service: Service) -> None:
     owner = await person(service, "owner", "Olga Owner")
     before = len(await _log(service))
-    async with asking(service, owner) as owners:
-        made = (await owners.post("/v1/keys", json={"name": "nightly", "scopes": ["submit", "read"]})).json()
-        for _ in range(2):
-            assert (await owners.delete(f"/v1/keys/{made['id']}")).status_code == 200
+    made = (await owner.post("/v1/keys", json={"name": "nightly", "scopes": ["submit", "read"]})).json()
+    for _ in range(2):
+        assert (await owner.delete(f"/v1/keys/{made['id']}")).status_code == 200
     log = (await _log(service))[before:]
     assert [(item.act, item.actor, item.role, item.about) for item in log] == [
         ("key made", owner.member.id, "owner", made["id"]),
@@ -55,8 +54,7 @@ async def test_nobody_acts_under_the_name_of_another_by_a_key_that_is_called_so(
     await person(service, "auditor", "Audi Tor")
     owner = await person(service, "owner", "Olga Owner")
     batch, (first,) = await call_of(service, "# One")
-    async with asking(service, owner) as owners:
-        made = (await owners.post("/v1/keys", json={"name": "Audi Tor", "scopes": ["manage"]})).json()
+    made = (await owner.post("/v1/keys", json={"name": "Audi Tor", "scopes": ["manage"]})).json()
     async with signed_in(service, made["secret"]) as browser:
         here = f"/console/calls/{batch}/panel"
         assert "key “Audi Tor”" in (await browser.get(here)).text

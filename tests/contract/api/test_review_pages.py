@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.contract.api.browsing import EACH_LOOK, Look, at_the_console
 from tests.contract.api.console_forms import signed_in
-from tests.contract.api.people import Person, asking, call_of, person
+from tests.contract.api.people import Person, call_of, person
 from tests.contract.api.service import Service
 from tests.contract.page_contrast import POOR_CONTRASTS
 
@@ -13,8 +13,7 @@ async def _assigned(service: Service, *texts: str) -> tuple[Person, str, list[st
     """A reviewer, a call, and its evaluations, all assigned to them."""
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     batch, evaluations = await call_of(service, *texts)
-    async with asking(service, officer) as officers:
-        await officers.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
+    await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
     return ada, batch, evaluations
 
 

@@ -23,7 +23,7 @@ from tests.contract.api.commands import Program
 from tests.contract.api.console_forms import signed_in
 from tests.contract.api.erasures import erase_and_fetch_proof, tables_holding, wait_for_blocked_statements
 from tests.contract.api.evaluated_calls import ENTRANTS, evaluated_call, evaluated_call_of_six
-from tests.contract.api.people import OPERATOR, asking, person
+from tests.contract.api.people import OPERATOR, person
 from tests.contract.api.problems import check_problem
 from tests.contract.api.ranking_jobs import finish_ranking, proposal_ids, rank_call
 from tests.contract.api.reported_evaluations import call_record
@@ -116,8 +116,8 @@ async def test_a_ranking_stays_for_the_others_as_it_was(service: Service, signed
     gone = before.ideas[2]
     assert (gone.source, before.size) == (WHO, ENTRANTS)
     if signed:
-        async with asking(service, await person(service, "owner", "Olga Owner")) as owners:
-            assert (await owners.post(f"/v1/batches/{call}/sign-off", json={})).status_code == 200
+        owners = await person(service, "owner", "Olga Owner")
+        assert (await owners.post(f"/v1/batches/{call}/sign-off", json={})).status_code == 200
     proof = await erase(service)
     after, left = await read(service, ranking)
     assert after.ideas == tuple(idea for idea in before.ideas if idea.id != gone.id)

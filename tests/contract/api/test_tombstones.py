@@ -10,7 +10,7 @@ from assayer_client import AsyncClient, Deleted
 from orchestrator.store.tombstones import PgTombstones
 from tests.contract.api.commands import Program
 from tests.contract.api.console_forms import signed_in
-from tests.contract.api.people import OPERATOR, asking, call_of, person
+from tests.contract.api.people import OPERATOR, call_of, person
 from tests.contract.api.problems import check_problem
 from tests.contract.api.routes import QUERY_PARAMETERS, api_operations, request_body
 from tests.contract.api.service import ACME, BODY, OTHER, TEXT, Service
@@ -118,8 +118,7 @@ async def test_the_proof_is_named_only_to_those_who_may_read_it(service: Service
             document = check_problem(await reads.get(f"/v1/evaluations/{first}"), 410, "gone")
             assert (document.proof, "/v1/erasures" in document.detail) == (None, False)
             check_problem(await reads.get("/v1/erasures/1"), 403, "forbidden")
-    async with asking(service, reviewer) as reviews:
-        document = check_problem(await reviews.get(f"/v1/evaluations/{first}/proposal"), 410, "gone")
+    document = check_problem(await reviewer.get(f"/v1/evaluations/{first}/proposal"), 410, "gone")
     assert (document.proof, "/v1/erasures" in document.detail) == (None, False)
 
 
@@ -162,26 +161,25 @@ async def test_pages_say_what_became_of_it(service: Service) -> None:
     batch, (first, _) = await call_of(service, "# One", "# Two")
     owner, officer = await person(service, "owner", "Olga Owner"), await person(service, "officer")
     reviewer = await person(service, "reviewer", "Grace Hopper")
-    async with asking(service, owner) as asks:
-        await erased(asks, f"/v1/evaluations/{first}")
-        proof = await proof_of_newest(service)
-        async with signed_in(service, owner.key) as browser:
-            page = await browser.get(f"/console/proposals/{first}", headers=HTML)
-            assert (page.status_code, page.headers["content-type"]) == (410, "text/html; charset=utf-8")
-            assert f"The evaluation &#39;{first}&#39; was erased on" in page.text
-            assert f'href="/console/erase/{proof}"' in page.text
-            assert (await browser.get(f"/console/erase/{proof}")).status_code == 200
-            unknown = await browser.get("/console/proposals/ev_none")
-            assert unknown.status_code == 404
-        for who, path in ((officer, f"/console/proposals/{first}"), (reviewer, f"/console/review/{first}")):
-            async with signed_in(service, who.key) as browser:
-                page = await browser.get(path, headers=HTML)
-                assert page.status_code == 410
-                assert "was erased on" in page.text
-                assert "/console/erase/" not in page.text
-        await asks.post("/v1/erasures", json={"batch": batch})
-        async with signed_in(service, officer.key) as browser:
-            assert "was erased on" in (await browser.get(f"/console/calls/{batch}")).text
+    await erased(owner, f"/v1/evaluations/{first}")
+    proof = await proof_of_newest(service)
+    async with signed_in(service, owner.key) as browser:
+        page = await browser.get(f"/console/proposals/{first}", headers=HTML)
+        assert (page.status_code, page.headers["content-type"]) == (410, "text/html; charset=utf-8")
+        assert f"The evaluation &#39;{first}&#39; was erased on" in page.text
+        assert f'href="/console/erase/{proof}"' in page.text
+        assert (await browser.get(f"/console/erase/{proof}")).status_code == 200
+        unknown = await browser.get("/console/proposals/ev_none")
+        assert unknown.status_code == 404
+    for who, path in ((officer, f"/console/proposals/{first}"), (reviewer, f"/console/review/{first}")):
+        async with signed_in(service, who.key) as browser:
+            page = await browser.get(path, headers=HTML)
+            assert page.status_code == 410
+            assert "was erased on" in page.text
+            assert "/console/erase/" not in page.text
+    await owner.post("/v1/erasures", json={"batch": batch})
+    async with signed_in(service, officer.key) as browser:
+        assert "was erased on" in (await browser.get(f"/console/calls/{batch}")).text
     stranger = await person(service, "owner", "Other Owner", tenant=OTHER)
     async with signed_in(service, stranger.key) as browser:
         assert (await browser.get(f"/console/proposals/{first}")).status_code == 404
