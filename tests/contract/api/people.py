@@ -1,6 +1,5 @@
 """Members of a tenant who ask the API with keys of their own, and a call that they review."""
 
-
 import httpx2
 
 from orchestrator.access.api_keys import generate_key

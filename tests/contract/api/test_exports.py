@@ -83,10 +83,9 @@ async def test_people_who_see_the_panel_get_what_reviewers_think_and_machines_ne
             assert {item["opinions"] for item in found} <= {"", None}
 
 
-async def test_a_workbook_has_the_words_of_the_page(service: Service) -> None:
+async def test_a_workbook_has_the_words_of_the_page(service: Service, client: httpx2.AsyncClient) -> None:
     call = await call_with_reports(service)
-    async with service.caller() as owner:
-        answer = await owner.get(f"/v1/batches/{call}/results?format=xlsx")
+    answer = await client.get(f"/v1/batches/{call}/results?format=xlsx")
     names, *rows = load_workbook(io.BytesIO(answer.content))["Results"].iter_rows(values_only=True)
     table = [dict(zip(names, row, strict=True)) for row in rows]
     assert {"Proposal", "Score (0 to 100)", "Certainty", "State", "Corpus fit", "Cost ($)"} <= set(names)
@@ -107,13 +106,12 @@ async def test_a_workbook_has_the_words_of_the_page(service: Service) -> None:
         ("春の公募", "{id}.csv"),
     ],
 )
-async def test_a_file_is_named_for_its_call_and_safely(service: Service, name: str, plain: str) -> None:
-    async with service.caller() as owner:
-        made = await owner.post(
-            "/v1/batches", params={"name": name}, files=[("file", ("a.txt", b"An idea of corals. " * 30))]
-        )
-        call = made.json()["id"]
-        told = (await owner.get(f"/v1/batches/{call}/results?format=csv")).headers["content-disposition"]
+async def test_a_file_is_named_for_its_call_and_safely(client: httpx2.AsyncClient, name: str, plain: str) -> None:
+    made = await client.post(
+        "/v1/batches", params={"name": name}, files=[("file", ("a.txt", b"An idea of corals. " * 30))]
+    )
+    call = made.json()["id"]
+    told = (await client.get(f"/v1/batches/{call}/results?format=csv")).headers["content-disposition"]
     assert f'filename="{plain.format(id=call)}"' in told
     if not name.isascii():
         assert f"filename*=UTF-8''{quote(name + '.csv', safe='')}" in told

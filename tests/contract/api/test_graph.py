@@ -29,13 +29,12 @@ async def _submitted(client: httpx2.AsyncClient) -> str:
     return str(accepted.json()["id"])
 
 
-async def test_graph_is_json_with_its_references_or_graphml(service: Service) -> None:
-    async with service.caller() as client:
-        job = await _submitted(client)
-        await service.finish(graph=GRAPH)
-        told = await client.get(f"/v1/evaluations/{job}/graph")
-        drawn = await client.get(f"/v1/evaluations/{job}/graph", params={"format": "graphml"})
-        wrong = await client.get(f"/v1/evaluations/{job}/graph", params={"format": "dot"})
+async def test_graph_is_json_with_its_references_or_graphml(service: Service, client: httpx2.AsyncClient) -> None:
+    job = await _submitted(client)
+    await service.finish(graph=GRAPH)
+    told = await client.get(f"/v1/evaluations/{job}/graph")
+    drawn = await client.get(f"/v1/evaluations/{job}/graph", params={"format": "graphml"})
+    wrong = await client.get(f"/v1/evaluations/{job}/graph", params={"format": "dot"})
     assert told.headers["content-type"] == "application/json"
     members = {name: told.json()[name] for name in GraphRecord.model_fields}
     assert GraphRecord.model_validate(members) == GRAPH
@@ -48,11 +47,10 @@ async def test_graph_is_json_with_its_references_or_graphml(service: Service) ->
     assert refused.errors[0].parameter == "format"
 
 
-async def test_report_without_a_graph_says_which_method_grows_one(service: Service) -> None:
-    async with service.caller() as client:
-        job = await _submitted(client)
-        early = await client.get(f"/v1/evaluations/{job}/graph")
-        await service.finish()
-        answer = await client.get(f"/v1/evaluations/{job}/graph")
+async def test_report_without_a_graph_says_which_method_grows_one(service: Service, client: httpx2.AsyncClient) -> None:
+    job = await _submitted(client)
+    early = await client.get(f"/v1/evaluations/{job}/graph")
+    await service.finish()
+    answer = await client.get(f"/v1/evaluations/{job}/graph")
     check_problem(early, 409, "not-finished")
     assert "scicompanion" in check_problem(answer, 404, "not-found").detail

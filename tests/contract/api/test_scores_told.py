@@ -172,15 +172,14 @@ async def test_documents_of_a_cancelled_call_are_evaluated_again_until_they_are_
     assert "Evaluate it again" not in alone
 
 
-async def test_a_refused_row_is_named_by_its_own_id_and_erased_by_it(service: Service) -> None:
+async def test_a_refused_row_is_named_by_its_own_id_and_erased_by_it(client: httpx2.AsyncClient) -> None:
     table = f'id,title,text\nA-1,One,"{TEXT}"\nA-2,Two,\n'.encode()
     lines = b'{"id": "A-3", "title": "Three"}\n'
     files = [("file", ("call.csv", table)), ("file", ("more.jsonl", lines))]
-    async with service.caller() as caller:
-        made = (await caller.post("/v1/batches", files=files)).json()
-        assert [item["source"] for item in made["rejected"]] == ["call.csv:2 (A-2)", "more.jsonl:1 (A-3)"]
-        gone = await caller.post("/v1/erasures", json={"source": "A-2"})
-        assert gone.json()["refused_rows"] == 1, gone.text
-        left = (await caller.get(f"/v1/batches/{made['id']}")).json()
+    made = (await client.post("/v1/batches", files=files)).json()
+    assert [item["source"] for item in made["rejected"]] == ["call.csv:2 (A-2)", "more.jsonl:1 (A-3)"]
+    gone = await client.post("/v1/erasures", json={"source": "A-2"})
+    assert gone.json()["refused_rows"] == 1, gone.text
+    left = (await client.get(f"/v1/batches/{made['id']}")).json()
     assert [item["source"] for item in left["rejected_rows"]] == ["more.jsonl:1 (A-3)"]
     assert left["erased"] == 1
