@@ -131,8 +131,7 @@ async def test_an_opinion_that_is_erased_as_soon_as_it_is_given_was_given(servic
     assert (given.status_code, given.json().get("blind_score")) == (200, 2), given.text
 
 
-async def test_a_page_that_meets_an_erasure_says_so(service: Service) -> None:
-    owner = await person(service, "owner", "Olga Owner")
+async def test_a_page_that_meets_an_erasure_says_so(service: Service, owner: Person) -> None:
     async with service.caller() as machine, signed_in(service, owner.key) as browser:
         single = (await machine.post("/v1/evaluations", json=BODY)).json()["id"]
         form = {"csrf_token": await csrf_token(browser, f"/console/proposals/{single}"), "text": "Look at the budget."}

@@ -11,7 +11,7 @@ from assayer.errors import StorageError
 from orchestrator.access.audit_chain import Actor, AuditEntry, AuditTip, audit_faults
 from orchestrator.jobs.models import TenantId
 from tests.contract.api.commands import Program
-from tests.contract.api.people import call_of, person
+from tests.contract.api.people import Person, call_of, person
 from tests.contract.api.service import ACME, BODY, OTHER, Service, served
 
 ADA = Actor("mb_ada", "Ada", "officer")
@@ -189,9 +189,8 @@ async def test_log_is_saved_and_checked_by_a_command(service: Service, tmp_path:
 
 
 async def test_a_machine_verifies_the_log_without_reading_what_people_think(
-    service: Service, tmp_path: Path, log_file: Path
+    service: Service, owner: Person, ada: Person, tmp_path: Path, log_file: Path
 ) -> None:
-    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
     batch, (first,) = await call_of(service, "# One")
     await owner.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
     await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 2, "note": "It is weak."})

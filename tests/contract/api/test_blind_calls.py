@@ -79,8 +79,7 @@ async def test_nothing_that_a_reviewer_reads_says_whose_proposal_it_is(service: 
     assert "Hopper" in whole
 
 
-async def test_why_there_is_no_report_is_not_told_where_it_names_the_file(service: Service) -> None:
-    ada = await person(service, "reviewer")
+async def test_why_there_is_no_report_is_not_told_where_it_names_the_file(service: Service, ada: Person) -> None:
     async with service.caller() as officer:
         one = await _given_to(service, ada, await officer.post("/v1/batches", files=[PDF]))
     await service.finish(Problem(type="about:blank", title="Not read", detail="Hopper_Grace_Yale.pdf is no PDF."))

@@ -9,7 +9,7 @@ from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.reviewing.models import ReviewRefused
 from tests.contract.api.erasures import wait_for_blocked_statements
-from tests.contract.api.people import OPERATOR, call_of, person
+from tests.contract.api.people import OPERATOR, Person, call_of, person
 from tests.contract.api.problems import check_problem
 from tests.contract.api.reviewed_calls import (
     OUTSIDE_REVIEWER,
@@ -34,8 +34,7 @@ async def who_has(client: httpx2.AsyncClient, batch: str) -> dict[str, set[str]]
     return has
 
 
-async def test_only_those_who_were_chosen_for_a_call_get_its_proposals(service: Service) -> None:
-    officer = await person(service, "officer", "Otto Officer")
+async def test_only_those_who_were_chosen_for_a_call_get_its_proposals(service: Service, officer: Person) -> None:
     ada, bob, carol = await invite_reviewers(service, "Ada Byron", "Bob Noyce", "Carol Shaw")
     batch, _ = await call_of(service, "# One", "# Two", "# Three", "# Four")
     other, _ = await call_of(service, "# Another")
@@ -61,8 +60,7 @@ async def test_whoever_never_signed_in_is_shown_as_such(service: Service) -> Non
     assert {item["name"]: item["signs_in"] for item in found["reviewers"]} == {"Ada Byron": True, "Grace Hopper": False}
 
 
-async def test_somebody_is_invited_for_a_call_and_told_which(service: Service) -> None:
-    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+async def test_somebody_is_invited_for_a_call_and_told_which(service: Service, officer: Person, ada: Person) -> None:
     batch, _ = await call_of(service, "# One")
     path = f"/v1/batches/{batch}/reviewers"
     made = await officer.post(path, json=OUTSIDE_REVIEWER)
@@ -93,9 +91,8 @@ async def test_somebody_is_invited_for_a_call_and_told_which(service: Service) -
     ]
 
 
-async def test_nobody_is_invited_for_a_call_whose_reports_they_could_read(service: Service) -> None:
+async def test_nobody_is_invited_for_a_call_whose_reports_they_could_read(service: Service, owner: Person) -> None:
     """They would be told of a call of which they get nothing."""
-    owner = await person(service, "owner", "Olga Owner")
     otto, erin = await person(service, "officer", "Otto Other"), await person(service, "officer", "Erin Else")
     batch, _ = await call_of(service, "# One")
     path = f"/v1/batches/{batch}/reviewers"
@@ -108,8 +105,7 @@ async def test_nobody_is_invited_for_a_call_whose_reports_they_could_read(servic
     assert await asked(owner, batch) == (False, member_ids(otto))
 
 
-async def test_an_invitation_for_a_call_ends_nobodys_assignment(service: Service) -> None:
-    officer = await person(service, "officer", "Otto Officer")
+async def test_an_invitation_for_a_call_ends_nobodys_assignment(service: Service, officer: Person) -> None:
     ada, _ = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     batch, (first, _) = await call_of(service, "# One", "# Two")
     await assign_reviewers(officer, batch, per_proposal=1, reviewers=member_ids(ada))
@@ -156,8 +152,7 @@ async def test_a_choice_of_which_nobody_reviews_any_more_does_not_open_the_call_
     assert "chosen for this call" in refused.detail
 
 
-async def test_what_is_no_choice_is_refused_and_changes_nothing(service: Service) -> None:
-    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+async def test_what_is_no_choice_is_refused_and_changes_nothing(service: Service, officer: Person, ada: Person) -> None:
     theirs = await person(service, "reviewer", "Eve Other", tenant=OTHER)
     batch, _ = await call_of(service, "# One")
     path = f"/v1/batches/{batch}/reviewers"
@@ -170,8 +165,7 @@ async def test_what_is_no_choice_is_refused_and_changes_nothing(service: Service
     assert [entry for entry in await service.services.audit_log.entries(ACME) if entry.act == "reviewers chosen"] == []
 
 
-async def test_a_call_that_is_signed_off_keeps_its_reviewers(service: Service) -> None:
-    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
+async def test_a_call_that_is_signed_off_keeps_its_reviewers(service: Service, owner: Person, ada: Person) -> None:
     batch, _ = await call_of(service, "# One")
     path = f"/v1/batches/{batch}/reviewers"
     await owner.post(f"/v1/batches/{batch}/sign-off", json={"despite_unfinished": True})
@@ -209,10 +203,9 @@ async def test_choosing_and_assigning_at_once_leave_nobody_with_proposals_who_is
 
 
 @pytest.mark.parametrize("act", ["invite", "assign"])
-async def test_people_are_held_before_the_end_of_the_log(service: Service, act: str) -> None:
+async def test_people_are_held_before_the_end_of_the_log(service: Service, officer: Person, act: str) -> None:
     """People are locked before the end of the log, as by the code that changes them; otherwise the two would
     deadlock."""
-    officer = await person(service, "officer", "Otto Officer")
     ada, bob = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     batch, (first, second) = await call_of(service, "# One", "# Two")
     pairs = [(JobId(first), ada.member.id), (JobId(second), bob.member.id)]

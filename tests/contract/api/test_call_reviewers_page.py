@@ -6,7 +6,7 @@ import httpx2
 
 from orchestrator.jobs.models import BatchId
 from tests.contract.api.console_forms import csrf_token, hidden_field, signed_in, submit_form
-from tests.contract.api.people import call_of, person
+from tests.contract.api.people import Person, call_of, person
 from tests.contract.api.reviewed_calls import (
     OUTSIDE_REVIEWER,
     assign_reviewers,
@@ -27,8 +27,7 @@ def told(page: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", "", page).split())
 
 
-async def test_a_page_says_who_would_be_asked_and_who_never_signed_in(service: Service) -> None:
-    officer = await person(service, "officer", "Otto Officer")
+async def test_a_page_says_who_would_be_asked_and_who_never_signed_in(service: Service, officer: Person) -> None:
     ada, bob = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     batch, _ = await call_of(service, "# One")
     here = f"/console/calls/{batch}/assignments"
@@ -49,8 +48,7 @@ async def test_a_page_says_who_would_be_asked_and_who_never_signed_in(service: S
         assert "all 3 reviewers would be asked" in told((await browser.get(here)).text)
 
 
-async def test_whoever_is_not_listed_stays_chosen(service: Service) -> None:
-    officer = await person(service, "officer", "Otto Officer")
+async def test_whoever_is_not_listed_stays_chosen(service: Service, officer: Person) -> None:
     people = await invite_reviewers(service, *(f"Reviewer {number:03}" for number in range(104)))
     batch, _ = await call_of(service, "# One")
     here = f"/console/calls/{batch}/assignments"
@@ -76,8 +74,7 @@ async def test_whoever_is_not_listed_stays_chosen(service: Service) -> None:
         assert "No reviewer fits" in nobody
 
 
-async def test_assignments_are_ended_only_once_that_was_shown(service: Service) -> None:
-    officer = await person(service, "officer", "Otto Officer")
+async def test_assignments_are_ended_only_once_that_was_shown(service: Service, officer: Person) -> None:
     ada, bob = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     batch, evaluations = await call_of(service, "# One", "# Two", "# Three")
     here, fields = f"/console/calls/{batch}/assignments", {"reviewer": member_ids(bob), "listed": member_ids(ada, bob)}
@@ -107,8 +104,7 @@ async def test_assignments_are_ended_only_once_that_was_shown(service: Service) 
     }
 
 
-async def test_what_an_invitation_lacks_is_said_and_nothing_typed_is_lost(service: Service) -> None:
-    officer = await person(service, "officer", "Otto Officer")
+async def test_what_an_invitation_lacks_is_said_and_nothing_typed_is_lost(service: Service, officer: Person) -> None:
     batch, _ = await call_of(service, "# One")
     here = f"/console/calls/{batch}/assignments"
     async with signed_in(service, officer.key) as browser:

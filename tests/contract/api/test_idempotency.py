@@ -5,7 +5,7 @@ import asyncio
 import httpx2
 import pytest
 
-from tests.contract.api.problems import check_problem
+from tests.contract.api.problems import check_problem, first_error
 from tests.contract.api.service import BODY, OTHER, Service
 
 _ONCE = {"Idempotency-Key": '"8e03978e-40d5"'}
@@ -53,9 +53,8 @@ async def test_keys_of_two_tenants_do_not_meet(service: Service) -> None:
 @pytest.mark.parametrize("key", ['""', "a b", "x" * 256, "é"])
 async def test_what_is_no_key_is_refused(client: httpx2.AsyncClient, key: str) -> None:
     answer = await client.post("/v1/evaluations", json=BODY, headers=[(b"idempotency-key", key.encode())])
-    document = check_problem(answer, 422, "invalid-request")
-    assert document.errors is not None
-    assert document.errors[0].parameter == "Idempotency-Key"
+    error = first_error(answer)
+    assert error.parameter == "Idempotency-Key"
 
 
 async def test_waiting_again_for_the_same_evaluation_brings_its_verdict(service: Service) -> None:

@@ -90,8 +90,7 @@ async def test_a_page_of_an_earlier_session_gives_back_what_was_typed(service: S
 
 
 @pytest.mark.slow
-async def test_a_new_call_keeps_its_files_while_somebody_signs_in_again(service: Service) -> None:
-    officer = await person(service, "officer", "Otto Officer")
+async def test_a_new_call_keeps_its_files_while_somebody_signs_in_again(service: Service, officer: Person) -> None:
     async with at_the_console(service, officer.key, PHONE_AND_DESK[1], refused=True) as (page, url):
         await page.goto(f"{url}/console/calls/new")
         assert await page.get_by_text("needs JavaScript").count() == 0
@@ -114,8 +113,7 @@ async def test_a_new_call_keeps_its_files_while_somebody_signs_in_again(service:
 
 
 @pytest.mark.slow
-async def test_a_new_call_says_what_to_do_where_no_script_runs(service: Service) -> None:
-    officer = await person(service, "officer", "Otto Officer")
+async def test_a_new_call_says_what_to_do_where_no_script_runs(service: Service, officer: Person) -> None:
     async with at_the_console(service, officer.key, PHONE_AND_DESK[1]) as (signed, url):
         assert signed.context.browser is not None
         cookies = await signed.context.storage_state()

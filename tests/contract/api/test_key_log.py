@@ -2,7 +2,7 @@
 
 from orchestrator.access.audit_chain import AuditEntry
 from tests.contract.api.console_forms import csrf_token, signed_in
-from tests.contract.api.people import call_of, person
+from tests.contract.api.people import Person, call_of, person
 from tests.contract.api.problems import check_problem
 from tests.contract.api.service import ACME, OTHER, Service
 
@@ -11,8 +11,7 @@ async def _log(service: Service) -> list[AuditEntry]:
     return await service.services.audit_log.entries(ACME)
 
 
-async def test_keys_are_made_and_revoked_under_the_eyes_of_the_log(service: Service) -> None:
-    owner = await person(service, "owner", "Olga Owner")
+async def test_keys_are_made_and_revoked_under_the_eyes_of_the_log(service: Service, owner: Person) -> None:
     before = len(await _log(service))
     made = (await owner.post("/v1/keys", json={"name": "nightly", "scopes": ["submit", "read"]})).json()
     for _ in range(2):

@@ -4,7 +4,7 @@ import httpx2
 import pytest
 
 from tests.contract.api.console_forms import csrf_token, signed_in
-from tests.contract.api.people import person
+from tests.contract.api.people import Person, person
 from tests.contract.api.service import Service
 
 HERE = "/console/members"
@@ -16,8 +16,7 @@ async def sent(browser: httpx2.AsyncClient, path: str, page: str = HERE, **field
     return await browser.post(path, data=body, headers={"Origin": "http://api"})
 
 
-async def test_somebody_is_invited_changed_given_a_key_and_removed(service: Service) -> None:
-    owner = await person(service, "owner", "Olga Owner")
+async def test_somebody_is_invited_changed_given_a_key_and_removed(service: Service, owner: Person) -> None:
     async with signed_in(service, owner.key) as browser:
         made = await sent(browser, HERE, **GRACE)
         assert made.status_code == 303, made.text
@@ -63,9 +62,8 @@ async def test_an_officer_makes_no_key_with_which_they_could_act_as_somebody_els
     ],
 )
 async def test_what_cannot_be_is_said_beside_what_was_typed(
-    service: Service, field: str, value: str, words: str
+    service: Service, officer: Person, field: str, value: str, words: str
 ) -> None:
-    officer = await person(service, "officer", "Otto Officer")
     async with signed_in(service, officer.key) as browser:
         refused = await sent(browser, HERE, **GRACE | {field: value})
         assert refused.status_code in (403, 409, 422)

@@ -137,8 +137,7 @@ async def test_pages_are_refused_by_role_and_anothers_things_are_not_there(servi
 
 
 @pytest.mark.parametrize("role", ROLES)
-async def test_who_may_open_a_page_sees_it(service: Service, role: PersonRole) -> None:
-    owner = await person(service, "owner", "Olga Owner")
+async def test_who_may_open_a_page_sees_it(service: Service, owner: Person, role: PersonRole) -> None:
     call, (evaluation, _) = await call_of(service, "# One", "# Two")
     who = await person(service, role, "Somebody Else")
     if role == "reviewer":

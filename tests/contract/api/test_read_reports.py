@@ -24,9 +24,8 @@ async def _assigned(owners: httpx2.AsyncClient, batch: str) -> set[str]:
 
 @pytest.mark.parametrize("before", ["owner", "officer", "auditor"])
 async def test_whoever_could_read_the_reports_of_a_call_is_not_assigned_to_it(
-    service: Service, before: PersonRole
+    service: Service, owner: Person, ada: Person, before: PersonRole
 ) -> None:
-    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
     otto = await person(service, before, "Otto Other")
     old, _ = await call_of(service, "# One", "# Two")
     await _made(owner, otto, "reviewer")
@@ -74,8 +73,7 @@ async def test_an_assignment_from_before_allows_no_first_opinion_and_goes_to_som
     assert withdrawn["reason"] == "could read the reports in another role"
 
 
-async def test_an_opinion_that_was_blind_stays_and_is_revised(service: Service) -> None:
-    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
+async def test_an_opinion_that_was_blind_stays_and_is_revised(service: Service, owner: Person, ada: Person) -> None:
     batch, (first,) = await call_of(service, "# One")
     await owner.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
     opinions = f"/v1/evaluations/{first}/opinions"
@@ -88,8 +86,7 @@ async def test_an_opinion_that_was_blind_stays_and_is_revised(service: Service) 
     assert panel["rows"][0]["opinions"][0]["blind_score"] == 4
 
 
-async def test_being_removed_and_invited_anew_forgets_nothing(service: Service) -> None:
-    owner = await person(service, "owner", "Olga Owner")
+async def test_being_removed_and_invited_anew_forgets_nothing(service: Service, owner: Person) -> None:
     otto = await person(service, "officer", "Otto Other")
     batch, _ = await call_of(service, "# One")
     assert (await owner.delete(f"/v1/members/{otto.member.id}")).status_code == 200

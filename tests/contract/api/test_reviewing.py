@@ -16,7 +16,7 @@ from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store import PgReports
 from tests.contract.api.commands import Program
 from tests.contract.api.console_forms import signed_in
-from tests.contract.api.people import OPERATOR, call_of, person
+from tests.contract.api.people import OPERATOR, Person, call_of, person
 from tests.contract.api.problems import check_problem
 from tests.contract.api.service import ACME, BODY, Service, served
 from tests.contract.store_records import report
@@ -99,8 +99,7 @@ async def test_a_reviewer_reads_the_proposal_and_nothing_of_the_machine_before_t
     check_problem(await ada.patch(f"/v1/evaluations/{first}/opinions", json={"score": 3}), 409, "conflict")
 
 
-async def test_a_first_opinion_stays(service: Service) -> None:
-    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+async def test_a_first_opinion_stays(service: Service, officer: Person, ada: Person) -> None:
     batch, (first,) = await call_of(service, "# One")
     await _assign(officer, batch, per_proposal=1)
     path = f"/v1/evaluations/{first}/opinions"
@@ -134,8 +133,7 @@ async def test_points_of_the_report_are_agreed_or_disagreed_with(service: Servic
     assert len((await officer.get(path)).json()["items"]) == 1
 
 
-async def test_conflicts_are_found_declared_cleared_and_kept_to(service: Service) -> None:
-    officer = await person(service, "officer", "Otto Officer")
+async def test_conflicts_are_found_declared_cleared_and_kept_to(service: Service, officer: Person) -> None:
     grace = await person(service, "reviewer", "Grace Hopper")
     yale = await person(service, "reviewer", "Ada Byron", affiliation="Nowhere; Yale University")
     free = await person(service, "reviewer", "Bob Noyce")
@@ -164,8 +162,7 @@ async def test_conflicts_are_found_declared_cleared_and_kept_to(service: Service
     assert second
 
 
-async def test_a_conflict_declared_later_stops_an_opinion(service: Service) -> None:
-    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+async def test_a_conflict_declared_later_stops_an_opinion(service: Service, officer: Person, ada: Person) -> None:
     batch, (first,) = await call_of(service, "# One")
     await _assign(officer, batch, per_proposal=1)
     await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 2})
@@ -239,8 +236,7 @@ async def test_a_page_says_which_assignments_a_conflict_ends_and_ends_them(servi
         assert (await officer.get("/v1/assignments")).json()["items"] == []
 
 
-async def test_what_was_planned_and_cannot_be_any_more_is_not_assigned(service: Service) -> None:
-    ada = await person(service, "reviewer")
+async def test_what_was_planned_and_cannot_be_any_more_is_not_assigned(service: Service, ada: Person) -> None:
     bob = await person(service, "reviewer", "Bob Noyce")
     batch, (first, second, third) = await call_of(service, "# One", "# Two", "# Three")
     stores, now = service.services, service.services.clock.now()
@@ -254,8 +250,7 @@ async def test_what_was_planned_and_cannot_be_any_more_is_not_assigned(service: 
     assert (last.content or {})["pairs"] == [[third, ada.member.id]]
 
 
-async def test_a_call_with_missing_opinions_is_signed_off_only_on_purpose(service: Service) -> None:
-    owner = await person(service, "owner", "Olga Owner")
+async def test_a_call_with_missing_opinions_is_signed_off_only_on_purpose(service: Service, owner: Person) -> None:
     await person(service, "reviewer")
     batch, _ = await call_of(service, "# One", "# Two")
     await _assign(owner, batch, per_proposal=1)
@@ -332,8 +327,7 @@ async def test_erasing_an_applicant_takes_opinions_and_their_words_and_leaves_th
     assert list(audit_faults(log, await service.services.audit_log.tip(ACME))) == []
 
 
-async def test_a_member_acts_in_their_role_until_removed(service: Service) -> None:
-    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
+async def test_a_member_acts_in_their_role_until_removed(service: Service, owner: Person, ada: Person) -> None:
     check_problem(await ada.get("/v1/evaluations"), 403, "forbidden")
     await owner.patch(f"/v1/members/{ada.member.id}", json={"role": "auditor"})
     assert (await ada.get("/v1/evaluations")).status_code == 200
@@ -347,8 +341,7 @@ async def test_a_member_acts_in_their_role_until_removed(service: Service) -> No
     }
 
 
-async def test_a_new_key_takes_the_place_of_the_old(service: Service) -> None:
-    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
+async def test_a_new_key_takes_the_place_of_the_old(service: Service, owner: Person, ada: Person) -> None:
     made = await owner.post(f"/v1/members/{ada.member.id}/key")
     assert made.headers["cache-control"] == "no-store"
     check_problem(await ada.get("/v1/assignments"), 401, "unauthenticated")
@@ -359,8 +352,7 @@ async def test_a_new_key_takes_the_place_of_the_old(service: Service) -> None:
     assert given.content == {"by": "Olga Owner", "key": made.json()["id"], "shown_to": "Olga Owner"}
 
 
-async def test_of_keys_asked_for_at_once_only_the_last_works(service: Service) -> None:
-    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
+async def test_of_keys_asked_for_at_once_only_the_last_works(service: Service, owner: Person, ada: Person) -> None:
     at = f"/v1/members/{ada.member.id}/key"
     made = await asyncio.gather(*(owner.post(at) for _ in range(6)))
     works = []
@@ -376,8 +368,7 @@ async def test_a_key_that_an_officer_could_read_is_given_by_nobody_but_owners(se
     assert (await ada.get("/v1/assignments")).status_code == 200
 
 
-async def test_two_changes_of_one_person_at_once_both_stand(service: Service) -> None:
-    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
+async def test_two_changes_of_one_person_at_once_both_stand(service: Service, owner: Person, ada: Person) -> None:
     at = f"/v1/members/{ada.member.id}"
     for n in range(8):
         role = ("auditor", "reviewer")[n % 2]
@@ -402,8 +393,7 @@ async def test_who_lost_their_role_between_asking_and_writing_changes_nobody(ser
     assert found.role == "auditor"
 
 
-async def test_officers_make_no_owners(service: Service) -> None:
-    owner, officer = await person(service, "owner", "Olga Owner"), await person(service, "officer", "Otto Officer")
+async def test_officers_make_no_owners(service: Service, owner: Person, officer: Person) -> None:
     new = {"name": "Eve", "email": "eve@example.org", "role": "owner"}
     at = f"/v1/members/{owner.member.id}"
     for answer in (

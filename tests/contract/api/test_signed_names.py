@@ -1,15 +1,14 @@
 """Names on a panel that is signed off stay as they were signed, whatever its people are called later."""
 
 from tests.contract.api.console_forms import signed_in
-from tests.contract.api.people import call_of, person
+from tests.contract.api.people import Person, call_of, person
 from tests.contract.api.reviewed_calls import call_with_reviewer
 from tests.contract.api.service import ACME, OTHER, Service
 
 BEFORE, AFTER = "Ada Byron", "Somebody Else"
 
 
-async def test_a_member_who_is_renamed_stays_on_what_was_signed_as_they_were(service: Service) -> None:
-    owner = await person(service, "owner", "Olga Owner")
+async def test_a_member_who_is_renamed_stays_on_what_was_signed_as_they_were(service: Service, owner: Person) -> None:
     ada, signed, (first, second) = await call_with_reviewer(service, "# One", "# Two")
     going_on, (other,) = await call_of(service, "# Three")
     await owner.post(f"/v1/batches/{going_on}/assignments", json={"per_proposal": 1})
@@ -39,8 +38,7 @@ async def test_a_member_who_is_renamed_stays_on_what_was_signed_as_they_were(ser
         assert BEFORE in (await browser.get(f"/console/proposals/{first}")).text
 
 
-async def test_names_that_were_signed_go_with_the_call_and_with_the_tenant(service: Service) -> None:
-    owner = await person(service, "owner", "Olga Owner")
+async def test_names_that_were_signed_go_with_the_call_and_with_the_tenant(service: Service, owner: Person) -> None:
     await person(service, "reviewer", BEFORE)
     for text in ("# One", "# Two"):
         signed, _ = await call_of(service, text)

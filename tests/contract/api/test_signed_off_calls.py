@@ -49,8 +49,7 @@ _LATE: dict[str, Late] = {
 
 
 @pytest.mark.parametrize("act", _LATE)
-async def test_nothing_changes_a_call_that_is_signed_off(service: Service, act: str) -> None:
-    officer = await person(service, "officer", "Otto Officer")
+async def test_nothing_changes_a_call_that_is_signed_off(service: Service, officer: Person, act: str) -> None:
     rows = [{"title": f"Reeds {n}", "text": words(n)} for n in (1, 2)]
     made = await officer.post("/v1/batches?open=true", content=as_jsonl(rows), headers=JSONL_HEADERS)
     batch = made.json()["id"]
@@ -71,8 +70,7 @@ async def test_nothing_changes_a_call_that_is_signed_off(service: Service, act: 
     assert (log[-1].content or {}).get("unfinished_evaluations") == (1 if act.startswith("retry") else 2)
 
 
-async def test_rows_that_were_taken_before_are_answered_the_same_after(service: Service) -> None:
-    officer = await person(service, "officer", "Otto Officer")
+async def test_rows_that_were_taken_before_are_answered_the_same_after(service: Service, officer: Person) -> None:
     made = await officer.post(
         "/v1/batches?open=true", content=as_jsonl([{"title": "Reeds", "text": words(1)}]), headers=JSONL_HEADERS
     )
@@ -100,8 +98,7 @@ async def test_no_score_is_set_after_a_sign_off_that_came_at_the_same_time(servi
         assert [entry.act for entry in late if entry.about == first] == []
 
 
-async def test_an_applicant_is_erased_from_a_call_that_is_signed_off(service: Service) -> None:
-    owner = await person(service, "owner", "Olga Owner")
+async def test_an_applicant_is_erased_from_a_call_that_is_signed_off(service: Service, owner: Person) -> None:
     batch, (first, second) = await call_of(service, "# One", "# Two")
     await _sign_off(service, batch, owner)
     gone = await owner.post("/v1/erasures", json={"source": "0.txt"})
