@@ -19,7 +19,7 @@ from orchestrator.store.pair_verdicts import SourcedComparison
 from tests.contract.api.comparison_jobs import TWO_IDEAS, finish_comparison
 from tests.contract.api.console_forms import signed_in
 from tests.contract.api.people import call_of
-from tests.contract.api.problems import check_problem, first_error
+from tests.contract.api.problems import first_error
 from tests.contract.api.service import OTHER, Service, served
 from tests.contract.store_records import report
 
@@ -72,13 +72,6 @@ async def test_what_cannot_be_compared_is_named(
     error = first_error(await client.post("/v1/comparisons", json=body))
     assert error.pointer == pointer
     assert says in error.detail
-
-
-async def test_comparison_is_cancelled_and_erased(client: httpx2.AsyncClient) -> None:
-    link = (await client.post("/v1/comparisons", json=TWO_IDEAS)).json()["link"]
-    assert (await client.delete(link)).json()["state"] == "cancelled"
-    assert (await client.delete(link, params={"erase": "true"})).status_code == 204
-    check_problem(await client.get(link), 410, "gone")
 
 
 def test_judge_that_changes_sides_with_the_order_has_shown_a_tie() -> None:

@@ -201,15 +201,6 @@ async def test_pages_follow_each_other_without_gaps_while_more_comes_in(client: 
     assert after is None
 
 
-async def test_lists_are_narrowed_by_state(client: httpx2.AsyncClient) -> None:
-    first, second = await submit(client), await submit(client)
-    await client.delete(second.links.evaluation)
-    queued = (await client.get("/v1/evaluations?state=queued")).json()
-    cancelled = (await client.get("/v1/evaluations?state=cancelled")).json()
-    assert [item["id"] for item in queued["items"]] == [first.id]
-    assert [item["id"] for item in cancelled["items"]] == [second.id]
-
-
 @pytest.mark.parametrize(
     ("accept", "media"),
     [
@@ -290,13 +281,6 @@ async def test_cancelling_a_running_evaluation_takes_its_lease(service: Service,
     row = await service.database.fetch_one("SELECT lease FROM jobs WHERE id = $1", lease.job)
     assert row is not None
     assert row["lease"] is None
-
-
-async def test_cancelling_what_is_done_leaves_it_done(service: Service, client: httpx2.AsyncClient) -> None:
-    accepted = await submit(client)
-    await service.finish()
-    assert (await client.delete(accepted.links.evaluation)).json()["state"] == "succeeded"
-    assert (await client.get(accepted.links.report)).status_code == 200
 
 
 async def test_erasing_takes_manage_and_leaves_nothing(service: Service) -> None:

@@ -35,14 +35,6 @@ async def test_the_same_request_many_times_at_once_is_done_once(service: Service
     assert len(listed) == 1
 
 
-async def test_a_key_with_another_body_is_refused(client: httpx2.AsyncClient) -> None:
-    await client.post("/v1/evaluations", json=BODY, headers=_ONCE)
-    answer = await client.post("/v1/evaluations", json=BODY | {"priority": "batch"}, headers=_ONCE)
-    listed = (await client.get("/v1/evaluations")).json()["items"]
-    check_problem(answer, 422, "idempotency-key-reused")
-    assert len(listed) == 1
-
-
 async def test_keys_of_two_tenants_do_not_meet(service: Service) -> None:
     async with service.caller() as client, service.caller(tenant=OTHER) as other:
         first = await client.post("/v1/evaluations", json=BODY, headers=_ONCE)

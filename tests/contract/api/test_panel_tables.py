@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import pytest
-
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.store.assigned_tables import AssignedView, ReviewerLoad
 from orchestrator.store.panels import PanelCursor, PanelView
@@ -84,16 +82,15 @@ async def test_scores_of_a_call_are_those_that_count(service: Service) -> None:
     assert (await service.services.reviewing.panels.scores(OTHER, batch)).assigned == 0
 
 
-@pytest.mark.parametrize("limit", [1, 2, 5])
-async def test_pages_of_the_panel_are_together_the_whole_one(service: Service, limit: int) -> None:
+async def test_pages_of_the_panel_are_together_the_whole_one(service: Service) -> None:
     officer, _, batch, _ = await reviewed(service)
     whole = (await officer.get(f"/v1/batches/{batch}/panel")).json()
     assert whole["next"] is None
     rows, after = list[object](), None
     while after or not rows:
-        query = {"limit": limit} | ({"after": after} if after else {})
+        query = {"limit": 2} | ({"after": after} if after else {})
         page = (await officer.get(f"/v1/batches/{batch}/panel", params=query)).json()
-        assert len(page["rows"]) <= limit
+        assert len(page["rows"]) <= 2
         assert {**page, "rows": [], "next": None} == {**whole, "rows": []}
         rows, after = rows + page["rows"], page["next"]
     assert rows == whole["rows"]

@@ -1,7 +1,6 @@
 """A call as its people work on it: invited, assigned, blind opinions first, then the program's, overrides, sign-off."""
 
 import asyncio
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -162,15 +161,6 @@ async def test_conflicts_are_found_declared_cleared_and_kept_to(service: Service
     assert second
 
 
-async def test_a_conflict_declared_later_stops_an_opinion(service: Service, officer: Person, ada: Person) -> None:
-    batch, (first,) = await call_of(service, "# One")
-    await _assign(officer, batch, per_proposal=1)
-    await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 2})
-    body = {"reviewer": ada.member.id, "reason": "told by the applicant"}
-    assert (await officer.post(f"/v1/evaluations/{first}/conflicts", json=body)).status_code == 200
-    check_problem(await ada.patch(f"/v1/evaluations/{first}/opinions", json={"score": 5}), 409, "conflict")
-
-
 async def test_an_opinion_with_a_conflict_is_shown_and_counts_in_no_figure(service: Service) -> None:
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     bob = await person(service, "reviewer", "Bob Noyce")
@@ -182,6 +172,7 @@ async def test_an_opinion_with_a_conflict_is_shown_and_counts_in_no_figure(servi
     assert (before["set_aside"], before["rows"][0]["mean"]) == (0, 3.5)
     body = {"reviewer": ada.member.id, "reason": "her husband's"}
     await officer.post(f"/v1/evaluations/{first}/conflicts", json=body)
+    check_problem(await ada.patch(f"/v1/evaluations/{first}/opinions", json={"score": 5}), 409, "conflict")
     panel = (await officer.get(f"/v1/batches/{batch}/panel")).json()
     (row,) = panel["rows"]
     assert (panel["given"], panel["set_aside"], row["set_aside"]) == (2, 1, 1)
@@ -250,18 +241,6 @@ async def test_what_was_planned_and_cannot_be_any_more_is_not_assigned(service: 
     assert (last.content or {})["pairs"] == [[third, ada.member.id]]
 
 
-async def test_a_call_with_missing_opinions_is_signed_off_only_on_purpose(service: Service, owner: Person) -> None:
-    await person(service, "reviewer")
-    batch, _ = await call_of(service, "# One", "# Two")
-    await _assign(owner, batch, per_proposal=1)
-    check_problem(await owner.post(f"/v1/batches/{batch}/sign-off", json={}), 409, "conflict")
-    signed = await owner.post(
-        f"/v1/batches/{batch}/sign-off", json={"despite_missing": True, "despite_unfinished": True}
-    )
-    assert signed.json()["missing_opinions"] == 2
-    check_problem(await owner.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2}), 409, "conflict")
-
-
 async def test_a_call_with_unfinished_evaluations_is_signed_off_only_on_purpose(service: Service) -> None:
     owner = await person(service, "owner", "Olga Owner")
     await person(service, "reviewer")
@@ -280,7 +259,8 @@ async def test_a_call_with_unfinished_evaluations_is_signed_off_only_on_purpose(
     assert (await owner.get(f"/v1/batches/{batch}/panel")).json()["sign_off"] is None
     await service.finish()
     signed = await owner.post(sign_off, json={"despite_missing": True, "despite_unfinished": True})
-    assert signed.status_code == 200, signed.text
+    assert signed.json()["missing_opinions"] == 3, signed.text
+    check_problem(await owner.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2}), 409, "conflict")
     log = await service.services.audit_log.entries(ACME)
     assert (log[-1].content or {})["unfinished_evaluations"] == 1
 
@@ -312,19 +292,6 @@ async def test_who_reviews_no_more_is_replaced_where_they_gave_no_opinion(servic
     assert who == {
         (first, ada.member.id), (first, gus.member.id), (second, ada.member.id), (second, grace.member.id),
     }  # fmt: skip
-
-
-async def test_erasing_an_applicant_takes_opinions_and_their_words_and_leaves_the_chain(service: Service) -> None:
-    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
-    batch, (first, _) = await call_of(service, "# One", "# Two")
-    async with service.caller("manage") as robot:
-        await _assign(officer, batch, per_proposal=1)
-        await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 2, "note": "SECRET of the applicant"})
-        assert (await robot.post("/v1/erasures", json={"source": "0.txt"})).json()["jobs"]
-        assert (await officer.get(f"/v1/batches/{batch}/panel")).json()["given"] == 0
-    log = await service.services.audit_log.entries(ACME)
-    assert "SECRET" not in json.dumps([entry.model_dump(mode="json") for entry in log])
-    assert list(audit_faults(log, await service.services.audit_log.tip(ACME))) == []
 
 
 async def test_a_member_acts_in_their_role_until_removed(service: Service, owner: Person, ada: Person) -> None:
@@ -362,12 +329,6 @@ async def test_of_keys_asked_for_at_once_only_the_last_works(service: Service, o
     assert sorted(works) == [200, 401, 401, 401, 401, 401]
 
 
-async def test_a_key_that_an_officer_could_read_is_given_by_nobody_but_owners(service: Service) -> None:
-    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
-    check_problem(await officer.post(f"/v1/members/{ada.member.id}/key"), 403, "forbidden")
-    assert (await ada.get("/v1/assignments")).status_code == 200
-
-
 async def test_two_changes_of_one_person_at_once_both_stand(service: Service, owner: Person, ada: Person) -> None:
     at = f"/v1/members/{ada.member.id}"
     for n in range(8):
@@ -393,7 +354,7 @@ async def test_who_lost_their_role_between_asking_and_writing_changes_nobody(ser
     assert found.role == "auditor"
 
 
-async def test_officers_make_no_owners(service: Service, owner: Person, officer: Person) -> None:
+async def test_officers_make_no_owners_and_no_keys_of_others(owner: Person, officer: Person, ada: Person) -> None:
     new = {"name": "Eve", "email": "eve@example.org", "role": "owner"}
     at = f"/v1/members/{owner.member.id}"
     for answer in (
@@ -402,6 +363,7 @@ async def test_officers_make_no_owners(service: Service, owner: Person, officer:
         await officer.patch(at, json={"role": "reviewer"}),
         await officer.delete(at),
         await officer.post(f"{at}/key"),
+        await officer.post(f"/v1/members/{ada.member.id}/key"),
     ):
         check_problem(answer, 403, "forbidden")
 

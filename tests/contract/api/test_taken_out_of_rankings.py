@@ -375,14 +375,3 @@ async def test_a_request_for_the_ranking_that_is_repeated_names_nobody(service: 
     await erase(service)
     (after,) = await service.database.fetch(told, ranking)
     assert json.loads(after["body"])["unscored"] == []
-
-
-async def test_a_ranking_goes_with_its_call(service: Service, client: httpx2.AsyncClient) -> None:
-    call = await evaluated_call_of_six(service)
-    ranking = await judged(service, call)
-    would = (await client.post("/v1/erasures", json={"batch": call, "dry_run": True})).json()
-    assert would["taken_out_of"] == []
-    assert ranking in [item["id"] for item in would["jobs"]]
-    proof = await erase_and_fetch_proof(client, batch=call)
-    assert (proof["still_stored"], proof["taken_out_of"]) == ([], [])
-    check_problem(await client.get(f"/v1/rankings/{ranking}"), 410, "gone")
