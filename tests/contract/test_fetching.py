@@ -31,12 +31,6 @@ IMPATIENT = DownloadLimits(bytes=3_000_000, seconds=60, slowest=1_000, patience=
 LOOPBACK = FetchingSettings(allow=("127.0.0.0/8",), redirects=5)
 
 
-@pytest.fixture(scope="module")
-def world() -> Iterator[OutsideWorld]:
-    with OutsideWorld() as running:
-        yield running
-
-
 @pytest.fixture(autouse=True)
 def outbound() -> Iterator[Outbound]:
     with loopback_only() as watched:
