@@ -251,15 +251,6 @@ async def test_unknown_name_is_a_failed_download() -> None:
             await downloader.read("https://paper.example/x.pdf", {"pdf"}, LIMITS)
 
 
-async def test_guard_of_the_tests_refuses_a_public_address_and_counts_it(outbound: Outbound) -> None:
-    """A downloader that is allowed to leave is stopped before its first packet."""
-    async with Downloader(FetchingSettings(), SystemClock(), Names("192.0.9.1")) as downloader:
-        with pytest.raises(DownloadFailed, match="no connection"):
-            await downloader.read("http://paper.example/x.pdf", {"pdf"}, LIMITS)
-    assert outbound.attempts == ["socket.connect 192.0.9.1"]
-    outbound.attempts.clear()
-
-
 async def test_errors_do_not_repeat_the_query(world: OutsideWorld, downloader: Downloader) -> None:
     for path in ("status/403", "long-header", "cut-short", "login.pdf"):
         with pytest.raises(FullTextError) as failure:

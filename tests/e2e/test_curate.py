@@ -1,6 +1,7 @@
 """Papers to questions, questions to candidates, candidates to scores, as a user runs it, and again for nothing."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,9 +36,9 @@ def _papers(program: Program) -> Path:
 
 
 @pytest.fixture(scope="module")
-def made(homes: Homes) -> Curated:
+def made(homes: Homes) -> Iterator[Curated]:
     with Simulator(latency_mean=0) as simulated:
-        return _made(homes.bare("curate").asking(simulated), simulated)
+        yield _made(homes.bare("curate").asking(simulated), simulated)
 
 
 def _made(program: Program, simulated: Simulator) -> Curated:

@@ -3,6 +3,7 @@
 import csv
 import json
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -58,9 +59,9 @@ def _labelled(program: Program) -> Path:
 
 
 @pytest.fixture(scope="module")
-def ranked(homes: Homes) -> Ranked:
+def ranked(homes: Homes) -> Iterator[Ranked]:
     with Simulator(latency_mean=0.2) as simulated:
-        return _ranked(homes.bare("rank").asking(simulated), simulated)
+        yield _ranked(homes.bare("rank").asking(simulated), simulated)
 
 
 def _ranked(program: Program, simulated: Simulator) -> Ranked:

@@ -2,19 +2,12 @@
 
 import asyncio
 
-import httpx2
-
-from tests.contract.api.console_forms import csrf_token, signed_in
+from tests.contract.api.console_forms import csrf_token, signed_in, submit_form
 from tests.contract.api.people import person
 from tests.contract.api.service import Service
 
 HERE = "/console/account"
 ORIGIN = {"Origin": "http://api"}
-
-
-async def _save(browser: httpx2.AsyncClient, **fields: str) -> httpx2.Response:
-    body = {"csrf_token": await csrf_token(browser, HERE), **fields}
-    return await browser.post(HERE, data=body, headers=ORIGIN)
 
 
 async def test_a_reviewer_switches_mails_off_and_on_again(service: Service) -> None:
@@ -25,12 +18,12 @@ async def test_a_reviewer_switches_mails_off_and_on_again(service: Service) -> N
         assert "grace.hopper@example.org" in shown
         assert "Yale University" in shown
         assert 'value="true" checked' in shown
-        assert (await _save(browser)).status_code == 303
+        assert (await submit_form(browser, HERE)).status_code == 303
         assert 'value="true" checked' not in (await browser.get(HERE)).text
         found = await members.get(tenant, grace.member.id)
         assert found == grace.member.model_copy(update={"mails": False, "signs_in": True})
-        assert (await _save(browser, mails="true")).status_code == 303
-        assert (await _save(browser, mails="true")).status_code == 303
+        assert (await submit_form(browser, HERE, mails="true")).status_code == 303
+        assert (await submit_form(browser, HERE, mails="true")).status_code == 303
     found = await members.get(tenant, grace.member.id)
     assert found is not None
     assert found.mails

@@ -17,7 +17,7 @@ from orchestrator.settings import QueueSettings
 from orchestrator.store import PgLeases, PgReports
 from orchestrator.store.pair_verdicts import SourcedComparison
 from tests.contract.api.comparison_jobs import TWO_IDEAS, finish_comparison
-from tests.contract.api.console_forms import signed_in
+from tests.contract.api.console_forms import signed_in, submit_form
 from tests.contract.api.people import call_of
 from tests.contract.api.problems import first_error
 from tests.contract.api.service import OTHER, Service, served
@@ -119,12 +119,11 @@ async def test_two_finished_evaluations_are_compared_by_their_ids(service: Servi
         page = (await browser.get("/console/compare", params={"id": [first, second]})).text
         assert "asked in one order only" in page
         assert "clearer" in page
-        token = page.partition('name="csrf_token" value="')[2].partition('"')[0]
-        form = {"csrf_token": token, "first": first, "second": second}
-        asked = await browser.post("/console/compare", data=form, headers={"Origin": "http://api"})
+        here = f"/console/compare?id={first}&id={second}"
+        asked = await submit_form(browser, here, "/console/compare", first=first, second=second)
         assert asked.status_code == 303
         assert "The comparison is queued" in (await browser.get(asked.headers["location"])).text
-        same = await browser.post("/console/compare", data=form | {"second": first}, headers={"Origin": "http://api"})
+        same = await submit_form(browser, here, "/console/compare", first=first, second=first)
         assert same.status_code == 422
     for given in ({**body, "first": TWO_IDEAS["first"]}, {**body, "first_evaluation": "ev_none"}):
         answer = await client.post("/v1/comparisons", json=given)

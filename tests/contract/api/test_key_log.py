@@ -1,7 +1,7 @@
 """Keys in the log of acts: who made and revoked them, never their secrets, and no key in the name of a person."""
 
 from orchestrator.access.audit_chain import AuditEntry
-from tests.contract.api.console_forms import csrf_token, signed_in
+from tests.contract.api.console_forms import signed_in, submit_form
 from tests.contract.api.people import Person, call_of, person
 from tests.contract.api.problems import check_problem
 from tests.contract.api.service import ACME, OTHER, Service
@@ -58,9 +58,7 @@ async def test_nobody_acts_under_the_name_of_another_by_a_key_that_is_called_so(
         here = f"/console/calls/{batch}/panel"
         assert "key “Audi Tor”" in (await browser.get(here)).text
         fields = {"evaluation": first, "score": "5", "reason": "It is the best."}
-        body = {"csrf_token": await csrf_token(browser, here), **fields}
-        assert body["csrf_token"]
-        answer = await browser.post(f"/console/calls/{batch}/override", data=body, headers={"Origin": "http://api"})
+        answer = await submit_form(browser, here, f"/console/calls/{batch}/override", **fields)
         assert "not tied to a member" in check_problem(answer, 403, "forbidden").detail
     assert "score overridden" not in {entry.act for entry in await _log(service)}
     async with service.client(made["secret"]) as machine:

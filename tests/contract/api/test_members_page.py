@@ -3,7 +3,7 @@
 import httpx2
 import pytest
 
-from tests.contract.api.console_forms import csrf_token, signed_in
+from tests.contract.api.console_forms import signed_in, submit_form
 from tests.contract.api.people import Person, person
 from tests.contract.api.service import Service
 
@@ -12,8 +12,7 @@ GRACE = {"name": "Grace Hopper", "email": "grace@example.org", "affiliation": "Y
 
 
 async def sent(browser: httpx2.AsyncClient, path: str, page: str = HERE, **fields: str) -> httpx2.Response:
-    body = {"csrf_token": await csrf_token(browser, page), **fields}
-    return await browser.post(path, data=body, headers={"Origin": "http://api"})
+    return await submit_form(browser, page, path, **fields)
 
 
 async def test_somebody_is_invited_changed_given_a_key_and_removed(service: Service, owner: Person) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.contract.api.browsing import EACH_LOOK, Look, at_the_console
-from tests.contract.api.console_forms import signed_in
+from tests.contract.api.console_forms import signed_in, submit_form
 from tests.contract.api.people import Person, call_of, person
 from tests.contract.api.service import Service
 from tests.contract.page_contrast import POOR_CONTRASTS
@@ -49,13 +49,11 @@ async def test_a_reviewer_gives_an_opinion_reads_the_report_and_revises(
 async def test_a_conflict_takes_a_proposal_off_the_queue(service: Service) -> None:
     ada, _, (first, second) = await _assigned(service, "# One", "# Two")
     async with signed_in(service, ada.key) as browser:
-        token = (await browser.get(f"/console/review/{first}")).text.partition('name="csrf_token" value="')[2][:64]
-        body, origin = {"csrf_token": token, "reason": "a former student"}, {"Origin": "http://api"}
-        gone = await browser.post(f"/console/review/{first}/conflict", data=body, headers=origin)
+        gone = await submit_form(browser, f"/console/review/{first}", "/conflict", reason="a former student")
         assert (gone.status_code, gone.headers["location"]) == (303, "/console/queue")
         queue = (await browser.get("/console/queue")).text
         assert first not in queue
         assert second in queue
         assert (await browser.get(f"/console/review/{first}")).status_code == 404
-        without = await browser.post(f"/console/review/{second}/opinion", data={"score": "3"}, headers=origin)
+        without = await browser.post(f"/console/review/{second}/opinion", data={"score": "3"})
         assert without.status_code == 403
