@@ -9,12 +9,13 @@ from typing import Any, TypeVar, assert_never
 from assayer.curation.candidates import ProposedCandidates
 from assayer.errors import LlmRejected, LlmUnavailable
 from assayer.models import Absent
-from assayer.models.curation import MissingCandidate, Proposal, ResearchQuestion, SourcePaper
+from assayer.models.curation import ResearchQuestion, SourcePaper
 from assayer.ports import Progress
 from assayer.ranking.judged_texts import masked_idea
 from assayer.run.accounting import cost_of
 from assayer.run.journal import Journal
 from assayer.run.run import Run
+from assayer_client.curation import MissingCandidate, Proposal
 from cluster.curator import CurationStage, Curator
 from cluster.item_batch import Ending, ItemWork, do_items_of_job
 from cluster.language_model import require_llm

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from assayer.models.reward import Reward
 from assayer.ports import Progress
 from assayer.run.run import Run
+from assayer_client.rewards import Reward
 from cluster.item_batch import Ending, ItemWork, do_items_of_job
 from cluster.reward_judge import RewardingJudge, RewardJudge, usable_judge
 from cluster.run_request import RunRequest

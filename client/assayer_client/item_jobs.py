@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from assayer_client.requests import ApiCall, path, reads
-from assayer_client.resources import TERMINAL, JobState, Page, Resource
+from assayer_client.resources import TERMINAL, JobState, Page, Problem, Resource
 
-__all__ = ["MOST_ITEMS", "AcceptedItems", "ItemCalls", "ItemLinks", "ItemsPage"]
+__all__ = ["MOST_ITEMS", "AcceptedItems", "ItemCalls", "ItemLinks", "ItemOutcome", "ItemsPage"]
 
 Asked = TypeVar("Asked", bound=BaseModel)
 Receipt = TypeVar("Receipt")
@@ -37,6 +37,21 @@ class AcceptedItems(Resource):
     asked: int
     """Number of submitted items."""
     links: ItemLinks
+
+
+class ItemOutcome(Resource):
+    """Outcome of an item: a result, or a problem that states why there is none."""
+
+    item: int = Field(ge=0)
+    """Position of the item in the request, from 0."""
+    id: str = ""
+    """Name that the caller uses for the item."""
+    problem: Problem | None = None
+    """Reason why there is no result."""
+    same_as: int | None = None
+    """Earlier item with the same words, whose outcome is reused at no further cost."""
+    seconds: float = Field(default=0.0, ge=0)
+    """Seconds from the start to the end of the item's work."""
 
 
 class ItemsPage(Resource, Generic[Ended]):

@@ -4,18 +4,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-from assayer_client.item_jobs import AcceptedItems, ItemCalls, ItemLinks, ItemsPage
+from assayer_client.item_jobs import AcceptedItems, ItemCalls, ItemLinks, ItemOutcome, ItemsPage
 from assayer_client.requests import ApiCall, path, reads_text_of
-from assayer_client.resources import (
-    Absent,
-    Body,
-    JobResource,
-    Limits,
-    LivePriority,
-    Problem,
-    PromptVersion,
-    Resource,
-)
+from assayer_client.resources import Absent, Body, Dollars, JobResource, Limits, LivePriority, PromptVersion, Resource
 
 MOST_REWARD_ITEMS = 1_000
 
@@ -29,20 +20,27 @@ def _with_words(text: str) -> str:
 Words = Annotated[str, AfterValidator(_with_words)]
 
 
+DebateRole = Literal["moderator", "analyst", "critic", "evaluator"]
+"""Role in a debate. The moderator keeps the debate on methodology, the analyst compares core elements, the critic looks
+for contradictions, the evaluator decides."""
+
+
 class DebateQuote(Resource):
-    """Quote that a speaker relies on."""
+    """Words from the idea or the abstract that a speaker relies on."""
 
     source: Literal["idea", "abstract"]
     text: str
+    """Words as in the source if they were found there, otherwise as the speaker quoted them."""
     found: bool
 
 
 class DebateTurn(Resource):
     """Statement of one seat in one round."""
 
-    round: int
-    role: Literal["moderator", "analyst", "critic", "evaluator"]
-    seat: int
+    round: int = Field(ge=1)
+    role: DebateRole
+    seat: int = Field(ge=1)
+    """Number of the seat among those with the same role."""
     vote: Literal["match", "no_match"] | Absent
     """Vote of the seat; absent if the role has no vote or its answer was lost."""
     argument: str
@@ -54,7 +52,9 @@ class Reward(Resource):
 
     value: Literal[0, 1] | Absent
     reason: str
+    """Reason for the value in one or two sentences; for an absent value, the same text as its reason."""
     judge: str
+    """Name of the composition, or `viewpoints` for the judge without a language model."""
     guard: str | None = None
     """Check that decided before any model call; None if no check did."""
     leakage: bool = False
@@ -62,26 +62,21 @@ class Reward(Resource):
     transcript: tuple[DebateTurn, ...] = ()
     decided_in_round: int | None = None
     similarity: float | None = None
+    """Share of the reference's method viewpoints that the idea matches, 0 to 1, from the judge without a language
+    model."""
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    cost_usd: float | Absent = 0.0
+    cost_usd: Dollars | Absent = 0.0
     models: tuple[str, ...] = ()
     prompts: tuple[PromptVersion, ...] = ()
 
 
-class RewardOutcome(Resource):
+class RewardOutcome(ItemOutcome):
     """Outcome of an item: a reward, or a problem that states why there is none."""
 
-    item: int
-    """Position of the item in the request, from 0."""
-    id: str = ""
-    """Name that the caller uses for the item."""
     reward: Reward | None = None
-    problem: Problem | None = None
-    same_as: int | None = None
-    """Earlier item with the same words, with which this item was judged at no further cost."""
-    seconds: float = 0.0
+    """Reward of the item; if the judge failed, its value is absent with the reason."""
 
     @property
     def value(self) -> float | None:
@@ -108,7 +103,7 @@ class RewardsResult(Resource):
     calls: int
     prompt_tokens: int
     completion_tokens: int
-    cost_usd: float | Absent
+    cost_usd: Dollars | Absent
 
 
 class Composition(Body):
@@ -122,7 +117,7 @@ class Composition(Body):
     evaluators: int = Field(default=0, ge=0, le=3)
     rounds: int = Field(default=2, ge=1, le=5)
     temperature: float = Field(default=0.7, ge=0, le=2)
-    """Temperature of roles with several seats."""
+    """Temperature of roles with several seats, whose answers would otherwise be identical."""
 
 
 class RewardItemBody(Body):

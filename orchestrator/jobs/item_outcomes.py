@@ -3,31 +3,32 @@
 An item ends in a result, in which unavailable parts are absent with a reason, or in a problem of its own."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
-from assayer.models import Absent, Frozen, PromptVersion
-from assayer.models.base import Dollars
-from assayer.models.curation import CuratedPaper, IdeaScores, Proposal
-from orchestrator.jobs.models import Problem
+from assayer.models import Absent
+from assayer_client import curation, item_jobs
+from assayer_client.rewards import Reward
 
-__all__ = ["CurationOutcome", "ItemOutcome", "ItemsResult", "PaidOutcome", "ProposalOutcome", "ScoreOutcome"]
+__all__ = [
+    "FREE",
+    "CurationOutcome",
+    "ItemOutcome",
+    "ItemsResult",
+    "PaidOutcome",
+    "ProposalOutcome",
+    "ScoreOutcome",
+    "totals",
+]
+
+FREE = {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0.0}
+"""Usage of an item whose outcome is that of an earlier item."""
 
 
-class ItemOutcome(Frozen):
+class ItemOutcome(item_jobs.ItemOutcome):
     result_field: ClassVar[str]
     """Name of the field with the result."""
-    item: int = Field(ge=0)
-    """Position of the item in the request, from 0."""
-    id: str = ""
-    """Caller's name for the item."""
-    problem: Problem | None = None
-    """Why there is no result."""
-    same_as: int | None = None
-    """Index of an earlier item with the same text, whose outcome is reused at no further cost."""
-    seconds: float = Field(default=0.0, ge=0)
-    """Seconds from the start to the end of the item's work."""
 
     @model_validator(mode="after")
     def _ends_in_one(self) -> Self:
@@ -40,35 +41,17 @@ class ItemOutcome(Frozen):
         return self.model_copy(update={"item": item, "id": name, "same_as": self.item, "seconds": 0.0})
 
 
-class PaidOutcome(ItemOutcome):
-    """Outcome with the usage and cost of this item alone."""
-
-    calls: int = 0
-    """Number of answers received, including cached answers."""
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cost_usd: Dollars | Absent = 0.0
-    """Cost in US dollars; cached answers are free."""
-    models: tuple[str, ...] = ()
-    """Models that answered, sorted."""
-    prompts: tuple[PromptVersion, ...] = ()
-
+class PaidOutcome(ItemOutcome, curation.PaidOutcome):
     @property
     def ended_as(self) -> Literal["done", "absent", "problem"]:
         raise NotImplementedError
 
     def repeated(self, item: int, name: str) -> Self:
-        free = {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0.0}
-        return super().repeated(item, name).model_copy(update=free)
+        return super().repeated(item, name).model_copy(update=FREE)
 
 
-class CurationOutcome(PaidOutcome):
-    """Outcome of a paper."""
-
+class CurationOutcome(PaidOutcome, curation.CurationOutcome):
     result_field = "paper"
-
-    paper: CuratedPaper | None = None
-    """Kind and question of the paper; each is absent, with its reason, if it has none."""
 
     @property
     def ended_as(self) -> Literal["done", "absent", "problem"]:
@@ -77,12 +60,8 @@ class CurationOutcome(PaidOutcome):
         return "absent" if isinstance(self.paper.kind, Absent) else "done"
 
 
-class ProposalOutcome(PaidOutcome):
-    """Outcome of a research question."""
-
+class ProposalOutcome(PaidOutcome, curation.ProposalOutcome):
     result_field = "proposal"
-
-    proposal: Proposal | None = None
 
     @property
     def ended_as(self) -> Literal["done", "absent", "problem"]:
@@ -91,12 +70,8 @@ class ProposalOutcome(PaidOutcome):
         return "done" if self.proposal.candidates else "absent"
 
 
-class ScoreOutcome(PaidOutcome):
-    """Outcome of an idea."""
-
+class ScoreOutcome(PaidOutcome, curation.ScoreOutcome):
     result_field = "scores"
-
-    scores: IdeaScores | None = None
 
     @property
     def ended_as(self) -> Literal["done", "absent", "problem"]:
@@ -105,38 +80,28 @@ class ScoreOutcome(PaidOutcome):
         return "absent" if all(isinstance(score.score, Absent) for score in self.scores.scores) else "done"
 
 
-class ItemsResult(Frozen):
-    """Counts of the items of a curation, a proposal or scores by outcome; the outcome of each item is stored
-    separately."""
-
-    kind: Literal["curation", "proposal", "score"]
-    items: int
-    done: int
-    """Number of papers whose kind is known, of questions with a candidate, or of ideas with a score."""
-    absent: int
-    """Number of items for which the model gave no usable answer; the outcome states the reason."""
-    problem: int
-    repeated: int
-    """Number of items with the text of an earlier item; each also counts by the outcome of that item."""
-    calls: int
-    prompt_tokens: int
-    completion_tokens: int
-    cost_usd: Dollars | Absent
-
+class ItemsResult(curation.ItemsResult):
     @classmethod
     def of(cls, kind: Literal["curation", "proposal", "score"], outcomes: Sequence[PaidOutcome]) -> "ItemsResult":
         ended = [outcome.ended_as for outcome in outcomes]
-        unknown = next((outcome.cost_usd for outcome in outcomes if isinstance(outcome.cost_usd, Absent)), None)
-        paid = sum(outcome.cost_usd for outcome in outcomes if not isinstance(outcome.cost_usd, Absent))
         return cls(
             kind=kind,
-            items=len(outcomes),
             done=ended.count("done"),
             absent=ended.count("absent"),
             problem=ended.count("problem"),
-            repeated=sum(outcome.same_as is not None for outcome in outcomes),
-            calls=sum(outcome.calls for outcome in outcomes),
-            prompt_tokens=sum(outcome.prompt_tokens for outcome in outcomes),
-            completion_tokens=sum(outcome.completion_tokens for outcome in outcomes),
-            cost_usd=round(paid, 6) if unknown is None else unknown,
+            **totals(outcomes, outcomes),
         )
+
+
+def totals(outcomes: Sequence[ItemOutcome], paid: Sequence[PaidOutcome | Reward]) -> dict[str, Any]:
+    """Return the number of items, and the usage and cost of what was paid for."""
+    unknown = next((item.cost_usd for item in paid if isinstance(item.cost_usd, Absent)), None)
+    cost = sum(item.cost_usd for item in paid if not isinstance(item.cost_usd, Absent))
+    return {
+        "items": len(outcomes),
+        "repeated": sum(outcome.same_as is not None for outcome in outcomes),
+        "calls": sum(item.calls for item in paid),
+        "prompt_tokens": sum(item.prompt_tokens for item in paid),
+        "completion_tokens": sum(item.completion_tokens for item in paid),
+        "cost_usd": round(cost, 6) if unknown is None else unknown,
+    }

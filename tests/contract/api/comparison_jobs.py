@@ -1,7 +1,7 @@
 """A comparison of two ideas, and its outcome without a worker."""
 
 from assayer.models import Absent
-from assayer.models.ranking import Comparison, DimensionVerdict
+from assayer_client.comparisons import Comparison, DimensionVerdict
 from orchestrator.jobs.models import JobVerdict
 from orchestrator.jobs.requests import ComparisonRequest
 from orchestrator.jobs.results import ComparisonResult, outcomes_of

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from assayer.models import Absent
-from assayer.models.reward import Reward
+from assayer_client.rewards import Reward
 from orchestrator.jobs.models import JobVerdict, Lease
 from orchestrator.jobs.results import RewardOutcome, RewardsResult
 from orchestrator.settings import QueueSettings

@@ -7,9 +7,8 @@ import pytest
 
 import assayer_client
 from assayer.models import EvaluationId, IdeaId
-from assayer.models.ranking import Comparison, DimensionVerdict
 from assayer_client import AsyncClient, comparisons
-from assayer_client.comparisons import AcceptedComparison, ComparisonResource
+from assayer_client.comparisons import AcceptedComparison, Comparison, ComparisonResource, DimensionVerdict
 from orchestrator.console.pair_view import judged_pairs
 from orchestrator.jobs.models import JobId, JobVerdict
 from orchestrator.jobs.results import outcomes_of
