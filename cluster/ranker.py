@@ -18,12 +18,12 @@ from assayer.ranking.triage_baselines import masked_labelled_idea, measure_triag
 from assayer.run.accounting import cost_of
 from assayer.run.concurrency import Failed, gather_settled
 from assayer.run.run import Run
-from assayer_client.comparisons import Comparison, Outcome
+from assayer_client.comparisons import Comparison, ComparisonResult, Outcome
 from cluster.clock import SystemClock
 from cluster.language_model import open_models, require_llm
 from cluster.run_request import LOCAL_REQUEST, ResultInputs, RunRequest, result_inputs
 from cluster.settings import RankingSettings, Settings
-from orchestrator.jobs.results import ComparisonResult, outcomes_of
+from orchestrator.jobs.results import outcomes_of
 
 __all__ = ["Ranker", "RankingInputs", "open_ranker"]
 

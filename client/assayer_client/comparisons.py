@@ -1,8 +1,8 @@
 """Comparisons that decide which of two ideas is better."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from assayer_client.evaluations import IdeaBody
 from assayer_client.reports import Blinding
@@ -98,6 +98,12 @@ class ComparisonResult(Resource):
     prompt_tokens: int
     completion_tokens: int
     cost_usd: Dollars | Absent
+
+    @model_validator(mode="after")
+    def _rests_on_something(self) -> Self:
+        if not self.answers and self.not_asked is None:
+            raise ValueError("a comparison without an answer says why none was asked for")
+        return self
 
 
 class ComparisonBody(Body):

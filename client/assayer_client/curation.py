@@ -145,6 +145,7 @@ class PaidOutcome(ItemOutcome):
 class CurationOutcome(PaidOutcome):
     """Outcome of a paper."""
 
+    result_field = "paper"
     paper: CuratedPaper | None = None
     """Kind and question of the paper; each is absent, with its reason, if it has none."""
 
@@ -152,12 +153,14 @@ class CurationOutcome(PaidOutcome):
 class ProposalOutcome(PaidOutcome):
     """Outcome of a research question."""
 
+    result_field = "proposal"
     proposal: Proposal | None = None
 
 
 class ScoreOutcome(PaidOutcome):
     """Outcome of an idea."""
 
+    result_field = "scores"
     scores: IdeaScores | None = None
 
 

@@ -1,9 +1,9 @@
 """Jobs with many items: rewards, curations, proposals and scores."""
 
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, Self, TypeVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 
 from assayer_client.requests import ApiCall, path, reads
 from assayer_client.resources import TERMINAL, JobState, Page, Problem, Resource
@@ -42,6 +42,8 @@ class AcceptedItems(Resource):
 class ItemOutcome(Resource):
     """Outcome of an item: a result, or a problem that states why there is none."""
 
+    result_field: ClassVar[str]
+    """Name of the field with the result."""
     item: int = Field(ge=0)
     """Position of the item in the request, from 0."""
     id: str = ""
@@ -52,6 +54,12 @@ class ItemOutcome(Resource):
     """Earlier item with the same words, whose outcome is reused at no further cost."""
     seconds: float = Field(default=0.0, ge=0)
     """Seconds from the start to the end of the item's work."""
+
+    @model_validator(mode="after")
+    def _ends_in_one(self) -> Self:
+        if (getattr(self, self.result_field) is None) == (self.problem is None):
+            raise ValueError(f"an item ends in a {self.result_field} or in a problem")
+        return self
 
 
 class ItemsPage(Resource, Generic[Ended]):

@@ -75,6 +75,7 @@ class Reward(Resource):
 class RewardOutcome(ItemOutcome):
     """Outcome of an item: a reward, or a problem that states why there is none."""
 
+    result_field = "reward"
     reward: Reward | None = None
     """Reward of the item; if the judge failed, its value is absent with the reason."""
 

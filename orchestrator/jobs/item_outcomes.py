@@ -1,99 +1,90 @@
-"""Outcomes of the items of a job, and their totals.
+"""Outcomes of the items of a job: those of equal items, and their totals.
 
 An item ends in a result, in which unavailable parts are absent with a reason, or in a problem of its own."""
 
+from collections import Counter
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Self
-
-from pydantic import model_validator
+from typing import Any, Literal, TypeVar
 
 from assayer.models import Absent
-from assayer_client import curation, item_jobs
-from assayer_client.rewards import Reward
+from assayer_client.curation import (
+    CuratedPaper,
+    CurationOutcome,
+    IdeaScores,
+    ItemsResult,
+    PaidOutcome,
+    Proposal,
+    ProposalOutcome,
+    ScoreOutcome,
+)
+from assayer_client.item_jobs import ItemOutcome
+from assayer_client.rewards import Reward, RewardOutcome, RewardsResult
 
-__all__ = [
-    "FREE",
-    "CurationOutcome",
-    "ItemOutcome",
-    "ItemsResult",
-    "PaidOutcome",
-    "ProposalOutcome",
-    "ScoreOutcome",
-    "totals",
-]
+__all__ = ["ended_as", "items_result", "repeated", "reward_ended_as", "rewards_result"]
 
-FREE = {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0.0}
-"""Usage of an item whose outcome is that of an earlier item."""
+Ended = TypeVar("Ended", bound=ItemOutcome)
 
-
-class ItemOutcome(item_jobs.ItemOutcome):
-    result_field: ClassVar[str]
-    """Name of the field with the result."""
-
-    @model_validator(mode="after")
-    def _ends_in_one(self) -> Self:
-        if (getattr(self, self.result_field) is None) == (self.problem is None):
-            raise ValueError(f"an item ends in a {self.result_field} or in a problem")
-        return self
-
-    def repeated(self, item: int, name: str) -> Self:
-        """Return the outcome of a later item with the same text."""
-        return self.model_copy(update={"item": item, "id": name, "same_as": self.item, "seconds": 0.0})
+_FREE = {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0.0}
 
 
-class PaidOutcome(ItemOutcome, curation.PaidOutcome):
-    @property
-    def ended_as(self) -> Literal["done", "absent", "problem"]:
-        raise NotImplementedError
+def repeated(outcome: Ended, item: int, name: str) -> Ended:
+    """Return the outcome of a later item with the same text, at no further cost."""
+    changed: dict[str, Any] = {"item": item, "id": name, "same_as": outcome.item, "seconds": 0.0}
+    if isinstance(outcome, PaidOutcome):
+        changed |= _FREE
+    elif isinstance(outcome, RewardOutcome) and outcome.reward is not None:
+        changed["reward"] = outcome.reward.model_copy(update=_FREE)
+    return outcome.model_copy(update=changed)
 
-    def repeated(self, item: int, name: str) -> Self:
-        return super().repeated(item, name).model_copy(update=FREE)
 
-
-class CurationOutcome(PaidOutcome, curation.CurationOutcome):
-    result_field = "paper"
-
-    @property
-    def ended_as(self) -> Literal["done", "absent", "problem"]:
-        if self.paper is None:
+def ended_as(outcome: PaidOutcome) -> Literal["done", "absent", "problem"]:
+    match outcome:
+        case CurationOutcome(paper=CuratedPaper(kind=kind)):
+            is_absent = isinstance(kind, Absent)
+        case ProposalOutcome(proposal=Proposal(candidates=candidates)):
+            is_absent = not candidates
+        case ScoreOutcome(scores=IdeaScores(scores=scores)):
+            is_absent = all(isinstance(score.score, Absent) for score in scores)
+        case _:
             return "problem"
-        return "absent" if isinstance(self.paper.kind, Absent) else "done"
+    return "absent" if is_absent else "done"
 
 
-class ProposalOutcome(PaidOutcome, curation.ProposalOutcome):
-    result_field = "proposal"
-
-    @property
-    def ended_as(self) -> Literal["done", "absent", "problem"]:
-        if self.proposal is None:
-            return "problem"
-        return "done" if self.proposal.candidates else "absent"
-
-
-class ScoreOutcome(PaidOutcome, curation.ScoreOutcome):
-    result_field = "scores"
-
-    @property
-    def ended_as(self) -> Literal["done", "absent", "problem"]:
-        if self.scores is None:
-            return "problem"
-        return "absent" if all(isinstance(score.score, Absent) for score in self.scores.scores) else "done"
+def reward_ended_as(outcome: RewardOutcome) -> Literal["match", "no_match", "absent", "guard", "problem"]:
+    if outcome.reward is None:
+        return "problem"
+    if outcome.reward.guard is not None:
+        return "guard"
+    if isinstance(outcome.reward.value, Absent):
+        return "absent"
+    return "match" if outcome.reward.value else "no_match"
 
 
-class ItemsResult(curation.ItemsResult):
-    @classmethod
-    def of(cls, kind: Literal["curation", "proposal", "score"], outcomes: Sequence[PaidOutcome]) -> "ItemsResult":
-        ended = [outcome.ended_as for outcome in outcomes]
-        return cls(
-            kind=kind,
-            done=ended.count("done"),
-            absent=ended.count("absent"),
-            problem=ended.count("problem"),
-            **totals(outcomes, outcomes),
-        )
+def items_result(kind: Literal["curation", "proposal", "score"], outcomes: Sequence[PaidOutcome]) -> ItemsResult:
+    ended = Counter(map(ended_as, outcomes))
+    return ItemsResult(
+        kind=kind,
+        done=ended["done"],
+        absent=ended["absent"],
+        problem=ended["problem"],
+        **_totals(outcomes, outcomes),
+    )
 
 
-def totals(outcomes: Sequence[ItemOutcome], paid: Sequence[PaidOutcome | Reward]) -> dict[str, Any]:
+def rewards_result(judge: str, outcomes: Sequence[RewardOutcome]) -> RewardsResult:
+    ended = Counter(map(reward_ended_as, outcomes))
+    return RewardsResult(
+        judge=judge,
+        match=ended["match"],
+        no_match=ended["no_match"],
+        guard=ended["guard"],
+        absent=ended["absent"],
+        problem=ended["problem"],
+        **_totals(outcomes, [outcome.reward for outcome in outcomes if outcome.reward is not None]),
+    )
+
+
+def _totals(outcomes: Sequence[ItemOutcome], paid: Sequence[PaidOutcome | Reward]) -> dict[str, Any]:
     """Return the number of items, and the usage and cost of what was paid for."""
     unknown = next((item.cost_usd for item in paid if isinstance(item.cost_usd, Absent)), None)
     cost = sum(item.cost_usd for item in paid if not isinstance(item.cost_usd, Absent))

@@ -7,8 +7,8 @@ import pytest
 from assayer.errors import InputError
 from assayer.models import EvaluationId
 from assayer_client.batches import RowError
+from assayer_client.rewards import RewardsResult
 from orchestrator.jobs.models import BatchId, JobState, JobVerdict, TenantId, TenantPlan
-from orchestrator.jobs.results import RewardsResult
 from orchestrator.jobs.submissions import Cursor, NewBatch, QueueFull
 from orchestrator.store import (
     Database,
