@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from assayer_client.evaluations import IdeaBody
-from assayer_client.item_jobs import MOST_ITEMS, AcceptedItems, ItemCalls, ItemLinks, ItemOutcome, ItemsPage
+from assayer_client.item_jobs import MOST_ITEMS, ItemCounts, ItemLinks, ItemOutcome, ItemsPage
 from assayer_client.reports import Blinding, TextFlag
 from assayer_client.resources import (
     Absent,
@@ -164,22 +164,12 @@ class ScoreOutcome(PaidOutcome):
     scores: IdeaScores | None = None
 
 
-class ItemsResult(Resource):
-    """Counts of the items by outcome; the outcome of each item is stored separately."""
+class ItemsResult(ItemCounts):
+    """Counts of the items of a curation, a proposal or scores by outcome."""
 
     kind: Literal["curation", "proposal", "score"]
-    items: int
     done: int
     """Number of papers whose kind is known, of questions with a candidate, or of ideas with a score."""
-    absent: int
-    """Number of items for which the model gave no usable answer; the outcome states why."""
-    problem: int
-    repeated: int
-    """Number of items with the same words as an earlier item; each is also counted by that item's outcome."""
-    calls: int
-    prompt_tokens: int
-    completion_tokens: int
-    cost_usd: Dollars | Absent
 
 
 class ItemJobResource(JobResource):
@@ -268,14 +258,3 @@ class ScoreBody(Body):
     limits: Limits = Limits()
     """Limits for all items together."""
     priority: LivePriority = "interactive"
-
-
-CURATIONS = ItemCalls[CurationBody, AcceptedItems, CurationResource, CurationOutcome](
-    "curations", AcceptedItems, CurationResource, CurationItems
-)
-PROPOSALS = ItemCalls[ProposalBody, AcceptedItems, ProposalResource, ProposalOutcome](
-    "proposals", AcceptedItems, ProposalResource, ProposalItems
-)
-SCORES = ItemCalls[ScoreBody, AcceptedItems, ScoreResource, ScoreOutcome](
-    "scores", AcceptedItems, ScoreResource, ScoreItems
-)

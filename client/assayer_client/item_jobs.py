@@ -5,10 +5,10 @@ from typing import ClassVar, Generic, Self, TypeVar
 
 from pydantic import BaseModel, Field, model_validator
 
-from assayer_client.requests import ApiCall, path, reads
-from assayer_client.resources import TERMINAL, JobState, Page, Problem, Resource
+from assayer_client.requests import ApiCall, path, reads, reads_nothing
+from assayer_client.resources import TERMINAL, Absent, Dollars, JobState, Page, Problem, Resource
 
-__all__ = ["MOST_ITEMS", "AcceptedItems", "ItemCalls", "ItemLinks", "ItemOutcome", "ItemsPage"]
+__all__ = ["MOST_ITEMS", "AcceptedItems", "ItemCalls", "ItemCounts", "ItemLinks", "ItemOutcome", "ItemsPage"]
 
 Asked = TypeVar("Asked", bound=BaseModel)
 Receipt = TypeVar("Receipt")
@@ -62,6 +62,21 @@ class ItemOutcome(Resource):
         return self
 
 
+class ItemCounts(Resource):
+    """Counts of the items by outcome; the outcome of each item is stored separately."""
+
+    items: int
+    absent: int
+    """Number of items for which the model gave no usable answer; the outcome states why."""
+    problem: int
+    repeated: int
+    """Number of items with the same words as an earlier item; each is also counted by that item's outcome."""
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost_usd: Dollars | Absent
+
+
 class ItemsPage(Resource, Generic[Ended]):
     """Outcomes in order of arrival."""
 
@@ -112,3 +127,6 @@ class ItemCalls(Generic[Asked, Receipt, Found, Ended]):
 
     def cancel(self, job: str) -> ApiCall[Found]:
         return ApiCall("DELETE", path(self.where, job), reads(self.found))
+
+    def erase(self, job: str) -> ApiCall[None]:
+        return ApiCall("DELETE", path(self.where, job), reads_nothing, {"erase": "true"})

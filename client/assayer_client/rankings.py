@@ -255,28 +255,24 @@ class RankingBody(Body):
         return self
 
 
-class LeftOut(Resource):
+class NamedEvaluation(Resource):
+    """Evaluation of the batch, with the submitter's names for its idea."""
+
+    evaluation: str
+    row: int | None
+    source: str
+    """Submitter's name for the idea: a file name, or `call.csv:7 (A-2026-0007)`."""
+    reference: str
+    """Submitter's own reference only: the id in its row, or a file name. Empty if there is none."""
+    reason: str
+
+
+class LeftOut(NamedEvaluation):
     """Evaluation of the batch that is not ranked."""
 
-    evaluation: str
-    row: int | None
-    source: str
-    """Submitter's name for the idea: a file name, or `call.csv:7 (A-2026-0007)`."""
-    reference: str
-    """Submitter's own reference only: the id in its row, or a file name. Empty if there is none."""
-    reason: str
 
-
-class UnscoredIdea(Resource):
+class UnscoredIdea(NamedEvaluation):
     """Report of the batch without a score; its idea is ranked and starts in the middle."""
-
-    evaluation: str
-    row: int | None
-    source: str
-    """Submitter's name for the idea: a file name, or `call.csv:7 (A-2026-0007)`."""
-    reference: str
-    """Submitter's own reference only: the id in its row, or a file name. Empty if there is none."""
-    reason: str
 
 
 class RankingLinks(Resource):

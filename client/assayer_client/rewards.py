@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-from assayer_client.item_jobs import AcceptedItems, ItemCalls, ItemLinks, ItemOutcome, ItemsPage
+from assayer_client.item_jobs import AcceptedItems, ItemCounts, ItemLinks, ItemOutcome, ItemsPage
 from assayer_client.requests import ApiCall, path, reads_text_of
 from assayer_client.resources import Absent, Body, Dollars, JobResource, Limits, LivePriority, PromptVersion, Resource
 
@@ -86,25 +86,15 @@ class RewardOutcome(ItemOutcome):
         return None if value is None or isinstance(value, Absent) else float(value)
 
 
-class RewardsResult(Resource):
-    """Counts of the items by outcome; the outcome of each item is stored separately."""
+class RewardsResult(ItemCounts):
+    """Counts of the items by outcome; `absent` are those whose judge failed."""
 
     kind: Literal["rewards"] = "rewards"
     judge: str
-    items: int
     match: int
     no_match: int
     guard: int
     """Number of items decided by a check before any model call."""
-    absent: int
-    """Number of items without a reward because the judge failed."""
-    problem: int
-    repeated: int
-    """Number of items with the same words as an earlier item."""
-    calls: int
-    prompt_tokens: int
-    completion_tokens: int
-    cost_usd: Dollars | Absent
 
 
 class Composition(Body):
@@ -262,11 +252,6 @@ class VerifiedRollout(Resource):
         description="`judge_failed` where there is no reward: keep the rollout out of the metrics.",
     )
     job: str
-
-
-REWARDS = ItemCalls[RewardsBody, AcceptedRewards, RewardsResource, RewardOutcome](
-    "rewards", AcceptedRewards, RewardsResource, RewardItems
-)
 
 
 def debate_text(job: str, item: int, media_type: str = "text/markdown") -> ApiCall[str]:
