@@ -2,9 +2,9 @@
 
 from typing import Literal, NamedTuple
 
-from assayer.models.assessment import Citation, Label
 from assayer.models.base import Frozen
 from assayer.models.plan_review import PlanQuote
+from assayer_client.points import Citation, Label
 
 Axis = Literal["soundness", "contribution"]
 FindingKind = Literal["strength", "weakness", "question"]

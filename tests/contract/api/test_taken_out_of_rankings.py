@@ -9,10 +9,11 @@ import httpx2
 import pytest
 
 from assayer.models import CachedAnswer, EvaluationId, LedgerRow, Message
-from assayer.models.ranking import CloseCall, DimensionAnalysis, GroupAnalysis, IdeaAnalysis, NamedComparison, Ranking
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import rank_ideas
 from assayer_client import AsyncClient
+from assayer_client.comparisons import NamedComparison
+from assayer_client.rankings import CloseCall, DimensionAnalysis, GroupAnalysis, IdeaAnalysis, Ranking
 from orchestrator.access.audit_chain import audit_faults
 from orchestrator.jobs.models import JobId, JobVerdict
 from orchestrator.jobs.requests import RankingRequest
