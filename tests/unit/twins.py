@@ -61,6 +61,10 @@ class TwinLlm:
         )
         return Answer(value, record)
 
+    def questions(self, kind: type[In]) -> list[In]:
+        """Return what it was asked of one kind, in order."""
+        return [data for _, data in self.asked if isinstance(data, kind)]
+
     def _answer(self, task: Task[In, Out], data: In) -> BaseModel:
         if task.name in self._scripted:
             return self._scripted[task.name](data)
