@@ -6,8 +6,8 @@ from typing import Annotated, NamedTuple
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
-from assayer.models.timeline import Span
 from assayer_client.model_calls import ModelCall
+from assayer_client.reports import Span
 from orchestrator.access.api_keys import Caller
 from orchestrator.console.scripted_page import page_response
 from orchestrator.jobs.models import TERMINAL, Job

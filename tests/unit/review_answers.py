@@ -42,25 +42,15 @@ def point(claim: str, quote: str = PLAN, **changes: Any) -> RefereePoint:
 
 def referee(question: BaseModel) -> RefereeAnswer:
     assert isinstance(question, RefereeQuestion)
-    if question.lens == "methods":
-        claim = NoveltyClaim(claim="A small reader that checks quotes.", query="small reader for quotes")
-        return RefereeAnswer(
-            overview="It measures plasticity.",
-            points=[point("The three baselines are not named.")],
-            novelty=[claim],
-            prior_work=[],
-        )
-    if question.lens == "expert":
-        return RefereeAnswer(
-            overview="It measures plasticity.",
-            points=[point("The three baselines are not named here.")],
-            novelty=[],
-            prior_work=[],
-        )
+    points = {
+        "methods": point("The three baselines are not named."),
+        "expert": point("The three baselines are not named here."),
+    }
+    claim = NoveltyClaim(claim="A small reader that checks quotes.", query="small reader for quotes")
     return RefereeAnswer(
         overview="It measures plasticity.",
-        points=[point(f"Unclear to the {question.lens}.", "words that are nowhere")],
-        novelty=[],
+        points=[points.get(question.lens) or point(f"Unclear to the {question.lens}.", "words that are nowhere")],
+        novelty=[claim] if question.lens == "whole" else [],
         prior_work=[],
     )
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from assayer.curation.best_of import place_candidates, shuffled
 from assayer.curation.candidates import ProposedCandidates, propose_candidates
-from assayer.curation.options import BestBy, CurationOptions
+from assayer.curation.options import CurationOptions
 from assayer.curation.papers import curate_paper
 from assayer.curation.schemas import KindAnswer, ProposalAnswer, ProposalQuestion, QuestionAnswer, QuestionQuestion
 from assayer.curation.scoring import score_idea
@@ -23,10 +23,10 @@ from assayer.errors import (
 from assayer.ideas.parsing import parse_idea
 from assayer.llm import Answer, Task
 from assayer.models import Absent
-from assayer.models.curation import Candidate, CuratedPaper
 from assayer.ranking.comparison import PairQuestion, comparison_task
 from assayer.ranking.options import DEFAULT_DIMENSIONS, RankingOptions
 from assayer.run.run import Run
+from assayer_client.curation import BestBy, Candidate, CuratedPaper
 from cluster.curation_inputs import read_papers, read_questions
 from tests.unit.curation_questions import CLEAN, DIMENSIONS, LEAKING, PAPER, RESEARCH_QUESTION
 from tests.unit.twins import a_run, call_record

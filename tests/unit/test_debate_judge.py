@@ -7,7 +7,8 @@ from assayer.llm import NoLlm
 from assayer.methods.debate.composition import Composition, composition
 from assayer.methods.debate.judge import judge_by_debate
 from assayer.models import Absent
-from assayer.models.reward import Reward, RewardItem
+from assayer.models.reward import RewardItem
+from assayer_client.rewards import Reward
 from tests.unit.debate_answers import ITEM, ScriptedSeats
 from tests.unit.twins import a_run
 

@@ -8,11 +8,11 @@ from pydantic import ValidationError
 
 from assayer.errors import BudgetExhausted, InputError, MalformedAnswer
 from assayer.models import Idea, IdeaId
-from assayer.models.ranking import Comparison
 from assayer.ranking import RankingOptions
 from assayer.ranking.comparison import PairQuestion, comparison_task
 from assayer.ranking.pipeline import CompletedRanking, rank_ideas
 from assayer.reports.ranking_page import RankingPage
+from assayer_client.comparisons import Comparison
 from tests.unit.judges import JudgeLlm, ideas_of_worth, ranking_run, right
 from workers.llm.answer_schema import answer_schema
 
