@@ -68,12 +68,7 @@ async def test_a_moderator_who_halts_costs_one_call_and_has_no_vote() -> None:
 
 
 @pytest.mark.parametrize(
-    "error",
-    [
-        LlmUnavailable("down"),
-        LlmRejected("wrong key"),
-    ],
-    ids=lambda error: type(error).__name__,
+    "error", [LlmUnavailable("down"), LlmRejected("wrong key")], ids=lambda error: type(error).__name__
 )
 async def test_a_lost_answer_makes_the_reward_absent_with_the_reason(error: AssayerError) -> None:
     reward = await _judged(ScriptedSeats(failing={("analyst", 2, 1): error}))

@@ -17,19 +17,15 @@ from assayer.models import OPEN, Hit, PaperId, Window
 from assayer.ports import Vectors
 from index import BuildOptions, Corpus, Delta, Filters, VersionStore, build_corpus, build_shards, update_shards
 from index.building.acceptance import Acceptance
-from index.records.paper_record import PaperRecord
 from index.shards.shard_store import ShardStore, is_sharded, shard_of
 from tests.corpus_papers import RECORDS, record, write_jsonl
+from tests.unit.index_building import records
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 EMBEDDER = HashingEmbedder()
 SHARDS = 3
 WORDS = ("bees", "moths", "clover", "meadow", "nectar", "hedge")
 IDS = [PaperId(str(item["id"])) for item in RECORDS]
-
-
-def records(*numbers: int, **fields: Any) -> list[PaperRecord]:
-    return [PaperRecord.model_validate(record(number, **fields)) for number in numbers]
 
 
 async def both(folder: Path, papers: Sequence[dict[str, Any]], shards: int) -> tuple[Corpus, Corpus]:

@@ -50,8 +50,7 @@ async def test_review_takes_four_levels_and_few_requests() -> None:
 async def test_points_of_two_referees_that_say_the_same_are_one() -> None:
     backends, llm = twin_backends(scripted={"review.referee": referee})
     await reviewed(backends)
-    question = next(question for name, question in llm.asked if name == "review.editor")
-    assert isinstance(question, EditorQuestion)
+    question = llm.questions(EditorQuestion)[0]
     assert [point.claim for point in question.points] == [
         "Unclear to the whole.",
         "The three baselines are not named here.",

@@ -46,9 +46,7 @@ async def _report(*titles: str, **scripted: Answerer) -> tuple[Report, EditorQue
     corpus = MemoryCorpus(corpus_papers(), HashingEmbedder())
     sources = tuple(reference_sources(corpus, {}, LiteratureSettings(), run))
     report = await reviewed(replace(backends, literature=corpus, reference_sources=sources), run)
-    question = next(question for name, question in llm.asked if name == "review.editor")
-    assert isinstance(question, EditorQuestion)
-    return report, question
+    return report, llm.questions(EditorQuestion)[0]
 
 
 def _referring(question: BaseModel) -> BaseModel:

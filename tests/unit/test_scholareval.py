@@ -60,8 +60,8 @@ async def test_every_label_in_the_report_is_a_reference_with_our_own_record() ->
 async def test_one_look_at_all_titles_and_each_opened_paper_is_read_once_for_all_methods() -> None:
     backends, llm = twin_backends()
     await evaluated(backends)
-    looks = [entry for _, entry in llm.asked if isinstance(entry, FirstLookQuestion) and entry.purpose == "soundness"]
-    reads = [entry for _, entry in llm.asked if isinstance(entry, ReadingQuestion)]
+    looks = [look for look in llm.questions(FirstLookQuestion) if look.purpose == "soundness"]
+    reads = llm.questions(ReadingQuestion)
     papers = [item.paper_id for question in reads for item in question.evidence]
     assert len(looks) == 1
     assert papers
@@ -88,7 +88,7 @@ async def test_a_first_look_that_was_lost_opens_the_likeliest_and_says_so() -> N
     backends, llm = twin_backends(failing=failing)
     few = OPTIONS.model_copy(update={"opened": 3})
     report = (await evaluate(context_of(backends, a_run(), few))).report
-    reads = [item for _, item in llm.asked if isinstance(item, ReadingQuestion)]
+    reads = llm.questions(ReadingQuestion)
     assert sum(len(question.evidence) for question in reads) == 3
     assert any(item.what == "first look at titles" for item in report.coverage.dropped)
 
@@ -97,11 +97,11 @@ async def test_papers_read_for_the_methods_are_compared_for_novelty() -> None:
     few = OPTIONS.model_copy(update={"compared": 2, "opened": 5, "augmented": 0})
     backends, llm = twin_backends()
     await evaluate(context_of(backends, a_run(), few))
-    asked = [item for _, item in llm.asked if isinstance(item, SynthesisQuestion)]
+    asked = llm.questions(SynthesisQuestion)
     assert asked
-    comparisons = [item for _, item in llm.asked if isinstance(item, ComparisonQuestion)]
+    comparisons = llm.questions(ComparisonQuestion)
     compared = [item.paper_id for question in comparisons for item in question.evidence]
-    read = {item.paper_id for _, asked in llm.asked if isinstance(asked, ReadingQuestion) for item in asked.evidence}
+    read = {item.paper_id for asked in llm.questions(ReadingQuestion) for item in asked.evidence}
     assert len(compared) == len(set(compared)) > 2
     assert set(compared[2:]) <= read
 
@@ -164,7 +164,7 @@ async def test_background_is_no_support_and_is_not_compared_for_novelty() -> Non
     readings = [reading for item in report.parts[0].assessments for reading in item.readings]
     assert readings
     assert {reading.stance for reading in readings} == {0}
-    compared = [item for _, asked in llm.asked if isinstance(asked, ComparisonQuestion) for item in asked.evidence]
+    compared = [item for asked in llm.questions(ComparisonQuestion) for item in asked.evidence]
     assert len(compared) <= 2
 
 

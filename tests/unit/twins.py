@@ -49,17 +49,11 @@ class TwinLlm:
         value = self._answer(task, data)
         assert isinstance(value, task.output)
         assert list(task.check(data, value)) == []
-        record = CallRecord(
-            task=task.name,
-            version=task.version,
-            model="twin",
-            prompt_tokens=sum(len(message.content) for message in task.messages(data)) // 4,
-            completion_tokens=len(value.model_dump_json()) // 4,
-            cost_usd=None,
-            latency_seconds=0.0,
-            attempts=1,
-        )
-        return Answer(value, record)
+        return Answer(value, call_record(task, "twin"))
+
+    def questions(self, kind: type[In]) -> list[In]:
+        """Return what it was asked of one kind, in order."""
+        return [data for _, data in self.asked if isinstance(data, kind)]
 
     def _answer(self, task: Task[In, Out], data: In) -> BaseModel:
         if task.name in self._scripted:
