@@ -12,14 +12,14 @@ from starlette.responses import Response
 
 from assayer_client.resources import JobResource, Page
 from orchestrator.access.api_keys import Caller
-from orchestrator.access.job_acts import ActBy
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.api.event_streams import wait_for_verdict
 from orchestrator.api.idempotency import IdempotencyKey, idempotency_record, replayed_response, request_fingerprint
 from orchestrator.api.openapi import ACCEPTED_RESPONSE
 from orchestrator.api.url_queries import CancelQuery, PageQuery
-from orchestrator.jobs.models import BatchId, Job, JobId, JobKind
+from orchestrator.jobs.models import Job, JobId, JobKind
 from orchestrator.jobs.submissions import NewJob
-from orchestrator.problems import not_there
+from orchestrator.problems import not_there, required
 from orchestrator.services.job_lookup import find_job
 from orchestrator.web.authentication import Reader, Submitter, require_scope
 from orchestrator.web.content_negotiation import html_report_headers, preferred_wait
@@ -183,17 +183,10 @@ async def _cancel_job(services: Services, caller: Caller, job: str, kind: JobKin
     if query.erase:
         require_scope(caller, "manage")
         ranking = JobId(job) if kind == "ranking" else None
-        await services.erasures.erase(caller.tenant, caller.actor, [JobId(job)], services.clock.now(), ranking=ranking)
+        await services.erasures.erase(caller.tenant, [JobId(job)], services.by(caller), ranking=ranking)
         return None
-    ended = await services.jobs.cancel(caller.tenant, JobId(job), act_by(services, caller))
-    if ended is None:
-        raise not_there(kind, job)
-    return ended
-
-
-def act_by(services: Services, caller: Caller, call: BatchId | None = None) -> ActBy:
-    """Return an act by the caller at the current time. `call` is the call whose proposals a ranking orders."""
-    return ActBy(caller.actor, services.clock.now(), call)
+    ended = await services.jobs.cancel(caller.tenant, JobId(job), services.by(caller))
+    return required(ended, not_there(kind, job))
 
 
 def job_fields(job: Job) -> dict[str, Any]:

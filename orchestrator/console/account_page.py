@@ -26,7 +26,7 @@ async def change(context: SignedIn, mails: Annotated[bool, Form()] = False) -> R
     member = await _member(context)
     if member is None:
         raise HttpProblem("conflict", "You have signed in with a key that is no member's: no mails come to it.")
-    await context.services.members.set_mails(context.tenant, member.id, mails, context.who.actor, context.now)
+    await context.services.members.set_mails(context.tenant, member.id, mails, context.by)
     return RedirectResponse("/console/account", 303)
 
 

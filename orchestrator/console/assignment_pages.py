@@ -80,7 +80,7 @@ async def assign(
     if _digest(draft) != shown:
         changed = "Who would get what has changed since it was shown. Nobody was assigned: look at it again."
         return await shown_assignments(context, call, per_proposal=per_proposal, fault=changed)
-    await context.services.assignment_planner.keep(context.tenant, call.id, draft, context.who.actor)
+    await context.services.assignment_planner.keep(context.tenant, call.id, draft, context.by)
     return _back(call)
 
 
@@ -90,9 +90,7 @@ async def withdraw(id: PathId, context: Assigner, form: Annotated[_Pair, Form()]
     call = await context.find_call(id)
     job = await context.find_proposal(call, form.evaluation)
     try:
-        gone = await context.reviewing.assignments.withdraw(
-            context.tenant, job, MemberId(form.reviewer), context.who.actor, context.now
-        )
+        gone = await context.reviewing.assignments.withdraw(context.tenant, job, MemberId(form.reviewer), context.by)
     except ReviewRefused as refusal:
         return await shown_assignments(context, call, fault=str(refusal))
     if not gone:
@@ -121,9 +119,7 @@ async def _conflict(context: PageContext, id: str, form: _Pair, *, clears: bool)
     store = context.reviewing.assignments
     act = store.clear if clears else store.declare
     try:
-        done = await act(
-            context.tenant, job, MemberId(form.reviewer), form.reason.strip(), context.who.actor, context.now
-        )
+        done = await act(context.tenant, job, MemberId(form.reviewer), form.reason.strip(), context.by)
     except ReviewRefused as refusal:
         return await shown_assignments(context, call, fault=str(refusal))
     if done is None:

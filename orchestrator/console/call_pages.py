@@ -196,7 +196,7 @@ async def change_details(
     """Change a call's name, its tags, separated by commas, and the day until which opinions are due."""
     call = await context.find_call(id)
     details = {"name": name.strip(), "tags": tags_in(tags), "opinions_due": opinions_due or None}
-    await context.services.call_details.change(context.tenant, call.id, details, context.who.actor, context.now)
+    await context.services.call_details.change(context.tenant, call.id, details, context.by)
     return RedirectResponse(f"/console/calls/{call.id}", 303)
 
 

@@ -57,9 +57,7 @@ async def invite(id: PathId, context: Inviter, form: GivenMember) -> Response:
         body = checked_form(CallInvitationBody, form.model_dump(exclude={"role"}))
         member = MemberId(context.services.new_id("mb"))
         new = NewMember(**body.model_dump(), role="reviewer")
-        await context.reviewing.call_reviewers.invite(
-            context.tenant, call.id, member, new, context.who.actor, context.now
-        )
+        await context.reviewing.call_reviewers.invite(context.tenant, call.id, member, new, context.by)
     except HttpProblem as problem:
         fault, status = problem.detail, problem.status_code
         return await shown_assignments(context, call, fault=fault, status=status, form=form)
@@ -87,13 +85,7 @@ async def _chosen(
     """Choose the reviewers of a call. Raises HttpProblem and ReviewRefused."""
     body = CallReviewersBody.model_construct(reviewers=wanted, dry_run=dry_run)
     return await call_reviewers.choose_reviewers(
-        context.services.members,
-        context.reviewing,
-        context.tenant,
-        call.id,
-        body,
-        context.who.actor,
-        context.now,
+        context.services.members, context.reviewing, context.tenant, call.id, body, context.by
     )
 
 

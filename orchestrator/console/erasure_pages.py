@@ -38,9 +38,7 @@ async def erase(
     erasure = await _found(context, source, batch)
     if erasure is None or _digest(erasure) != shown:
         return await _shown(context, source, batch, changed=True)
-    gone = await erase_found(
-        context.services.erasures, context.tenant, context.who.actor, source or None, erasure, context.now
-    )
+    gone = await erase_found(context.services.erasures, context.tenant, source or None, erasure, context.by)
     return RedirectResponse(f"/console/erase/{gone.proof}", 303)
 
 

@@ -54,12 +54,7 @@ async def listed(context: PeopleReader) -> Response:
 async def invite(context: Inviter, form: GivenMember) -> Response:
     try:
         member = await members.invite_member(
-            context.services.members,
-            context.tenant,
-            MemberId(context.services.new_id("mb")),
-            _body(form),
-            context.who.actor,
-            context.now,
+            context.services.members, context.tenant, MemberId(context.services.new_id("mb")), _body(form), context.by
         )
     except HttpProblem as problem:
         return await _list(context, form, problem)
@@ -79,9 +74,7 @@ async def change(id: PathId, context: Inviter, form: GivenMember) -> Response:
     member = await _member(context, id)
     try:
         fields = MemberPatch(**_body(form).model_dump(exclude={"mails"})).model_dump(exclude_unset=True)
-        await members.change_member(
-            context.services.members, context.tenant, member.id, fields, context.who.actor, context.now
-        )
+        await members.change_member(context.services.members, context.tenant, member.id, fields, context.by)
     except HttpProblem as problem:
         return await _shown(context, member, form, problem)
     except ReviewRefused as refusal:
@@ -93,7 +86,7 @@ async def change(id: PathId, context: Inviter, form: GivenMember) -> Response:
 async def give_key(id: PathId, context: KeyGiver) -> Response:
     """Create a key for a member. This response is the only page that ever shows it."""
     member = await _member(context, id)
-    key = await members.give_key(context.services.members, context.tenant, member.id, context.who.actor, context.now)
+    key = await members.give_key(context.services.members, context.tenant, member.id, context.by)
     return context.page("member_key.html", member=member, key=key)
 
 
@@ -109,7 +102,7 @@ async def ask_remove(id: PathId, context: Inviter) -> Response:
 @router.post("/{id}/remove")
 async def remove(id: PathId, context: Inviter) -> Response:
     member = await _member(context, id)
-    await members.remove_member(context.services.members, context.tenant, member.id, context.who.actor, context.now)
+    await members.remove_member(context.services.members, context.tenant, member.id, context.by)
     return RedirectResponse("/console/members", 303)
 
 

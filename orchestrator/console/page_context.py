@@ -9,7 +9,7 @@ from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse
 
 from orchestrator.access.api_keys import Caller
-from orchestrator.access.job_acts import ActBy
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import Act
 from orchestrator.console.scripted_page import page_response
 from orchestrator.jobs.models import Job, JobId, TenantId
@@ -43,7 +43,7 @@ class PageContext:
 
     @property
     def by(self) -> ActBy:
-        return ActBy(self.who.actor, self.now)
+        return self.services.by(self.who)
 
     async def find_call(self, id: str) -> BatchStatus:
         """Return the current status of the call. Raises HttpProblem (404, 410)."""

@@ -45,9 +45,7 @@ async def override(
     job = await context.find_proposal(call, evaluation)
     if len(reason.strip()) < 3:
         raise HttpProblem("conflict", "Give a reason (at least 3 characters).")
-    await context.reviewing.decisions.override(
-        context.tenant, job, score, reason.strip(), context.who.actor, context.now
-    )
+    await context.reviewing.decisions.override(context.tenant, job, score, reason.strip(), context.by)
     return RedirectResponse(f"/console/proposals/{job}#people", 303)
 
 
@@ -63,9 +61,7 @@ async def sign_off(
     call = await context.find_call(id)
     try:
         despite = SignedDespite(despite_missing, despite_unfinished)
-        await context.reviewing.decisions.sign_off(
-            context.tenant, call.id, note.strip(), despite, context.who.actor, context.now
-        )
+        await context.reviewing.decisions.sign_off(context.tenant, call.id, note.strip(), despite, context.by)
     except ReviewRefused as refusal:
         return await _shown(context, call, fault=str(refusal), note=note)
     return RedirectResponse(f"/console/calls/{call.id}/panel#sign-off", 303)

@@ -19,7 +19,7 @@ from orchestrator.console.proposal_text import proposal_html
 from orchestrator.jobs.models import Job, JobId
 from orchestrator.jobs.report_figures import ReportFigures, figures_of
 from orchestrator.jobs.submissions import NewJob
-from orchestrator.problems import not_there
+from orchestrator.problems import not_there, required
 from orchestrator.reviewing.models import PointJudgement
 from orchestrator.services.comparisons import comparison_request
 from orchestrator.services.reports import stored_report
@@ -62,10 +62,9 @@ async def proposal(id: PathId, context: CallReader) -> Response:
 
 @router.post("/proposals/{id}/remarks")
 async def remark(id: PathId, context: Commenter, text: Annotated[RemarkText, Form()]) -> Response:
-    made = await context.reviewing.remarks.add(context.tenant, JobId(id), text, context.who.actor, context.now)
-    if made is None:
-        raise not_there("evaluation", id)
-    return RedirectResponse(f"/console/proposals/{id}#remark-{made.id}", 303)
+    made = await context.reviewing.remarks.add(context.tenant, JobId(id), text, context.by)
+    remark = required(made, not_there("evaluation", id))
+    return RedirectResponse(f"/console/proposals/{id}#remark-{remark.id}", 303)
 
 
 @router.get("/proposals/{id}/contestation")

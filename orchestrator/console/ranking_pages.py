@@ -12,7 +12,6 @@ from assayer.models import Absent, Frozen
 from assayer.ranking.options import RankingOptions
 from assayer.reports.wording import erased_ranks
 from assayer_client.resources import ResourceName
-from orchestrator.access.job_acts import ActBy
 from orchestrator.console.page_context import CallReader, CallRunner, PageContext
 from orchestrator.console.shortlist import shortlist
 from orchestrator.jobs.models import TERMINAL, Job, JobId
@@ -95,7 +94,7 @@ async def start(id: PathId, context: CallRunner, entered: Annotated[_Entered, Fo
     job = JobId(context.services.new_id("rk"))
     subject = f"{call.name or call.id}: {len(work.ideas):,} proposals"
     new = NewJob(id=job, request=work, subject=subject, priority="batch", made_of=tuple(candidates.evaluations))
-    await context.services.jobs.add(context.tenant, [new], by=ActBy(context.who.actor, context.now, call.id))
+    await context.services.jobs.add(context.tenant, [new], by=context.by._replace(call=call.id))
     return RedirectResponse(f"/console/calls/{call.id}/rankings/{job}", 303)
 
 

@@ -13,7 +13,7 @@ from orchestrator.console.page_context import PageContext, Reviewer
 from orchestrator.console.proposal_text import proposal_html
 from orchestrator.jobs.models import JobId
 from orchestrator.jobs.report_figures import figures_of
-from orchestrator.problems import HttpProblem, not_there
+from orchestrator.problems import HttpProblem, not_there, required
 from orchestrator.reviewing.models import ReviewRefused, Standing
 from orchestrator.services.opinions import judge_point, read_proposal, require_blind_opinion
 from orchestrator.services.reports import report_of_reviewer
@@ -55,7 +55,7 @@ async def give(
     standing = await _standing(context, id)
     act = context.reviewing.opinions.revise if standing.blind_given else context.reviewing.opinions.give
     try:
-        await act(context.tenant, JobId(id), score, note, context.who.actor, context.now)
+        await act(context.tenant, JobId(id), score, note, context.by)
     except ReviewRefused as refusal:
         return await _review(context, id, _Refused(str(refusal), score, note))
     return RedirectResponse(f"/console/review/{id}", 303)
@@ -73,15 +73,7 @@ async def judge(
     """Agree or disagree with one claim of the report; `claim` is its number on the page."""
     await require_blind_opinion(context.reviewing.assignments, context.tenant, id, context.who.subject)
     body = JudgementBody(point=point, agrees=agrees, reason=reason)
-    await judge_point(
-        context.reviewing.opinions,
-        context.services.jobs,
-        context.tenant,
-        JobId(id),
-        body,
-        context.who.actor,
-        context.now,
-    )
+    await judge_point(context.reviewing.opinions, context.services.jobs, context.tenant, JobId(id), body, context.by)
     return RedirectResponse(f"/console/review/{id}#claim-{claim}", 303)
 
 
@@ -89,18 +81,14 @@ async def judge(
 async def declare(id: PathId, context: Reviewer, reason: Annotated[Reason, Form()]) -> Response:
     """Declare a conflict of interest: the reviewer must not review the proposal, which is removed from the queue."""
     await _standing(context, id)
-    await context.reviewing.assignments.declare(
-        context.tenant, JobId(id), context.who.subject, reason, context.who.actor, context.now
-    )
+    await context.reviewing.assignments.declare(context.tenant, JobId(id), context.who.subject, reason, context.by)
     return RedirectResponse("/console/queue", 303)
 
 
 async def _standing(context: PageContext, id: str) -> Standing:
     """Return the reviewer's standing with a proposal. Raises HttpProblem (404) if it is not assigned to them."""
     standing = await context.reviewing.assignments.standing(context.tenant, JobId(id), context.who.subject)
-    if standing is None:
-        raise not_there("evaluation", id, "proposal")
-    return standing
+    return required(standing, not_there("evaluation", id, "proposal"))
 
 
 async def _review(context: PageContext, id: str, refused: _Refused | None = None) -> Response:

@@ -1,11 +1,10 @@
 """Reviewers of a call, chosen or invited."""
 
-import datetime as dt
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from assayer_client.reviewing import CallReviewersBody, ChosenOutcome, WithdrawnAssignment
-from orchestrator.access.audit_chain import Actor
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, TenantId
 from orchestrator.problems import HttpProblem
@@ -34,13 +33,7 @@ async def asked_reviewers(
 
 
 async def choose_reviewers(
-    members: PgMembers,
-    reviewing: ReviewingStores,
-    tenant: TenantId,
-    batch: BatchId,
-    body: CallReviewersBody,
-    by: Actor,
-    now: dt.datetime,
+    members: PgMembers, reviewing: ReviewingStores, tenant: TenantId, batch: BatchId, body: CallReviewersBody, by: ActBy
 ) -> ChosenOutcome:
     """Set the reviewers of an existing batch, replacing all others; with `dry_run`, only return what would change.
     Raises HttpProblem, ReviewRefused."""
@@ -48,7 +41,7 @@ async def choose_reviewers(
         raise HttpProblem("conflict", f"The call {batch} was signed off on {sign_off.at:%Y-%m-%d}. Nothing changes.")
     wanted = None if body.reviewers is None else await _known(members, tenant, body.reviewers)
     if not body.dry_run:
-        added, removed, ended = await reviewing.call_reviewers.choose(tenant, batch, wanted, by, now)
+        added, removed, ended = await reviewing.call_reviewers.choose(tenant, batch, wanted, by)
     else:
         before = await reviewing.call_reviewers.chosen(tenant, batch) or frozenset()
         added = [member for member in wanted or () if member not in before]

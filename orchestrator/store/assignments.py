@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from orchestrator.access.audit_chain import Actor
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import Assignment, ConflictOfInterest, Standing
@@ -194,36 +194,22 @@ class PgAssignments(Store):
 
     @in_transaction
     async def declare(
-        self,
-        connection: Connection,
-        tenant: TenantId,
-        evaluation: JobId,
-        member: MemberId,
-        reason: str,
-        actor: Actor,
-        now: dt.datetime,
+        self, connection: Connection, tenant: TenantId, evaluation: JobId, member: MemberId, reason: str, by: ActBy
     ) -> ConflictOfInterest | None:
         """Declare a conflict of interest, ending the assignment if it has no opinion. None if there is no such
         proposal or person."""
         await hold_call_open(connection, tenant, evaluation, alone=True)
-        row = await connection.fetchrow(_DECLARE, tenant, evaluation, member, storable_text(reason), now)
+        row = await connection.fetchrow(_DECLARE, tenant, evaluation, member, storable_text(reason), by.at)
         if row is None:
             return None
         await connection.execute(_WITHDRAW, tenant, evaluation, member)
         content = {"member": member, "reason": reason}
-        await self._log.append(connection, tenant, actor, "conflict declared", evaluation, now, **content)
+        await self._log.append(connection, tenant, by, "conflict declared", evaluation, **content)
         return from_row(ConflictOfInterest, row)
 
     @in_transaction
     async def clear(
-        self,
-        connection: Connection,
-        tenant: TenantId,
-        evaluation: JobId,
-        member: MemberId,
-        reason: str,
-        actor: Actor,
-        now: dt.datetime,
+        self, connection: Connection, tenant: TenantId, evaluation: JobId, member: MemberId, reason: str, by: ActBy
     ) -> ConflictOfInterest | None:
         """Clear a conflict of interest that does not apply; None if there was none."""
         await hold_call_open(connection, tenant, evaluation)
@@ -231,7 +217,7 @@ class PgAssignments(Store):
         if row is None:
             return None
         content = {"member": member, "reason": reason}
-        await self._log.append(connection, tenant, actor, "conflict cleared", evaluation, now, **content)
+        await self._log.append(connection, tenant, by, "conflict cleared", evaluation, **content)
         return from_row(ConflictOfInterest, row)
 
     @in_transaction
@@ -241,8 +227,7 @@ class PgAssignments(Store):
         tenant: TenantId,
         batch: BatchId,
         pairs: Sequence[tuple[JobId, MemberId]],
-        actor: Actor,
-        now: dt.datetime,
+        by: ActBy,
     ) -> list[tuple[JobId, MemberId]]:
         """Create the pairs that are new and still allowed, and return them. A pair is refused if a conflict
         bars it by now, or if the reviewer could read the reports. Assignments of the call without an opinion
@@ -250,31 +235,25 @@ class PgAssignments(Store):
         await hold_call_open(connection, tenant, batch, alone=True)
         ended = await connection.fetch(_END_BARRED, tenant, batch)
         evaluations, members = [list(item) for item in zip(*pairs, strict=True)] if pairs else ([], [])
-        rows = await connection.fetch(_ASSIGN, evaluations, members, now, batch)
+        rows = await connection.fetch(_ASSIGN, evaluations, members, by.at, batch)
         new = [(JobId(row["evaluation"]), MemberId(row["member"])) for row in rows]
         # People first, as whoever changes them holds them before the end of the log.
         for row in ended:
             content = {"member": row["member"], "reason": row["reason"]}
-            await self._log.append(connection, tenant, actor, "assignment withdrawn", row["evaluation"], now, **content)
+            await self._log.append(connection, tenant, by, "assignment withdrawn", row["evaluation"], **content)
         if new:
             await self._mails.add_assignments(connection, tenant, batch, [member for _, member in new])
             added = [[evaluation, member] for evaluation, member in new]
-            await self._log.append(connection, tenant, actor, "reviewers assigned", batch, now, pairs=added)
+            await self._log.append(connection, tenant, by, "reviewers assigned", batch, pairs=added)
         return new
 
     @in_transaction
     async def withdraw(
-        self,
-        connection: Connection,
-        tenant: TenantId,
-        evaluation: JobId,
-        member: MemberId,
-        actor: Actor,
-        now: dt.datetime,
+        self, connection: Connection, tenant: TenantId, evaluation: JobId, member: MemberId, by: ActBy
     ) -> bool:
         """Withdraw an assignment; return False if there is none, or if it has an opinion."""
         await hold_call_open(connection, tenant, evaluation, alone=True)
         if await connection.fetchrow(_WITHDRAW, tenant, evaluation, member) is None:
             return False
-        await self._log.append(connection, tenant, actor, "assignment withdrawn", evaluation, now, member=member)
+        await self._log.append(connection, tenant, by, "assignment withdrawn", evaluation, member=member)
         return True

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ConfigDict
 
 from assayer.models import Frozen
-from orchestrator.access.audit_chain import Actor
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import BatchId, Priority, TenantId
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database, Store, in_transaction
@@ -61,13 +61,7 @@ class PgCallDetails(Store):
 
     @in_transaction
     async def change(
-        self,
-        connection: Connection,
-        tenant: TenantId,
-        batch: BatchId,
-        details: dict[str, Any],
-        actor: Actor,
-        now: dt.datetime,
+        self, connection: Connection, tenant: TenantId, batch: BatchId, details: dict[str, Any], by: ActBy
     ) -> bool:
         """Change `name`, `tags` or `opinions_due` of a call; fields missing from `details` stay unchanged.
         Return False if there is no such call. Raises ReviewRefused if it is signed off."""
@@ -81,7 +75,7 @@ class PgCallDetails(Store):
         await hold_call_open(connection, tenant, batch)
         if await connection.fetchrow(_CHANGE, tenant, batch, *values) is None:
             return False
-        await self._log.append(connection, tenant, actor, "call changed", batch, now, **content)
+        await self._log.append(connection, tenant, by, "call changed", batch, **content)
         return True
 
     async def names(self, tenant: TenantId, batches: Collection[BatchId]) -> dict[BatchId, str]:

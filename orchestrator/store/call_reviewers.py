@@ -3,11 +3,10 @@ asked.
 
 A choice remains in force however few of those chosen still review: it never opens a call to all reviewers by itself."""
 
-import datetime as dt
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from orchestrator.access.audit_chain import Actor
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import Member, NewMember, ReviewRefused
@@ -86,30 +85,17 @@ class PgCallReviewers(Store):
 
     @in_transaction
     async def choose(
-        self,
-        connection: Connection,
-        tenant: TenantId,
-        batch: BatchId,
-        reviewers: Sequence[MemberId] | None,
-        actor: Actor,
-        now: dt.datetime,
+        self, connection: Connection, tenant: TenantId, batch: BatchId, reviewers: Sequence[MemberId] | None, by: ActBy
     ) -> ChosenReviewers:
         """Set the chosen reviewers, replacing any earlier choice; None removes the choice. Assignments of
         others without an opinion end. Raises ReviewRefused if the call is signed off or missing, or if none of
         these is a reviewer."""
         await self._hold(connection, tenant, batch)
-        return await self._choose(connection, tenant, batch, reviewers, actor, now)
+        return await self._choose(connection, tenant, batch, reviewers, by)
 
     @in_transaction
     async def invite(
-        self,
-        connection: Connection,
-        tenant: TenantId,
-        batch: BatchId,
-        id: MemberId,
-        new: NewMember,
-        actor: Actor,
-        now: dt.datetime,
+        self, connection: Connection, tenant: TenantId, batch: BatchId, id: MemberId, new: NewMember, by: ActBy
     ) -> Member:
         """Invite a person as a reviewer of the call, and add them to the chosen reviewers. If there was no
         choice before, the reviewers who have proposals of the call are chosen with them. An existing reviewer
@@ -121,10 +107,10 @@ class PgCallReviewers(Store):
             before = [row["member"] for row in await connection.fetch(_WITH_PROPOSALS, tenant, batch)]
         await connection.fetch(_HOLD_PEOPLE, tenant, before)
         member = await self._members.invite_within(
-            connection, tenant, id, new, actor, now, mailed=True, batch=batch
+            connection, tenant, id, new, by, mailed=True, batch=batch
         ) or await self._known(connection, tenant, new)
         await self._check_blind(connection, tenant, batch, member)
-        await self._choose(connection, tenant, batch, [*before, member.id], actor, now)
+        await self._choose(connection, tenant, batch, [*before, member.id], by)
         return member
 
     async def _hold(self, connection: Connection, tenant: TenantId, batch: BatchId) -> None:
@@ -154,21 +140,15 @@ class PgCallReviewers(Store):
             )
 
     async def _choose(
-        self,
-        connection: Connection,
-        tenant: TenantId,
-        batch: BatchId,
-        reviewers: Sequence[MemberId] | None,
-        actor: Actor,
-        now: dt.datetime,
+        self, connection: Connection, tenant: TenantId, batch: BatchId, reviewers: Sequence[MemberId] | None, by: ActBy
     ) -> ChosenReviewers:
         wanted = list(reviewers or ())
-        added = [row["member"] for row in await connection.fetch(_ADD, tenant, batch, wanted, now)]
+        added = [row["member"] for row in await connection.fetch(_ADD, tenant, batch, wanted, by.at)]
         removed = [row["member"] for row in await connection.fetch(_REMOVE, batch, wanted)]
         if reviewers is None:
             if removed:
                 await self._log.append(
-                    connection, tenant, actor, "reviewers chosen", batch, now, everybody=True, removed=removed
+                    connection, tenant, by, "reviewers chosen", batch, everybody=True, removed=removed
                 )
             return ChosenReviewers([], removed, [])
         if await connection.fetchval(_CHOSEN, tenant, batch) is None:
@@ -176,9 +156,7 @@ class PgCallReviewers(Store):
         ended = [(row["evaluation"], row["member"]) for row in await connection.fetch(_END, tenant, batch, wanted)]
         for evaluation, member in ended:
             content = {"member": member, "reason": "reviews this call no more"}
-            await self._log.append(connection, tenant, actor, "assignment withdrawn", evaluation, now, **content)
+            await self._log.append(connection, tenant, by, "assignment withdrawn", evaluation, **content)
         if added or removed:
-            await self._log.append(
-                connection, tenant, actor, "reviewers chosen", batch, now, added=added, removed=removed
-            )
+            await self._log.append(connection, tenant, by, "reviewers chosen", batch, added=added, removed=removed)
         return ChosenReviewers(added, removed, ended)

@@ -1,9 +1,8 @@
 """Decisions of a call's officers: scores that override the opinions, and the sign-off of the call."""
 
-import datetime as dt
 from typing import NamedTuple
 
-from orchestrator.access.audit_chain import Actor
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import ReviewRefused, ScoreOverride, SignOff
 from orchestrator.store.audit_log import PgAuditLog
@@ -86,26 +85,17 @@ class PgDecisions(Store):
 
     @in_transaction
     async def override(
-        self,
-        connection: Connection,
-        tenant: TenantId,
-        evaluation: JobId,
-        score: int,
-        reason: str,
-        actor: Actor,
-        now: dt.datetime,
+        self, connection: Connection, tenant: TenantId, evaluation: JobId, score: int, reason: str, by: ActBy
     ) -> ScoreOverride | None:
         """Store an override, replacing an earlier one, which the audit log keeps. None if there is no such
         evaluation. Raises ReviewRefused if the call is signed off."""
         await hold_call_open(connection, tenant, evaluation)
         stored = storable_text(reason)
-        values = (tenant, evaluation, score, stored, actor.id, storable_text(actor.name), now)
+        values = (tenant, evaluation, score, stored, by.actor.id, storable_text(by.actor.name), by.at)
         row = await connection.fetchrow(_OVERRIDE, *values)
         if row is None:
             return None
-        await self._log.append(
-            connection, tenant, actor, "score overridden", evaluation, now, score=score, reason=stored
-        )
+        await self._log.append(connection, tenant, by, "score overridden", evaluation, score=score, reason=stored)
         return from_row(ScoreOverride, row)
 
     async def override_of(self, tenant: TenantId, evaluation: JobId) -> ScoreOverride | None:
@@ -113,14 +103,7 @@ class PgDecisions(Store):
 
     @in_transaction
     async def sign_off(
-        self,
-        connection: Connection,
-        tenant: TenantId,
-        batch: BatchId,
-        note: str,
-        despite: SignedDespite,
-        actor: Actor,
-        now: dt.datetime,
+        self, connection: Connection, tenant: TenantId, batch: BatchId, note: str, despite: SignedDespite, by: ActBy
     ) -> SignOff | None:
         """Sign off a call, after which nothing about it changes and it accepts no more rows. Its people keep
         their current names, and documents stored for reruns are deleted. None if there is no such batch. Raises
@@ -139,9 +122,9 @@ class PgDecisions(Store):
         content = {"note": stored, "missing_opinions": missing}
         if unfinished:
             content["unfinished_evaluations"] = unfinished
-        tip = await self._log.append(connection, tenant, actor, "signed off", batch, now, **content)
-        name = storable_text(actor.name)
-        row = await connection.fetchrow(_SIGN, batch, actor.id, name, stored, missing, now, tip.number, tip.hash)
+        tip = await self._log.append(connection, tenant, by, "signed off", batch, **content)
+        name = storable_text(by.actor.name)
+        row = await connection.fetchrow(_SIGN, batch, by.actor.id, name, stored, missing, by.at, tip.number, tip.hash)
         return None if row is None else from_row(SignOff, row)
 
     async def signed_off(self, tenant: TenantId, batch: BatchId) -> SignOff | None:

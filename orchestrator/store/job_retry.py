@@ -7,8 +7,7 @@ kept no longer (docs/adr/0037) cannot be read again: such jobs stay as they are.
 import datetime as dt
 from typing import NamedTuple
 
-from orchestrator.access.audit_chain import AuditedAct
-from orchestrator.access.job_acts import ActBy
+from orchestrator.access.audit_chain import ActBy, AuditedAct
 from orchestrator.jobs.models import TenantId
 from orchestrator.jobs.submissions import QueueFull
 from orchestrator.store.audit_log import PgAuditLog
@@ -105,6 +104,6 @@ async def retry_jobs(
         if by is not None and rows:
             act: AuditedAct = "evaluation run again" if job else "call run again"
             content = {} if job else {"evaluations": len(rows)}
-            await log.append(connection, tenant, by.actor, act, id, by.at, **content)
+            await log.append(connection, tenant, by, act, id, **content)
     await notify(connection, [JOB_QUEUED, *(event_notification(row["id"]) for row in rows)])
     return RetryCounts(len(rows), 0 if left is None else left["unreadable"])

@@ -4,7 +4,8 @@ import json
 from collections.abc import Iterator, Sequence, Set
 
 from assayer.errors import InputError
-from orchestrator.access.job_acts import ActBy, Said, said_of_ranking, said_of_rows
+from orchestrator.access.audit_chain import ActBy
+from orchestrator.access.job_acts import Said, said_of_ranking, said_of_rows
 from orchestrator.jobs.models import JobId, TenantId
 from orchestrator.jobs.requests import RankingRequest, suspicious_features
 from orchestrator.jobs.submissions import BatchClosed, EvaluationsDeleted, MoreRows, NewBatch, NewJob, QueueFull
@@ -101,7 +102,7 @@ async def submit_jobs(
                 await add_ranking(connection, tenant, part[0].id, part[0].request)
         # Last: whoever writes to the log after this one waits for it.
         if by is not None and new and (content := _said(batch, jobs, by)):
-            await log.append(connection, tenant, by.actor, content.act, content.about, by.at, **content.content)
+            await log.append(connection, tenant, by, content.act, content.about, **content.content)
     await notify(connection, [JOB_QUEUED])
     return None
 

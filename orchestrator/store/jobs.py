@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 import asyncpg
 
 from assayer.models import Frozen, Report
-from orchestrator.access.job_acts import CANCELLED, ActBy
+from orchestrator.access.audit_chain import ActBy
+from orchestrator.access.job_acts import CANCELLED
 from orchestrator.jobs.fair_scheduler import QueuePosition, waiting_reason
 from orchestrator.jobs.models import BatchId, Job, JobId, JobKind, JobRequest, JobState, TenantId
 from orchestrator.jobs.submissions import BatchRow, BatchStatus, Cursor, MoreRows, NewBatch, NewJob
@@ -254,7 +255,7 @@ class PgJobs(Store):
                 await hold_call_open(connection, tenant, job, alone=True)
                 rows = await connection.fetch(_CANCEL, tenant, job, self._document_days > 0)
                 if rows and by is not None and act is not None:
-                    await self._log.append(connection, tenant, by.actor, act, job, by.at)
+                    await self._log.append(connection, tenant, by, act, job)
             await notify(connection, cancelled_notifications(rows))
 
         await self._database.run(work)
@@ -271,7 +272,7 @@ class PgJobs(Store):
                 rows = await connection.fetch(_CANCEL_BATCH, tenant, batch, self._document_days > 0)
                 if by is not None and (rows or closed):
                     content = {"evaluations": len(rows)}
-                    await self._log.append(connection, tenant, by.actor, "call cancelled", batch, by.at, **content)
+                    await self._log.append(connection, tenant, by, "call cancelled", batch, **content)
             await notify(connection, cancelled_notifications(rows))
             return len(rows)
 

@@ -1,8 +1,6 @@
 """Remarks on a proposal, in the order of their creation; they never change."""
 
-import datetime as dt
-
-from orchestrator.access.audit_chain import Actor
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import JobId, TenantId
 from orchestrator.reviewing.models import Remark
 from orchestrator.store.audit_log import PgAuditLog
@@ -36,21 +34,21 @@ class PgRemarks(Store):
 
     @in_transaction
     async def add(
-        self, connection: Connection, tenant: TenantId, evaluation: JobId, text: str, actor: Actor, now: dt.datetime
+        self, connection: Connection, tenant: TenantId, evaluation: JobId, text: str, by: ActBy
     ) -> Remark | None:
         """Add a remark; the same text by the same person is a single remark. None if there is no such
         evaluation. Raises ReviewRefused if the call is signed off."""
         stored = storable_text(text)
-        same = await connection.fetchrow(_SAME, tenant, evaluation, actor.id, stored)
+        same = await connection.fetchrow(_SAME, tenant, evaluation, by.actor.id, stored)
         if same is not None:
             return from_row(Remark, same)
         await hold_call_open(connection, tenant, evaluation)
-        values = (tenant, evaluation, actor.id, storable_text(actor.name), actor.role, stored, now)
+        values = (tenant, evaluation, by.actor.id, storable_text(by.actor.name), by.actor.role, stored, by.at)
         row = await connection.fetchrow(_ADD, *values)
         if row is None:
-            same = await connection.fetchrow(_SAME, tenant, evaluation, actor.id, stored)
+            same = await connection.fetchrow(_SAME, tenant, evaluation, by.actor.id, stored)
             return None if same is None else from_row(Remark, same)
-        await self._log.append(connection, tenant, actor, "remark added", evaluation, now, text=stored)
+        await self._log.append(connection, tenant, by, "remark added", evaluation, text=stored)
         return from_row(Remark, row)
 
     async def of(self, tenant: TenantId, evaluation: JobId) -> list[Remark]:

@@ -4,7 +4,7 @@ them."""
 import datetime as dt
 from collections.abc import Mapping, Sequence
 
-from orchestrator.access.audit_chain import Actor
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.settings import RetentionSettings
 from orchestrator.store.audit_log import PgAuditLog
@@ -169,7 +169,7 @@ async def erase_batch(connection: Connection, tenant: TenantId, batch: BatchId, 
     await connection.fetch(_DELETE_BATCH, tenant, batch, now, proof)
 
 
-async def delete_tenant(database: Database, log: PgAuditLog, tenant: TenantId, actor: Actor, now: dt.datetime) -> bool:
+async def delete_tenant(database: Database, log: PgAuditLog, tenant: TenantId, by: ActBy) -> bool:
     """Delete a tenant with everything that belongs to it and the content of its audit log, whose hashes stay. Its
     keys are deleted first, so that no new data arrives. If the deletion is interrupted, the tenant still exists and
     can be deleted again."""
@@ -182,7 +182,7 @@ async def delete_tenant(database: Database, log: PgAuditLog, tenant: TenantId, a
             await connection.fetch(_RELEASE_FILES, tenant)
             gone = await connection.fetchval("DELETE FROM tenants WHERE id = $1 RETURNING true", tenant)
             if gone:
-                await log.erase_within(connection, tenant, actor, tenant, None, now)
+                await log.erase_within(connection, tenant, by, tenant, None)
             return bool(gone)
 
     return await database.run(work)

@@ -1,8 +1,6 @@
 """Tenants and their plans: weight, limits, budget, retention."""
 
-import datetime as dt
-
-from orchestrator.access.audit_chain import Actor
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import Tenant, TenantId, TenantPlan
 from orchestrator.store import retention
 from orchestrator.store.audit_log import PgAuditLog
@@ -57,10 +55,10 @@ class PgTenants(Store):
         """Replace the tenant's plan; running jobs continue."""
         return await self._database.select_one(Tenant, _UPDATE, tenant, *_values(plan))
 
-    async def delete(self, tenant: TenantId, actor: Actor, now: dt.datetime) -> bool:
+    async def delete(self, tenant: TenantId, by: ActBy) -> bool:
         """Delete a tenant with its keys, jobs, reports, batches, webhooks and the content of its audit log;
         running jobs stop when their leases are next renewed."""
-        return await retention.delete_tenant(self._database, PgAuditLog(self._database), tenant, actor, now)
+        return await retention.delete_tenant(self._database, PgAuditLog(self._database), tenant, by)
 
 
 def _values(plan: TenantPlan) -> tuple[object, ...]:

@@ -7,6 +7,8 @@ from fastapi import Depends, Request
 
 from assayer.ideas.tables import IdeaTable
 from assayer.ports import Clock
+from orchestrator.access.api_keys import Caller
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.identity_provider import IdentityProvider
 from orchestrator.identifiers import id_generator
 from orchestrator.jobs.item_outcomes import CurationOutcome, ProposalOutcome, ScoreOutcome
@@ -126,6 +128,10 @@ class Services:
     @property
     def assignment_planner(self) -> AssignmentPlanner:
         return AssignmentPlanner(self.reviewing, self.members, self.clock)
+
+    def by(self, caller: Caller) -> ActBy:
+        """Return the caller as the actor of an act at the current time."""
+        return ActBy(caller.actor, self.clock.now())
 
     async def find_batch(self, tenant: TenantId, id: str) -> BatchStatus:
         """Return the current status of the batch. Raises HttpProblem (404, 410)."""

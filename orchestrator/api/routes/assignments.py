@@ -20,7 +20,7 @@ from orchestrator.access.roles import MemberId
 from orchestrator.api.acting import Assigner, PeopleReader, acting
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.jobs.models import BatchId, JobId
-from orchestrator.problems import HttpProblem, not_there
+from orchestrator.problems import HttpProblem, not_there, required
 from orchestrator.reviewing.models import Assignment, ConflictOfInterest
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.services import ServicesDependency
@@ -56,7 +56,7 @@ async def assign_reviewers(
     draft = await services.assignment_planner.draft(caller.tenant, batch, body)
     loads, short, assigned = Counter(draft.loads), Counter(draft.plan.short), len(draft.plan.pairs)
     if not body.dry_run:
-        kept = set(await services.assignment_planner.keep(caller.tenant, batch, draft, caller.actor))
+        kept = set(await services.assignment_planner.keep(caller.tenant, batch, draft, services.by(caller)))
         lost = [pair for pair in draft.plan.pairs if pair not in kept]
         loads.subtract(member for _, member in lost)
         short.update(evaluation for evaluation, _ in lost)
@@ -100,8 +100,8 @@ async def withdraw_assignment(
     id: PathId, query: Annotated[OfReviewer, Query()], caller: Assigner, services: ServicesDependency
 ) -> None:
     """Withdraw a proposal from a reviewer who has not submitted an opinion on it."""
-    member, now = MemberId(query.reviewer), services.clock.now()
-    if not await services.reviewing.assignments.withdraw(caller.tenant, JobId(id), member, caller.actor, now):
+    member = MemberId(query.reviewer)
+    if not await services.reviewing.assignments.withdraw(caller.tenant, JobId(id), member, services.by(caller)):
         raise not_there("evaluation", id, "assignment without an opinion")
 
 
@@ -126,16 +126,14 @@ async def declare_conflict(
     if caller.role == "reviewer":
         if member != caller.member:
             raise HttpProblem("forbidden", "A reviewer declares conflicts of their own.")
-        if await services.reviewing.assignments.standing(caller.tenant, JobId(id), member) is None:
-            raise not_there("evaluation", id)
+        standing = await services.reviewing.assignments.standing(caller.tenant, JobId(id), member)
+        required(standing, not_there("evaluation", id))
     if not member:
         raise HttpProblem.invalid("Say whose conflict it is: you are no reviewer.", "/reviewer")
     declared = await services.reviewing.assignments.declare(
-        caller.tenant, JobId(id), member, body.reason, caller.actor, services.clock.now()
+        caller.tenant, JobId(id), member, body.reason, services.by(caller)
     )
-    if declared is None:
-        raise not_there("evaluation", id, "evaluation or reviewer")
-    return declared
+    return required(declared, not_there("evaluation", id, "evaluation or reviewer"))
 
 
 @router.delete("/v1/evaluations/{id}/conflicts")
@@ -144,8 +142,6 @@ async def clear_conflict(
 ) -> ConflictOfInterest:
     """Clear a declared or detected conflict, with a reason. It stays on record."""
     cleared = await services.reviewing.assignments.clear(
-        caller.tenant, JobId(id), MemberId(query.reviewer), query.reason, caller.actor, services.clock.now()
+        caller.tenant, JobId(id), MemberId(query.reviewer), query.reason, services.by(caller)
     )
-    if cleared is None:
-        raise not_there("evaluation", id, "conflict of interest")
-    return cleared
+    return required(cleared, not_there("evaluation", id, "conflict of interest"))

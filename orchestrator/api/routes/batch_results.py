@@ -93,9 +93,7 @@ async def get_batch_results(
     format_name = _FORMAT_NAMES[media]
     batch = await services.find_batch(caller.tenant, id)
     standings = await _standings(services, caller, batch, query.ranking)
-    await services.audit_log.record(
-        caller.tenant, caller.actor, "exported", batch.id, services.clock.now(), format=format_name
-    )
+    await services.audit_log.record(caller.tenant, services.by(caller), "exported", batch.id, format=format_name)
     headers = {
         "Vary": "Accept",
         "Cache-Control": "private, no-cache",

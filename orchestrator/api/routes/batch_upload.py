@@ -15,7 +15,7 @@ from assayer.models import Criterion
 from assayer_client.batches import AcceptedBatch, BatchQuery, MoreRowsQuery, RowsQuery
 from orchestrator.access.api_keys import Caller
 from orchestrator.api.idempotency import IdempotencyKey, idempotency_record, replayed_response, request_fingerprint
-from orchestrator.api.job_routes import CUTOFF_AHEAD, act_by, lies_ahead, traceparent_of
+from orchestrator.api.job_routes import CUTOFF_AHEAD, lies_ahead, traceparent_of
 from orchestrator.api.openapi import REPLAYABLE_HEADERS
 from orchestrator.batches.body_reader import MEDIA_TYPES, BatchIntake, collect_rows, read_rows
 from orchestrator.batches.rows import AcceptedRow
@@ -122,7 +122,7 @@ async def _store(
     parent = traceparent_of(request)
     jobs = await asyncio.to_thread(lambda: [_job(row, query, services, parent) for row in intake.accepted])
     try:
-        recorded = await services.jobs.add(caller.tenant, jobs, batch, record, act_by(services, caller))
+        recorded = await services.jobs.add(caller.tenant, jobs, batch, record, services.by(caller))
     except BatchClosed as error:
         raise HttpProblem("conflict", str(error)) from None
     answer = (

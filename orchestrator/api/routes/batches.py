@@ -17,7 +17,6 @@ from assayer_client.resources import Page
 from orchestrator.access.api_keys import Caller
 from orchestrator.api.acting import acting
 from orchestrator.api.event_streams import count_as_stream, wait_for_change
-from orchestrator.api.job_routes import act_by
 from orchestrator.api.openapi import event_stream_response
 from orchestrator.api.routes.evaluations import evaluation_resources
 from orchestrator.api.url_queries import PageQuery, Reference
@@ -89,9 +88,7 @@ async def update_batch(
 ) -> BatchResource:
     """Change a batch's name, its tags, or the due date of opinions; rejected once it is signed off."""
     details = body.model_dump(exclude_unset=True)
-    if details and not await services.call_details.change(
-        caller.tenant, BatchId(id), details, caller.actor, services.clock.now()
-    ):
+    if details and not await services.call_details.change(caller.tenant, BatchId(id), details, services.by(caller)):
         raise not_there("batch", id)
     return batch_resource(await services.find_batch(caller.tenant, id), services.clock.now())
 
@@ -101,7 +98,7 @@ async def cancel_batch(id: PathId, caller: Submitter, services: ServicesDependen
     """Cancel the evaluations that have not ended; nothing more is spent on them. Ended evaluations are unchanged.
     Rejected once the batch is signed off."""
     batch = await services.find_batch(caller.tenant, id)
-    await services.jobs.cancel_batch(caller.tenant, batch.id, act_by(services, caller))
+    await services.jobs.cancel_batch(caller.tenant, batch.id, services.by(caller))
     return batch_resource(await services.find_batch(caller.tenant, id), services.clock.now())
 
 
@@ -110,7 +107,7 @@ async def retry_batch(id: PathId, caller: Submitter, services: ServicesDependenc
     """Evaluate failed or cancelled rows of a batch again. They keep their ids and each its budget, and stored
     answers are not paid for again. Rejected once the batch is signed off."""
     batch = await services.find_batch(caller.tenant, id)
-    retried = await services.jobs.retry_batch(caller.tenant, batch.id, act_by(services, caller))
+    retried = await services.jobs.retry_batch(caller.tenant, batch.id, services.by(caller))
     summary = batch_summary(await services.find_batch(caller.tenant, id), services.clock.now())
     return RetriedBatch(retried=retried.jobs, unreadable=retried.unreadable, batch=summary)
 

@@ -2,12 +2,7 @@
 
 from fastapi import APIRouter
 
-from assayer_client.reviewing import (
-    CallInvitationBody,
-    CallReviewers,
-    CallReviewersBody,
-    ChosenOutcome,
-)
+from assayer_client.reviewing import CallInvitationBody, CallReviewers, CallReviewersBody, ChosenOutcome
 from orchestrator.access.roles import MemberId
 from orchestrator.api.acting import Assigner, Inviter, PeopleReader
 from orchestrator.reviewing.models import Member, NewMember
@@ -37,13 +32,7 @@ async def choose_reviewers(
     unless they gave an opinion, which stays."""
     batch = (await services.find_batch(caller.tenant, id)).id
     return await call_reviewers.choose_reviewers(
-        services.members,
-        services.reviewing,
-        caller.tenant,
-        batch,
-        body,
-        caller.actor,
-        services.clock.now(),
+        services.members, services.reviewing, caller.tenant, batch, body, services.by(caller)
     )
 
 
@@ -58,5 +47,4 @@ async def invite_reviewer(
     batch = (await services.find_batch(caller.tenant, id)).id
     member = MemberId(services.new_id("mb"))
     new = NewMember(**body.model_dump(), role="reviewer")
-    now = services.clock.now()
-    return await services.reviewing.call_reviewers.invite(caller.tenant, batch, member, new, caller.actor, now)
+    return await services.reviewing.call_reviewers.invite(caller.tenant, batch, member, new, services.by(caller))

@@ -24,7 +24,7 @@ async def create_erasure(body: ErasureBody, caller: Manager, services: ServicesD
     erasure = await erasure_of(services.erasures, services.jobs, caller.tenant, body.source, body.batch)
     if body.dry_run:
         return erasure
-    return await erase_found(services.erasures, caller.tenant, caller.actor, body.source, erasure, services.clock.now())
+    return await erase_found(services.erasures, caller.tenant, body.source, erasure, services.by(caller))
 
 
 @router.get("/{number}", response_model=ErasureProof, responses=PDF)

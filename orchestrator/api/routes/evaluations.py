@@ -23,7 +23,6 @@ from orchestrator.api.job_routes import (
     CUTOFF_AHEAD,
     JobRoutes,
     SubmissionDependency,
-    act_by,
     job_fields,
     lies_ahead,
     report_representations,
@@ -149,7 +148,7 @@ async def retry_evaluation(id: PathId, caller: Submitter, services: ServicesDepe
         raise HttpProblem(
             "conflict", "It has succeeded. Submit the idea again for another evaluation.", state=job.state
         )
-    retried = await services.jobs.retry(caller.tenant, job.id, act_by(services, caller))
+    retried = await services.jobs.retry(caller.tenant, job.id, services.by(caller))
     if retried.unreadable:
         raise HttpProblem("conflict", "Its document is kept no longer. Submit it again.", state=job.state)
     return await show_evaluation(services, await find_job(services.jobs, caller.tenant, id, "evaluation"))

@@ -21,7 +21,7 @@ from orchestrator.api.idempotency import IdempotencyKey, idempotency_record, rep
 from orchestrator.api.openapi import CREATED_RESPONSE
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.jobs.models import KeyId, TenantId
-from orchestrator.problems import HttpProblem, not_found
+from orchestrator.problems import HttpProblem, not_found, required
 from orchestrator.store.idempotency import RecordedResponse
 from orchestrator.web.authentication import Manager, bearer_token, require_scope, tenant_for
 from orchestrator.web.path_parameters import PathId
@@ -81,9 +81,7 @@ async def get_key(
 ) -> Key:
     """Return a key without its secret."""
     key = await services.keys.get(tenant_for(caller, query.tenant), KeyId(id))
-    if key is None:
-        raise not_found("key", id)
-    return _resource(key)
+    return _resource(required(key, not_found("key", id)))
 
 
 @router.delete("/{id}")
@@ -91,11 +89,8 @@ async def revoke_key(
     id: PathId, query: Annotated[KeysQuery, Query()], caller: Manager, services: ServicesDependency
 ) -> Key:
     """Revoke a key permanently, from the next request on. A key may revoke itself."""
-    tenant, now = tenant_for(caller, query.tenant), services.clock.now()
-    revoked = await services.keys.revoke(tenant, KeyId(id), caller.actor, now)
-    if revoked is None:
-        raise not_found("key", id)
-    return _resource(revoked)
+    revoked = await services.keys.revoke(tenant_for(caller, query.tenant), KeyId(id), services.by(caller))
+    return _resource(required(revoked, not_found("key", id)))
 
 
 def _path(key: str) -> str:

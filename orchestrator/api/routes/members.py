@@ -22,7 +22,7 @@ async def invite_member(body: MemberBody, caller: Inviter, services: ServicesDep
     """Invite a person as a member. They sign in through an identity provider, by this address, or with their own
     key. Repeating the request creates no second member."""
     id = MemberId(services.new_id("mb"))
-    return await members.invite_member(services.members, caller.tenant, id, body, caller.actor, services.clock.now())
+    return await members.invite_member(services.members, caller.tenant, id, body, services.by(caller))
 
 
 @router.get("")
@@ -50,18 +50,18 @@ async def update_member(id: PathId, body: MemberPatch, caller: Inviter, services
     """Change the fields in the body. A new role applies from the next request, also in open sessions. Only owners
     change an address, because the first person to sign in by it is taken for this member."""
     fields = body.model_dump(exclude_unset=True)
-    return await members.change_member(services.members, caller.tenant, id, fields, caller.actor, services.clock.now())
+    return await members.change_member(services.members, caller.tenant, id, fields, services.by(caller))
 
 
 @router.delete("/{id}")
 async def remove_member(id: PathId, caller: Inviter, services: ServicesDependency) -> Member:
     """Remove a member. Their keys and sessions end at once; their opinions stay, with their name on them."""
-    return await members.remove_member(services.members, caller.tenant, id, caller.actor, services.clock.now())
+    return await members.remove_member(services.members, caller.tenant, id, services.by(caller))
 
 
 @router.post("/{id}/key", status_code=201, response_model=NewKey)
 async def create_member_key(id: PathId, caller: KeyGiver, services: ServicesDependency) -> Response:
     """Create a key with which a member signs in and acts in their role; hand it only to them. It replaces any
     earlier key. The audit log records who issued it, and could have read it."""
-    key = await members.give_key(services.members, caller.tenant, id, caller.actor, services.clock.now())
+    key = await members.give_key(services.members, caller.tenant, id, services.by(caller))
     return Response(key.model_dump_json(), 201, {"Cache-Control": "no-store"}, "application/json")

@@ -1,16 +1,13 @@
 """Routes of reviewers' opinions on a proposal: `/v1/evaluations/{id}/opinions`, `/judgements`, and the text they
 read."""
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 
 from assayer_client.resources import Page
 from assayer_client.reviewing import JudgementBody, OpinionBody, ProposalToRead
-from orchestrator.access.api_keys import Caller
-from orchestrator.api.acting import ProposalReader, ReportReader, ReviewerCaller, acting
+from orchestrator.api.acting import OpinionReader, ProposalReader, ReportReader, ReviewerCaller
 from orchestrator.jobs.models import JobId
-from orchestrator.problems import not_there
+from orchestrator.problems import not_there, required
 from orchestrator.reviewing.models import Opinion, PointJudgement
 from orchestrator.services.job_lookup import find_job
 from orchestrator.services.opinions import judge_point, read_proposal
@@ -24,9 +21,8 @@ router = APIRouter(prefix="/v1/evaluations/{id}", tags=["reviewing"])
 async def get_proposal_text(id: PathId, caller: ProposalReader, services: ServicesDependency) -> ProposalToRead:
     """Return the text of the proposal, masked if it is judged blind, without any of the program's findings."""
     if caller.role == "reviewer":
-        member = caller.subject
-        if await services.reviewing.assignments.standing(caller.tenant, JobId(id), member) is None:
-            raise not_there("evaluation", id)
+        standing = await services.reviewing.assignments.standing(caller.tenant, JobId(id), caller.subject)
+        required(standing, not_there("evaluation", id))
     return await read_proposal(services.jobs, caller.tenant, id)
 
 
@@ -35,11 +31,9 @@ async def give_opinion(id: PathId, body: OpinionBody, caller: ReviewerCaller, se
     """Submit a reviewer's first opinion, formed before seeing the program's. It is final; then the report opens.
     Repeating the request changes nothing."""
     opinion = await services.reviewing.opinions.give(
-        caller.tenant, JobId(id), body.score, body.note, caller.actor, services.clock.now()
+        caller.tenant, JobId(id), body.score, body.note, services.by(caller)
     )
-    if opinion is None:
-        raise not_there("evaluation", id)
-    return opinion
+    return required(opinion, not_there("evaluation", id))
 
 
 @router.patch("/opinions")
@@ -48,17 +42,15 @@ async def revise_opinion(
 ) -> Opinion:
     """Revise a reviewer's opinion after reading the report. The first opinion is kept too."""
     revised = await services.reviewing.opinions.revise(
-        caller.tenant, JobId(id), body.score, body.note, caller.actor, services.clock.now()
+        caller.tenant, JobId(id), body.score, body.note, services.by(caller)
     )
-    if revised is None:
-        raise not_there("evaluation", id)
-    return revised
+    return required(revised, not_there("evaluation", id))
 
 
 @router.get("/opinions")
 async def list_opinions(
     id: PathId,
-    caller: Annotated[Caller, Depends(acting("see the panel", "give opinions", scope="read"))],
+    caller: OpinionReader,
     services: ServicesDependency,
 ) -> Page[Opinion]:
     """List the opinions of reviewers on a proposal; a reviewer sees only their own."""
@@ -75,15 +67,7 @@ async def create_judgement(
 ) -> Page[PointJudgement]:
     """Agree or disagree with a point of the report, with a reason. The last judgement of a point counts. Returns
     all of the caller's judgements."""
-    await judge_point(
-        services.reviewing.opinions,
-        services.jobs,
-        reader.tenant,
-        JobId(id),
-        body,
-        caller.actor,
-        services.clock.now(),
-    )
+    await judge_point(services.reviewing.opinions, services.jobs, reader.tenant, JobId(id), body, services.by(caller))
     own = await services.reviewing.opinions.judgements(caller.tenant, JobId(id), caller.member)
     return Page(items=tuple(own), next=None)
 
@@ -91,7 +75,7 @@ async def create_judgement(
 @router.get("/judgements")
 async def list_judgements(
     id: PathId,
-    caller: Annotated[Caller, Depends(acting("see the panel", "give opinions", scope="read"))],
+    caller: OpinionReader,
     services: ServicesDependency,
 ) -> Page[PointJudgement]:
     """List whether reviewers agree with points of the report; a reviewer sees only their own judgements."""

@@ -10,7 +10,7 @@ from orchestrator.access.api_keys import Caller
 from orchestrator.api.acting import PanelReader, acting
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.jobs.models import BatchId, JobId
-from orchestrator.problems import not_there
+from orchestrator.problems import not_there, required
 from orchestrator.reviewing.models import ScoreOverride, SignOff
 from orchestrator.services.panels import panel_page
 from orchestrator.store.decisions import SignedDespite
@@ -36,13 +36,7 @@ async def get_panel(
     program's report. With a limit, results are paged; figures and agreement on each page are of the whole batch."""
     batch = await services.find_batch(caller.tenant, id)
     after = decode_panel_cursor(query.after)
-    panel, following = await panel_page(
-        services.reviewing,
-        caller.tenant,
-        batch.id,
-        after=after,
-        limit=query.limit,
-    )
+    panel, following = await panel_page(services.reviewing, caller.tenant, batch.id, after=after, limit=query.limit)
     return panel.model_copy(update={"next": None if following is None else encode_panel_cursor(following)})
 
 
@@ -55,11 +49,9 @@ async def override_score(
 ) -> ScoreOverride:
     """Set the score that counts instead of the reviewers' combined score, with a reason."""
     made = await services.reviewing.decisions.override(
-        caller.tenant, JobId(id), body.score, body.reason, caller.actor, services.clock.now()
+        caller.tenant, JobId(id), body.score, body.reason, services.by(caller)
     )
-    if made is None:
-        raise not_there("evaluation", id)
-    return made
+    return required(made, not_there("evaluation", id))
 
 
 @router.post("/v1/batches/{id}/sign-off")
@@ -74,8 +66,6 @@ async def sign_off_batch(
     applicant can still be erased."""
     despite = SignedDespite(body.despite_missing, body.despite_unfinished)
     signed = await services.reviewing.decisions.sign_off(
-        caller.tenant, BatchId(id), body.note, despite, caller.actor, services.clock.now()
+        caller.tenant, BatchId(id), body.note, despite, services.by(caller)
     )
-    if signed is None:
-        raise not_there("batch", id)
-    return signed
+    return required(signed, not_there("batch", id))

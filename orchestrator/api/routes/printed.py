@@ -83,8 +83,7 @@ async def get_contestation(
 
 async def _note_export(services: Services, caller: Caller, about: str, format: str) -> None:
     """Record an export in the audit log."""
-    now = services.clock.now()
-    await services.audit_log.record(caller.tenant, caller.actor, "exported", about, now, format=format)
+    await services.audit_log.record(caller.tenant, services.by(caller), "exported", about, format=format)
 
 
 async def pdf_of(services: Services, template: str, page: BaseModel, name: str) -> Response:

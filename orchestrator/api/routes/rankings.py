@@ -17,7 +17,6 @@ from assayer_client.resources import Page, ResourceName
 from orchestrator.api.job_routes import (
     JobRoutes,
     SubmissionDependency,
-    act_by,
     job_fields,
     report_representations,
     report_response,
@@ -86,7 +85,7 @@ async def create_ranking(
         priority=body.priority,
         made_of=tuple(candidates.evaluations),
     )
-    by = act_by(services, caller, None if body.batch is None else BatchId(body.batch))
+    by = services.by(caller)._replace(call=None if body.batch is None else BatchId(body.batch))
     return await submission.answer(new, links.ranking, accepted, show_ranking, by)
 
 

@@ -9,7 +9,7 @@ from assayer_client.reviewing import RemarkBody
 from orchestrator.access.api_keys import Caller
 from orchestrator.api.acting import PanelReader, acting
 from orchestrator.jobs.models import JobId
-from orchestrator.problems import not_there
+from orchestrator.problems import not_there, required
 from orchestrator.reviewing.models import Remark
 from orchestrator.services.job_lookup import find_job
 from orchestrator.web.path_parameters import PathId
@@ -34,7 +34,5 @@ async def create_remark(
 ) -> Remark:
     """Add a remark, which is permanent and recorded in the audit log. Identical text by the same person is stored
     once. Rejected once the call is signed off."""
-    made = await services.reviewing.remarks.add(caller.tenant, JobId(id), body.text, caller.actor, services.clock.now())
-    if made is None:
-        raise not_there("evaluation", id)
-    return made
+    made = await services.reviewing.remarks.add(caller.tenant, JobId(id), body.text, services.by(caller))
+    return required(made, not_there("evaluation", id))

@@ -16,7 +16,7 @@ from orchestrator.api.reward_bodies import composition_of, named_item
 from orchestrator.jobs.models import Job
 from orchestrator.jobs.requests import RewardsRequest
 from orchestrator.jobs.results import RewardOutcome, RewardsResult
-from orchestrator.problems import HttpProblem, not_found
+from orchestrator.problems import HttpProblem, not_found, required
 from orchestrator.services.job_lookup import find_job, no_result_problem
 from orchestrator.web.authentication import Reader
 from orchestrator.web.content_negotiation import negotiated_media_type
@@ -60,9 +60,7 @@ async def get_debate(
     quotes were found. 409 with the reason if it has no reward."""
     media_type = negotiated_media_type(accept, tuple(_RENDERERS))
     job = await find_job(services.jobs, caller.tenant, id, "rewards")
-    asked = await services.rewards.item(job.id, item)
-    if asked is None:
-        raise not_found("item", f"{item} of {id}")
+    asked = required(await services.rewards.item(job.id, item), not_found("item", f"{item} of {id}"))
     reward = _reward_of(asked.outcome, job)
     # In a thread: debates are long, and the event loop serves other requests meanwhile.
     text = await asyncio.to_thread(_RENDERERS[media_type], asked.item.item, reward)

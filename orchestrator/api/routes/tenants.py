@@ -11,7 +11,7 @@ from orchestrator.api.idempotency import IdempotencyKey, idempotency_record, rep
 from orchestrator.api.openapi import CREATED_RESPONSE
 from orchestrator.api.url_queries import PageQuery
 from orchestrator.jobs.models import Tenant, TenantId, TenantPlan
-from orchestrator.problems import HttpProblem, not_found
+from orchestrator.problems import HttpProblem, not_found, required
 from orchestrator.store.idempotency import RecordedResponse
 from orchestrator.web.authentication import Admin
 from orchestrator.web.services import ServicesDependency
@@ -74,10 +74,7 @@ async def update_tenant(id: PathTenant, body: TenantPatch, _: Admin, services: S
     before = await _found(services, id)
     current = {name: getattr(before, name) for name in TenantPlan.model_fields}
     plan = TenantPlan(**current | body.model_dump(exclude_unset=True))
-    changed = await services.tenants.update(before.id, plan)
-    if changed is None:
-        raise not_found("tenant", id)
-    return _resource(changed)
+    return _resource(required(await services.tenants.update(before.id, plan), not_found("tenant", id)))
 
 
 @router.delete("/{id}", status_code=204)
@@ -88,15 +85,12 @@ async def delete_tenant(id: PathTenant, caller: Admin, services: ServicesDepende
         raise HttpProblem(
             "conflict", "A tenant cannot delete itself: this key would go with it. Use another tenant's admin key."
         )
-    if not await services.tenants.delete(TenantId(id), caller.actor, services.clock.now()):
+    if not await services.tenants.delete(TenantId(id), services.by(caller)):
         raise not_found("tenant", id)
 
 
 async def _found(services: ServicesDependency, tenant: str) -> Tenant:
-    known = await services.tenants.get(TenantId(tenant))
-    if known is None:
-        raise not_found("tenant", tenant)
-    return known
+    return required(await services.tenants.get(TenantId(tenant)), not_found("tenant", tenant))
 
 
 def _resource(tenant: Tenant) -> TenantResource:

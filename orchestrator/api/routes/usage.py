@@ -8,7 +8,7 @@ from pydantic import model_validator
 from assayer_client.accounts import Usage
 from assayer_client.resources import Moment, TenantName
 from orchestrator.api.url_queries import UrlQuery
-from orchestrator.problems import HttpProblem, not_found
+from orchestrator.problems import HttpProblem, not_found, required
 from orchestrator.web.authentication import Reader, tenant_for
 from orchestrator.web.services import ServicesDependency
 
@@ -40,7 +40,4 @@ async def get_usage(query: Annotated[UsageQuery, Query()], caller: Reader, servi
     since = query.since or now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     if since >= until:
         raise HttpProblem.parameter("since", "It should lie before `until`, or before now without one.")
-    usage = await services.usage.usage(tenant, since, until)
-    if usage is None:
-        raise not_found("tenant", tenant)
-    return usage
+    return required(await services.usage.usage(tenant, since, until), not_found("tenant", tenant))

@@ -13,7 +13,7 @@ from orchestrator.api.idempotency import IdempotencyKey, idempotency_record, rep
 from orchestrator.api.openapi import CREATED_RESPONSE
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.jobs.models import TenantId
-from orchestrator.problems import HttpProblem, not_found
+from orchestrator.problems import HttpProblem, not_found, required
 from orchestrator.store.idempotency import RecordedResponse
 from orchestrator.web.authentication import Manager
 from orchestrator.web.path_parameters import PathId
@@ -101,9 +101,7 @@ async def list_deliveries(
 async def ping_webhook(id: PathId, caller: Manager, services: ServicesDependency) -> DeliveryResource:
     """Send a webhook a message of the type `ping`, signed like every message; its deliveries show the result."""
     sent = await services.webhooks.ping(caller.tenant, WebhookId(id))
-    if sent is None:
-        raise not_found("webhook", id)
-    return delivery_resource(sent)
+    return delivery_resource(required(sent, not_found("webhook", id)))
 
 
 @router.delete("/{id}", status_code=204)

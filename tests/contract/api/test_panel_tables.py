@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.store.assigned_tables import AssignedView, ReviewerLoad
 from orchestrator.store.panels import PanelCursor, PanelView
@@ -23,7 +24,7 @@ async def reviewed(service: Service, proposals: int = 6) -> tuple[Person, list[P
     pairs = [(item, who.member.id) for item in ids[:2] for who in people]
     pairs += [(item, who.member.id) for item in ids[2:4] for who in people[:2]]
     now = service.services.clock.now()
-    await service.services.reviewing.assignments.assign(ACME, BatchId(batch), pairs, OPERATOR, now)
+    await service.services.reviewing.assignments.assign(ACME, BatchId(batch), pairs, ActBy(OPERATOR, now))
     for place, scores in enumerate([(1, 5), (4, 4, 1), (3,)]):
         for who, score in zip(people, scores, strict=False):
             await given(service, who, ids[place], score)
@@ -142,7 +143,7 @@ async def test_who_reviews_what_is_sorted_and_filtered_by_the_database(service: 
 async def test_pages_keep_choice_and_order_from_page_to_page(service: Service) -> None:
     officer, people, batch, ids = await reviewed(service, proposals=60)
     now, pairs = service.services.clock.now(), [(item, people[0].member.id) for item in ids[4:]]
-    await service.services.reviewing.assignments.assign(ACME, batch, pairs, OPERATOR, now)
+    await service.services.reviewing.assignments.assign(ACME, batch, pairs, ActBy(OPERATOR, now))
     async with signed_in(service, officer.key) as browser:
         for page in ("panel", "assignments"):
             here = f"/console/calls/{batch}/{page}"
