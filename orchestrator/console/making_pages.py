@@ -11,7 +11,7 @@ from assayer_client.model_calls import ModelCall
 from orchestrator.console.page_context import CallReader
 from orchestrator.jobs.models import TERMINAL, Job
 from orchestrator.jobs.timeline import timeline_of
-from orchestrator.services.model_calls import call_contents, calls_of, events_of
+from orchestrator.services.model_calls import call_contents, calls_of
 from orchestrator.web.path_parameters import CallNumber, PathId
 
 router = APIRouter(prefix="/console/proposals/{id}/making", tags=["pages"], include_in_schema=False)
@@ -45,7 +45,7 @@ class _CallLine(NamedTuple):
 async def making(id: PathId, context: CallReader) -> Response:
     job = await context.find_evaluation(id)
     now = context.now
-    events = await events_of(context.services.events, job)
+    events = await context.services.events.all(job.id)
     timeline = timeline_of(job, events, [], now)
     whole = max((timeline.end - timeline.start).total_seconds(), 0.001)
     stretches = [_stretch(span, timeline.start.timestamp(), whole) for span in timeline.spans]
@@ -68,7 +68,7 @@ async def making(id: PathId, context: CallReader) -> Response:
 @router.get("/{number}")
 async def one_call(id: PathId, number: CallNumber, context: CallReader) -> Response:
     job = await context.find_evaluation(id)
-    calls = await calls_of(context.services.ledger, job, await events_of(context.services.events, job), context.now)
+    calls = await calls_of(context.services.ledger, job, await context.services.events.all(job.id), context.now)
     contents = await call_contents(context.services.call_contents, job, calls, number)
     answer = _indented(contents.answer) if isinstance(contents.answer, str) else None
     return context.page("call.html", job=job, contents=contents, answer=answer, last=len(calls))

@@ -9,6 +9,7 @@ from assayer.models import Frozen
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import ConflictOfInterest
+from orchestrator.store.assignments import OPINION_GIVEN
 from orchestrator.store.database import Store
 from orchestrator.store.rows import from_row
 
@@ -29,25 +30,24 @@ _ORDERS = {"row": "NULL::int", "missing": "missing"}
 _ONLY = {"missing": "missing > 0", "nobody": "assigned = 0"}
 
 _PAGE_OF = f"""
-    WITH given AS (
+    WITH by_proposal AS (
         SELECT assignments.evaluation, count(*) AS assigned,
                count(*) FILTER (WHERE opinions.member IS NULL) AS missing
         FROM jobs JOIN assignments ON assignments.evaluation = jobs.id LEFT JOIN opinions USING (evaluation, member)
         WHERE jobs.tenant = $1 AND jobs.batch = $2 GROUP BY assignments.evaluation
     ), proposals AS (
         SELECT id, "row", subject AS title, coalesce(assigned, 0) AS assigned, coalesce(missing, 0) AS missing
-        FROM jobs LEFT JOIN given ON given.evaluation = jobs.id
+        FROM jobs LEFT JOIN by_proposal ON by_proposal.evaluation = jobs.id
         WHERE jobs.tenant = $1 AND jobs.batch = $2 AND kind = 'evaluation' AND state <> 'cancelled'
     )
     SELECT id, title, count(*) OVER () AS matching FROM proposals WHERE {{only}}
     ORDER BY {{order}} DESC NULLS LAST, "row", id LIMIT {ASSIGNED_PAGE} OFFSET $3
 """  # noqa: S608 - put together from constants
-_REVIEWERS = """
-    SELECT given.evaluation, given.member,
-           CASE WHEN blind_at IS NULL THEN 'none' WHEN revised_at IS NULL THEN 'blind' ELSE 'revised' END AS opinion
-    FROM assignments AS given LEFT JOIN opinions USING (evaluation, member)
-    WHERE given.evaluation = ANY($1) ORDER BY blind_at IS NOT NULL, given.evaluation, given.member
-"""
+_REVIEWERS = f"""
+    SELECT evaluation, member, {OPINION_GIVEN} AS opinion
+    FROM assignments LEFT JOIN opinions USING (evaluation, member)
+    WHERE evaluation = ANY($1) ORDER BY blind_at IS NOT NULL, evaluation, member
+"""  # noqa: S608 - put together from constants
 _LOADS = """
     SELECT member, count(*) AS assigned, count(*) FILTER (WHERE opinions.blind_at IS NULL) AS waiting
     FROM jobs JOIN assignments ON assignments.evaluation = jobs.id LEFT JOIN opinions USING (evaluation, member)

@@ -10,27 +10,31 @@ from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import Assignment, ConflictOfInterest, Standing
 from orchestrator.reviewing.shown_reports import numbered_title
 from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Database, Store, in_transaction
+from orchestrator.store.database import Connection, Database, Store, in_transaction, select_one
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.mails import PgMails
 from orchestrator.store.masked_titles import MaskedTitles
 from orchestrator.store.members import COULD_READ_REPORTS
 from orchestrator.store.open_calls import hold_call_open
-from orchestrator.store.rows import from_row
 
-__all__ = ["PgAssignments", "ProposalText"]
+__all__ = ["OPINION_GIVEN", "WITHOUT_OPINION", "PgAssignments", "ProposalText"]
 
-_QUEUE = """
-    SELECT given.evaluation, jobs.batch, jobs."row", jobs.subject AS title, jobs.state, given.member, given.at,
-           batches.opinions_due AS due,
-           CASE WHEN opinion.blind_at IS NULL THEN 'none' WHEN opinion.revised_at IS NULL THEN 'blind'
-                ELSE 'revised' END AS opinion
-    FROM assignments AS given JOIN jobs ON jobs.id = given.evaluation
+OPINION_GIVEN = "CASE WHEN blind_at IS NULL THEN 'none' WHEN revised_at IS NULL THEN 'blind' ELSE 'revised' END"
+"""SQL expression for the state of an opinion, in a query that joins opinions to assignments."""
+WITHOUT_OPINION = """NOT EXISTS (
+    SELECT FROM opinions WHERE opinions.evaluation = assignments.evaluation AND opinions.member = assignments.member
+)"""
+"""SQL condition: whether an assignment has no opinion. Those that have one stay."""
+
+_QUEUE = f"""
+    SELECT evaluation, jobs.batch, jobs."row", jobs.subject AS title, jobs.state, member, assignments.at,
+           batches.opinions_due AS due, {OPINION_GIVEN} AS opinion
+    FROM assignments JOIN jobs ON jobs.id = assignments.evaluation
     LEFT JOIN batches ON batches.id = jobs.batch
-    LEFT JOIN opinions AS opinion USING (evaluation, member)
-    WHERE jobs.tenant = $1 AND ($2::text IS NULL OR given.member = $2) AND ($3::text IS NULL OR jobs.batch = $3)
-    ORDER BY opinion.blind_at IS NOT NULL, jobs.batch, jobs."row", given.evaluation, given.member LIMIT $4
-"""
+    LEFT JOIN opinions USING (evaluation, member)
+    WHERE jobs.tenant = $1 AND ($2::text IS NULL OR member = $2) AND ($3::text IS NULL OR jobs.batch = $3)
+    ORDER BY blind_at IS NOT NULL, jobs.batch, jobs."row", evaluation, member LIMIT $4
+"""  # noqa: S608 - put together from constants
 _STANDING = """
     SELECT EXISTS (SELECT FROM opinions WHERE evaluation = $2 AND member = $3) AS blind_given
     FROM assignments JOIN jobs ON jobs.id = assignments.evaluation
@@ -75,10 +79,10 @@ _CLEAR = """
 _ASSIGN = f"""
     INSERT INTO assignments (evaluation, member, at)
     SELECT jobs.id, members.id, $3
-    FROM unnest($1::text[], $2::text[]) AS given (evaluation, member)
-    JOIN jobs ON jobs.id = given.evaluation AND jobs.batch = $4
+    FROM unnest($1::text[], $2::text[]) AS pairs (evaluation, member)
+    JOIN jobs ON jobs.id = pairs.evaluation AND jobs.batch = $4
     JOIN batches ON batches.id = jobs.batch
-    JOIN members ON members.id = given.member AND members.removed_at IS NULL AND members.role = 'reviewer'
+    JOIN members ON members.id = pairs.member AND members.removed_at IS NULL AND members.role = 'reviewer'
     WHERE NOT {COULD_READ_REPORTS} AND NOT EXISTS (
         SELECT FROM conflicts WHERE evaluation = jobs.id AND member = members.id AND cleared IS NULL
     )
@@ -94,18 +98,14 @@ _CONFLICTED = """EXISTS (
     WHERE conflicts.evaluation = assignments.evaluation AND conflicts.member = assignments.member
       AND conflicts.cleared IS NULL
 )"""
-_GONE = "(members.removed_at IS NOT NULL OR members.role <> 'reviewer')"
-# Opinions that were given stay.
+_LEFT = "(members.removed_at IS NOT NULL OR members.role <> 'reviewer')"
 _END_BARRED = f"""
     DELETE FROM assignments USING jobs, batches, members
     WHERE jobs.id = assignments.evaluation AND jobs.tenant = $1 AND jobs.batch = $2 AND batches.id = jobs.batch
-      AND members.id = assignments.member AND ({_CONFLICTED} OR {_GONE} OR {COULD_READ_REPORTS})
-      AND NOT EXISTS (
-          SELECT FROM opinions
-          WHERE opinions.evaluation = assignments.evaluation AND opinions.member = assignments.member
-      )
+      AND members.id = assignments.member AND ({_CONFLICTED} OR {_LEFT} OR {COULD_READ_REPORTS})
+      AND {WITHOUT_OPINION}
     RETURNING assignments.evaluation, assignments.member,
-              CASE WHEN {_CONFLICTED} THEN 'a conflict of interest' WHEN {_GONE} THEN 'reviews no more'
+              CASE WHEN {_CONFLICTED} THEN 'a conflict of interest' WHEN {_LEFT} THEN 'reviews no more'
                    ELSE 'could read the reports in another role' END AS reason
 """  # noqa: S608 - put together from constants
 _NOT_BLIND = f"""
@@ -113,12 +113,12 @@ _NOT_BLIND = f"""
     WHERE members.tenant = $1 AND batches.id = $2 AND members.removed_at IS NULL AND members.role = 'reviewer'
       AND {COULD_READ_REPORTS}
 """  # noqa: S608 - put together from constants
-_WITHDRAW = """
+_WITHDRAW = f"""
     DELETE FROM assignments USING jobs
     WHERE jobs.id = evaluation AND jobs.tenant = $1 AND evaluation = $2 AND member = $3
-    AND NOT EXISTS (SELECT FROM opinions WHERE opinions.evaluation = $2 AND opinions.member = $3)
+      AND {WITHOUT_OPINION}
     RETURNING evaluation
-"""
+"""  # noqa: S608 - put together from constants
 
 
 class ProposalText(NamedTuple):
@@ -199,13 +199,14 @@ class PgAssignments(Store):
         """Declare a conflict of interest, ending the assignment if it has no opinion. None if there is no such
         proposal or person."""
         await hold_call_open(connection, tenant, evaluation, alone=True)
-        row = await connection.fetchrow(_DECLARE, tenant, evaluation, member, storable_text(reason), by.at)
-        if row is None:
+        values = (tenant, evaluation, member, storable_text(reason))
+        declared = await select_one(connection, ConflictOfInterest, _DECLARE, *values, by.at)
+        if declared is None:
             return None
         await connection.execute(_WITHDRAW, tenant, evaluation, member)
         content = {"member": member, "reason": reason}
         await self._log.append(connection, tenant, by, "conflict declared", evaluation, **content)
-        return from_row(ConflictOfInterest, row)
+        return declared
 
     @in_transaction
     async def clear(
@@ -213,12 +214,13 @@ class PgAssignments(Store):
     ) -> ConflictOfInterest | None:
         """Clear a conflict of interest that does not apply; None if there was none."""
         await hold_call_open(connection, tenant, evaluation)
-        row = await connection.fetchrow(_CLEAR, tenant, evaluation, member, storable_text(reason))
-        if row is None:
+        values = (tenant, evaluation, member, storable_text(reason))
+        cleared = await select_one(connection, ConflictOfInterest, _CLEAR, *values)
+        if cleared is None:
             return None
         content = {"member": member, "reason": reason}
         await self._log.append(connection, tenant, by, "conflict cleared", evaluation, **content)
-        return from_row(ConflictOfInterest, row)
+        return cleared
 
     @in_transaction
     async def assign(

@@ -10,6 +10,7 @@ from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import Member, NewMember, ReviewRefused
+from orchestrator.store.assignments import WITHOUT_OPINION
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database, Store, in_transaction
 from orchestrator.store.members import COULD_READ_REPORTS, PgMembers
@@ -29,13 +30,9 @@ _ADD = """
     ORDER BY id FOR KEY SHARE ON CONFLICT DO NOTHING RETURNING member
 """
 _REMOVE = "DELETE FROM call_reviewers WHERE batch = $1 AND NOT member = ANY($2) RETURNING member"
-# Opinions that were given stay, with their assignments.
-_OF_OTHERS = """
+_OF_OTHERS = f"""
     jobs WHERE jobs.id = assignments.evaluation AND jobs.tenant = $1 AND jobs.batch = $2
-    AND NOT assignments.member = ANY($3) AND NOT EXISTS (
-        SELECT FROM opinions
-        WHERE opinions.evaluation = assignments.evaluation AND opinions.member = assignments.member
-    )
+    AND NOT assignments.member = ANY($3) AND {WITHOUT_OPINION}
 """
 _WOULD_END = f"""
     SELECT evaluation, member FROM assignments, {_OF_OTHERS} ORDER BY member, evaluation

@@ -5,12 +5,12 @@ from typing import NamedTuple
 from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import ReviewRefused, ScoreOverride, SignOff
+from orchestrator.store.assignments import WITHOUT_OPINION
 from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Database, Store, in_transaction
+from orchestrator.store.database import Connection, Database, Store, in_transaction, select_one
 from orchestrator.store.job_sql import forget_documents_statement
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.open_calls import hold_call_open
-from orchestrator.store.rows import from_row
 
 __all__ = ["PgDecisions", "SignedDespite"]
 
@@ -25,12 +25,10 @@ _OVERRIDE_OF = """
     WHERE jobs.tenant = $1 AND jobs.id = $2
 """
 _LOCK_CALL = "SELECT id FROM batches WHERE tenant = $1 AND id = $2 FOR UPDATE"
-_MISSING = """
+_MISSING = f"""
     SELECT count(*) FROM assignments JOIN jobs ON jobs.id = assignments.evaluation
-    WHERE jobs.batch = $1 AND NOT EXISTS (
-        SELECT FROM opinions WHERE opinions.evaluation = assignments.evaluation AND opinions.member = assignments.member
-    )
-"""
+    WHERE jobs.batch = $1 AND {WITHOUT_OPINION}
+"""  # noqa: S608 - put together from constants
 _UNFINISHED = "SELECT count(*) FROM jobs WHERE batch = $1 AND state IN ('queued', 'running')"
 _CLOSE = "UPDATE batches SET open = false WHERE id = $1 AND open"
 _SIGN = """
@@ -92,11 +90,11 @@ class PgDecisions(Store):
         await hold_call_open(connection, tenant, evaluation)
         stored = storable_text(reason)
         values = (tenant, evaluation, score, stored, by.actor.id, storable_text(by.actor.name), by.at)
-        row = await connection.fetchrow(_OVERRIDE, *values)
-        if row is None:
+        override = await select_one(connection, ScoreOverride, _OVERRIDE, *values)
+        if override is None:
             return None
         await self._log.append(connection, tenant, by, "score overridden", evaluation, score=score, reason=stored)
-        return from_row(ScoreOverride, row)
+        return override
 
     async def override_of(self, tenant: TenantId, evaluation: JobId) -> ScoreOverride | None:
         return await self._database.select_one(ScoreOverride, _OVERRIDE_OF, tenant, evaluation)
@@ -123,9 +121,8 @@ class PgDecisions(Store):
         if unfinished:
             content["unfinished_evaluations"] = unfinished
         tip = await self._log.append(connection, tenant, by, "signed off", batch, **content)
-        name = storable_text(by.actor.name)
-        row = await connection.fetchrow(_SIGN, batch, by.actor.id, name, stored, missing, by.at, tip.number, tip.hash)
-        return None if row is None else from_row(SignOff, row)
+        values = (batch, by.actor.id, storable_text(by.actor.name), stored, missing, by.at, tip.number, tip.hash)
+        return await select_one(connection, SignOff, _SIGN, *values)
 
     async def signed_off(self, tenant: TenantId, batch: BatchId) -> SignOff | None:
         return await self._database.select_one(SignOff, _SIGNED, tenant, batch)

@@ -17,8 +17,8 @@ Ended = TypeVar("Ended", bound=ItemOutcome)
 _KEEP = """
     WITH held AS (SELECT id FROM jobs WHERE id = $1 AND lease = $2 FOR SHARE), kept AS (
         INSERT INTO item_outcomes (job, item, came, outcome)
-        SELECT held.id, given.item, given.came, given.outcome
-        FROM held, unnest($3::integer[], $4::integer[], $5::jsonb[]) AS given (item, came, outcome)
+        SELECT held.id, arrived.item, arrived.came, arrived.outcome
+        FROM held, unnest($3::integer[], $4::integer[], $5::jsonb[]) AS arrived (item, came, outcome)
         ON CONFLICT (job, item) DO NOTHING
     )
     SELECT id FROM held

@@ -44,12 +44,12 @@ _RETRY = f"""
             charged_usd = greatest(charged_usd, ended.charged)
         FROM ended WHERE jobs.id = ended.id
         RETURNING jobs.id, batch, last_event, ended.state, ended.title
-    ), told AS (
+    ), event AS (
         UPDATE events
         SET kind = 'retried', data = jsonb_build_object('after_seconds', 0, 'reason', concat_ws(': ',
             CASE queued.state WHEN 'cancelled' THEN 'it was cancelled' ELSE 'it had failed' END, title))
         FROM queued WHERE events.job = queued.id AND events.number = queued.last_event
-    ), untold AS (
+    ), unfinished AS (
         UPDATE batches SET told = false WHERE id IN (SELECT batch FROM queued)
     )
     SELECT id FROM queued

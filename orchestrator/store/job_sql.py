@@ -24,6 +24,7 @@ __all__ = [
     "PRIORITIES",
     "PRIORITY",
     "PROMPT_TOKENS_SO_FAR",
+    "SPENT_THIS_MONTH",
     "finish_statement",
     "forget_documents_statement",
     "reference_matches",
@@ -70,6 +71,11 @@ known price."""
 PROMPT_TOKENS_SO_FAR = f"(SELECT coalesce(sum(ledger.prompt_tokens), 0)::bigint {_SENT_CALLS})"
 """SQL expression for the prompt tokens sent in all runs of a job."""
 
+SPENT_THIS_MONTH = """(
+    SELECT coalesce(sum(usd), 0) FROM spending
+    WHERE tenant = tenants.id AND month = date_trunc('month', statement_timestamp() AT TIME ZONE 'UTC')::date
+)"""
+"""SQL expression for what the jobs of a row of `tenants` have cost in this month."""
 CHARGE = """
     INSERT INTO spending AS so_far (tenant, month, slot, usd)
     SELECT tenant, date_trunc('month', statement_timestamp() AT TIME ZONE 'UTC')::date, abs(hashtext(id) % 16), sum(usd)

@@ -55,21 +55,21 @@ _HOLD_EVALUATIONS = "SELECT FROM jobs WHERE tenant = $1 AND id = ANY($2) ORDER B
 
 # A microsecond apart: the order of acceptance is the order of the rows.
 _INSERT_JOBS = """
-    WITH given AS (
+    WITH submitted AS (
         SELECT *, statement_timestamp() + ordinality * interval '1 microsecond' AS at
         FROM unnest($3::text[], $4::integer[], $5::text[], $6::smallint[], $7::text[], $8::jsonb[], $9::bytea[],
                     $10::float8[], $11::text[], $12::text[], $13::text[], $14::text[], $15::date[], $16::boolean[])
-             WITH ORDINALITY AS given (id, "row", kind, priority, subject, request, document, max_usd, traceparent,
+             WITH ORDINALITY AS submitted (id, "row", kind, priority, subject, request, document, max_usd, traceparent,
                                        flags, document_file, method, cutoff, blind, ordinality)
     ), added AS (
         INSERT INTO jobs (id, tenant, batch, "row", kind, priority, state, subject, request, document, max_usd,
                           traceparent, flags, document_file, method, cutoff, blind, last_event, created_at, ready_at)
         SELECT id, $1, $2, "row", kind, priority, 'queued', subject, request, document, max_usd, traceparent,
                string_to_array(flags, ','), document_file, method, cutoff, blind, 1, at, at
-        FROM given
+        FROM submitted
         ON CONFLICT (id) DO NOTHING
         RETURNING id
-    ), told AS (
+    ), queued AS (
         INSERT INTO events (job, number, kind, data) SELECT id, 1, 'queued', '{}' FROM added
     )
     SELECT FROM added LIMIT 1

@@ -24,6 +24,7 @@ from orchestrator.store.job_sql import (
     IS_UNFINISHED,
     JOB_COLUMNS,
     PAID_SO_FAR,
+    SPENT_THIS_MONTH,
     finish_statement,
     reference_matches,
     request_of_row,
@@ -76,7 +77,7 @@ _REPORTS = f"""
     ORDER BY "row"
 """  # noqa: S608 - put together from constants
 
-_CIRCUMSTANCES = """
+_CIRCUMSTANCES = f"""
     SELECT greatest(0, extract(epoch FROM ready_at - statement_timestamp()))::float8 AS seconds,
            (SELECT count(*) FROM jobs AS before WHERE before.tenant = mine.tenant AND before.state = 'queued'
               AND (before.priority = 2) = (mine.priority = 2)
@@ -84,14 +85,13 @@ _CIRCUMSTANCES = """
            running.jobs AS running, CASE WHEN mine.priority <> 2 THEN max_running END AS max_running,
            greatest(0, coalesce(max_usd, $3) - charged_usd) AS max_usd, monthly_usd,
            running.reserved AS reserved_usd,
-           (SELECT coalesce(sum(usd), 0) FROM spending WHERE tenant = tenants.id
-              AND month = date_trunc('month', statement_timestamp() AT TIME ZONE 'UTC')::date) AS spent_usd
+           {SPENT_THIS_MONTH} AS spent_usd
     FROM jobs AS mine JOIN tenants ON tenants.id = mine.tenant CROSS JOIN LATERAL (
         SELECT count(*) FILTER (WHERE priority <> 2) AS jobs, coalesce(sum(reserved_usd), 0) AS reserved
         FROM jobs WHERE tenant = tenants.id AND state = 'running'
     ) AS running
     WHERE mine.tenant = $1 AND mine.id = $2 AND mine.state = 'queued'
-"""
+"""  # noqa: S608 - put together from constants
 
 _FIRST_QUEUED = """
     SELECT id FROM jobs WHERE tenant = $1 AND batch = $2 AND state = 'queued' ORDER BY priority, ready_at LIMIT 1

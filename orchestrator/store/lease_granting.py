@@ -26,17 +26,19 @@ from orchestrator.store.job_sql import (
     PAID_SO_FAR,
     PRIORITIES,
     PROMPT_TOKENS_SO_FAR,
+    SPENT_THIS_MONTH,
     finish_statement,
     request_of_row,
 )
-from orchestrator.store.json_columns import from_json_text, to_json_column
+from orchestrator.store.json_columns import to_json_column
 from orchestrator.store.ranking_rows import WHOLE_REQUEST
+from orchestrator.store.rows import from_row
 
 __all__ = ["GrantedLeases", "grant_leases", "has_waiting_jobs"]
 
 _LEASE = f"""
-    id, tenant, lease, attempt, priority, {WHOLE_REQUEST} AS request, document, document_file, pinned, max_usd,
-    CASE WHEN reserved_usd > 0 THEN charged_usd + reserved_usd END AS affordable_usd,
+    id, id AS job, tenant, lease AS token, attempt, priority, {WHOLE_REQUEST} AS request, document, document_file,
+    pinned, max_usd, CASE WHEN reserved_usd > 0 THEN charged_usd + reserved_usd END AS affordable_usd,
     coalesce({PAID_SO_FAR}, 0) AS paid_usd, {PROMPT_TOKENS_SO_FAR} AS paid_prompt_tokens, created_at AS submitted_at
 """
 """The columns of a Lease."""
@@ -66,20 +68,16 @@ _HEADS = """
 
 _SUSPECT_RUNS = "SELECT EXISTS (SELECT FROM jobs WHERE state = 'running' AND losses > 0 AND losses >= $1)"
 
-_TENANTS = """
+_TENANTS = f"""
     SELECT id, weight, virtual_time, monthly_usd, max_running - running.jobs AS room, running.overnight,
-           monthly_usd - running.reserved - (
-               SELECT coalesce(sum(usd), 0) FROM spending
-               WHERE tenant = tenants.id
-                 AND month = date_trunc('month', statement_timestamp() AT TIME ZONE 'UTC')::date
-           ) AS money
+           monthly_usd - running.reserved - {SPENT_THIS_MONTH} AS money
     FROM tenants CROSS JOIN LATERAL (
         SELECT count(*) FILTER (WHERE priority <> 2) AS jobs, count(*) FILTER (WHERE priority = 2) AS overnight,
                coalesce(sum(reserved_usd), 0) AS reserved
         FROM jobs WHERE tenant = tenants.id AND state = 'running'
     ) AS running
     WHERE id = ANY($1)
-"""
+"""  # noqa: S608 - put together from constants
 
 _REJECT = finish_statement(
     f"state = 'failed', problem = $2, cost_usd = {PAID_SO_FAR}",
@@ -100,7 +98,7 @@ _GRANT = f"""
             started_at = coalesce(started_at, statement_timestamp())
         FROM held WHERE jobs.id = held.id
         RETURNING jobs.*
-    ), told AS (
+    ), started AS (
         INSERT INTO events (job, number, kind, data)
         SELECT id, last_event, 'started', jsonb_build_object('attempt', attempt, 'worker', worker) FROM leased
     ), charged AS (
@@ -239,18 +237,10 @@ async def _read_leases(
 def _lease(row: asyncpg.Record, settings: QueueSettings) -> Lease:
     """Return the lease of a row. A reservation, if any, is the attempt's cost limit, even if the request sets none."""
     limit = settings.max_usd if row["max_usd"] is None else row["max_usd"]
-    return Lease(
-        job=row["id"],
-        tenant=row["tenant"],
-        token=row["lease"],
-        attempt=row["attempt"],
+    return from_row(
+        Lease,
+        row,
         priority=PRIORITIES[row["priority"]],
         request=request_of_row(row),
-        document=row["document"],
-        document_file=row["document_file"],
         max_usd=limit if row["affordable_usd"] is None else row["affordable_usd"],
-        paid_usd=row["paid_usd"],
-        paid_prompt_tokens=row["paid_prompt_tokens"],
-        pinned=from_json_text(row["pinned"]),
-        submitted_at=row["submitted_at"],
     )

@@ -3,6 +3,7 @@ expiry."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -71,7 +72,7 @@ _EXPIRED = f"""
 _REQUEUE = f"""
     WITH charges AS (
         SELECT id, tenant, greatest(0, {PAID_SO_FAR} - charged_usd) AS usd FROM jobs WHERE id = $1
-    ), charged AS ({CHARGE}), given_back AS (
+    ), charged AS ({CHARGE}), requeued AS (
         UPDATE jobs
         SET state = 'queued', lease = NULL, leased_until = NULL, worker = NULL, reserved_usd = 0, last_lease = $2,
             charged_usd = charged_usd + charges.usd, failures = $3, losses = $4, outages = $5, reasons = $6,
@@ -79,15 +80,15 @@ _REQUEUE = f"""
             ready_at = CASE WHEN $7 > 0 THEN statement_timestamp() + $7 * interval '1 second' ELSE ready_at END
         FROM charges WHERE jobs.id = charges.id
         RETURNING jobs.id, last_event
-    ), told AS (
+    ), event AS (
         INSERT INTO events (job, number, kind, data)
         SELECT id, last_event, 'retried', jsonb_build_object('reason', $8::text, 'after_seconds', $7::float8)
-        FROM given_back
+        FROM requeued
     )
-    SELECT id FROM given_back
+    SELECT id FROM requeued
 """  # noqa: S608 - put together from constants
 
-_BURY = finish_statement(
+_FAIL = finish_statement(
     "state = 'failed', last_lease = $2, failures = $3, losses = $4, outages = $5, reasons = $6, problem = $7, "
     f"cost_usd = {PAID_SO_FAR}",
     "id = $1",
@@ -126,17 +127,7 @@ class PgLeases(Store):
                 connection, worker, slots, tokens, self._settings, keep_documents=self._keep_documents
             )
             started = [event_notification(lease.job) for lease in granted.leases]
-            await notify(
-                connection,
-                [
-                    *started,
-                    *(
-                        finished_notification
-                        for job in granted.rejected
-                        for finished_notification in finished_notifications(job)
-                    ),
-                ],
-            )
+            await notify(connection, [*started, *chain(*map(finished_notifications, granted.rejected))])
             return granted.leases
 
         return await self._database.run(work)
@@ -244,7 +235,7 @@ class PgLeases(Store):
         after = before.after(cause, storable_text(why))
         counts = (row["id"], token, *after)
         if after.exhausts(self._most):
-            await connection.fetch(_BURY, *counts, to_json_column(gave_up_problem(after)), self._keep_documents)
+            await connection.fetch(_FAIL, *counts, to_json_column(gave_up_problem(after)), self._keep_documents)
             return "failed"
         await connection.fetch(_REQUEUE, *counts, float(after_seconds), after.reasons[-1])
         return "queued"

@@ -12,7 +12,7 @@ from orchestrator.access.sessions import scopes_of_role
 from orchestrator.jobs.models import BatchId, TenantId
 from orchestrator.reviewing.models import Member, NewMember, ReviewRefused
 from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Database, Store, in_transaction
+from orchestrator.store.database import Connection, Database, Store, in_transaction, select_one
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.mails import PgMails
 from orchestrator.store.rows import from_row
@@ -106,10 +106,9 @@ class PgMembers(Store):
         """Invite a member, in the caller's transaction; None if a member already has this address. `mailed`: whether
         to notify the person by mail, if the service sends mails; `batch` is the call that the member is invited to
         review."""
-        row = await connection.fetchrow(_INVITE, id, tenant, *_values(new), by.actor.id, by.at)
-        if row is None:
+        member = await select_one(connection, Member, _INVITE, id, tenant, *_values(new), by.actor.id, by.at)
+        if member is None:
             return None
-        member = from_row(Member, row)
         content = new.model_dump() | ({} if batch is None else {"call": batch})
         await self._log.append(connection, tenant, by, "member invited", id, **content)
         if mailed:
@@ -126,8 +125,7 @@ class PgMembers(Store):
         return await self._database.select_one(Member, _GET, tenant, id)
 
     async def get_within(self, connection: Connection, tenant: TenantId, id: MemberId) -> Member | None:
-        row = await connection.fetchrow(_GET, tenant, id)
-        return None if row is None else from_row(Member, row)
+        return await select_one(connection, Member, _GET, tenant, id)
 
     @in_transaction
     async def change(
@@ -142,13 +140,13 @@ class PgMembers(Store):
             return None
         to = NewMember(**before.model_dump(include=set(NewMember.model_fields)) | dict(fields))
         try:
-            row = await connection.fetchrow(_CHANGE, tenant, id, *_values(to))
+            member = await select_one(connection, Member, _CHANGE, tenant, id, *_values(to))
         except asyncpg.UniqueViolationError:
             raise ReviewRefused(f"Somebody else has the address {email}.") from None
         if not to.mails:
             await self._mails.stop(connection, id)
         await self._log.append(connection, tenant, by, "member changed", id, **to.model_dump())
-        return None if row is None else from_row(Member, row)
+        return member
 
     @in_transaction
     async def set_mails(self, connection: Connection, tenant: TenantId, id: MemberId, wanted: bool, by: ActBy) -> None:
@@ -165,10 +163,10 @@ class PgMembers(Store):
         ReviewRefused as `change` does."""
         if await self._held(connection, tenant, id, by.actor, "removed") is None:
             return None
-        row = await connection.fetchrow(_REMOVE, tenant, id, by.at)
+        member = await select_one(connection, Member, _REMOVE, tenant, id, by.at)
         await self._mails.stop(connection, id)
         await self._log.append(connection, tenant, by, "member removed", id)
-        return None if row is None else from_row(Member, row)
+        return member
 
     @in_transaction
     async def give_key(
@@ -231,13 +229,13 @@ class PgMembers(Store):
         """Return the member who signs in with an identity provider: bound to this identity, or invited by this
         address, which the provider has verified. From then on the identity counts, whatever happens to the
         address; the log records it."""
-        row = await connection.fetchrow(_BY_IDENTITY, tenant, issuer, subject)
-        if row is None and email is not None:
-            row = await connection.fetchrow(_BIND, tenant, issuer, subject, email)
-            if row is not None:
+        member = await select_one(connection, Member, _BY_IDENTITY, tenant, issuer, subject)
+        if member is None and email is not None:
+            member = await select_one(connection, Member, _BIND, tenant, issuer, subject, email)
+            if member is not None:
                 account = {"issuer": issuer, "subject": subject, "email": email}
-                await self._log.append(connection, tenant, by, "account bound", row["id"], **account)
-        return None if row is None else from_row(Member, row)
+                await self._log.append(connection, tenant, by, "account bound", member.id, **account)
+        return member
 
 
 def other_address(before: str, after: str | None) -> bool:

@@ -4,10 +4,9 @@ from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import JobId, TenantId
 from orchestrator.reviewing.models import Remark
 from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Database, Store, in_transaction
+from orchestrator.store.database import Connection, Database, Store, in_transaction, select_one
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.open_calls import hold_call_open
-from orchestrator.store.rows import from_row
 
 __all__ = ["PgRemarks"]
 
@@ -39,17 +38,16 @@ class PgRemarks(Store):
         """Add a remark; the same text by the same person is a single remark. None if there is no such
         evaluation. Raises ReviewRefused if the call is signed off."""
         stored = storable_text(text)
-        same = await connection.fetchrow(_SAME, tenant, evaluation, by.actor.id, stored)
+        same = await select_one(connection, Remark, _SAME, tenant, evaluation, by.actor.id, stored)
         if same is not None:
-            return from_row(Remark, same)
+            return same
         await hold_call_open(connection, tenant, evaluation)
         values = (tenant, evaluation, by.actor.id, storable_text(by.actor.name), by.actor.role, stored, by.at)
-        row = await connection.fetchrow(_ADD, *values)
-        if row is None:
-            same = await connection.fetchrow(_SAME, tenant, evaluation, by.actor.id, stored)
-            return None if same is None else from_row(Remark, same)
+        remark = await select_one(connection, Remark, _ADD, *values)
+        if remark is None:
+            return await select_one(connection, Remark, _SAME, tenant, evaluation, by.actor.id, stored)
         await self._log.append(connection, tenant, by, "remark added", evaluation, text=stored)
-        return from_row(Remark, row)
+        return remark
 
     async def of(self, tenant: TenantId, evaluation: JobId) -> list[Remark]:
         """The oldest first."""

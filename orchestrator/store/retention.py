@@ -34,33 +34,34 @@ _DELETE = """
         INSERT INTO erased_runs (run_id) SELECT run_id FROM orphaned ORDER BY 1 ON CONFLICT DO NOTHING
     ), reports AS (
         DELETE FROM evaluations WHERE id IN (SELECT run_id FROM orphaned)
-    ), given AS (
+    ), stored_answers AS (
         DELETE FROM answers WHERE key IN (
             SELECT key FROM ledger WHERE run_id IN (SELECT run_id FROM orphaned) AND NOT cached
         )
     ), waiting AS (
         DELETE FROM llm_batch_calls WHERE run_id IN (SELECT run_id FROM orphaned)
-    ), gone AS (
+    ), deleted AS (
         DELETE FROM jobs WHERE id IN (SELECT id FROM chosen) RETURNING id, tenant, kind, state, batch
     ), released AS (
-        UPDATE document_files SET released_at = statement_timestamp() FROM gone
-        WHERE document_files.job = gone.id AND released_at IS NULL
-    ), {buried}counted AS (
+        UPDATE document_files SET released_at = statement_timestamp() FROM deleted
+        WHERE document_files.job = deleted.id AND released_at IS NULL
+    ), {recorded}counted AS (
         UPDATE batches SET erased = erased + lost.rows
-        FROM (SELECT batch, count(*) AS rows FROM gone GROUP BY batch ORDER BY batch) AS lost
+        FROM (SELECT batch, count(*) AS rows FROM deleted GROUP BY batch ORDER BY batch) AS lost
         WHERE batches.id = lost.batch
     )
-    SELECT id, CASE WHEN state = 'running' THEN pg_notify('assayer_jobs', 'cancelled ' || id) END AS told FROM gone
+    SELECT id, CASE WHEN state = 'running' THEN pg_notify('assayer_jobs', 'cancelled ' || id) END AS notified
+    FROM deleted
 """
 _ERASED, _EXPIRED = (
-    f"buried AS ({item}), "
+    f"recorded AS ({item}), "
     for item in (
-        tombstone_insert("gone", "kind", "$3", "erased", "$4"),
-        tombstone_insert("gone", "kind", "$1", "retention"),
+        tombstone_insert("deleted", "kind", "$3", "erased", "$4"),
+        tombstone_insert("deleted", "kind", "$1", "retention"),
     )
 )
-_DELETE_JOBS = _DELETE.format(condition="tenant = $1 AND id = ANY($2)", buried=_ERASED)
-_DELETE_SOME = _DELETE.format(condition="id IN (SELECT id FROM jobs WHERE tenant = $1 LIMIT $2)", buried="")
+_DELETE_JOBS = _DELETE.format(condition="tenant = $1 AND id = ANY($2)", recorded=_ERASED)
+_DELETE_SOME = _DELETE.format(condition="id IN (SELECT id FROM jobs WHERE tenant = $1 LIMIT $2)", recorded="")
 _DELETE_OLD = _DELETE.format(
     # What ended before then was submitted before then, by which there is an index.
     condition="""id IN (
@@ -71,7 +72,7 @@ _DELETE_OLD = _DELETE.format(
             LIMIT $2
         ) AS old WHERE retention_days IS NOT NULL LIMIT $2
     )""",
-    buried=_EXPIRED,
+    recorded=_EXPIRED,
 )
 
 # A job whose row is locked is just being run again, or erased.
@@ -95,19 +96,19 @@ _DELETE_LATE_REPORTS = """
 """
 
 _DELETE_BATCHES = f"""
-    WITH gone AS (
+    WITH deleted AS (
         DELETE FROM batches WHERE NOT EXISTS (SELECT FROM jobs WHERE batch = batches.id) AND id IN (
             SELECT batches.id FROM tenants JOIN batches ON batches.tenant = tenants.id
             WHERE batches.created_at < $1::timestamptz - retention_days * interval '1 day'
               AND NOT EXISTS (SELECT FROM jobs WHERE batch = batches.id) LIMIT $2
         )
         RETURNING tenant, id
-    ), buried AS ({tombstone_insert("gone", "'batch'", "$1", "retention")})
-    SELECT id FROM gone
+    ), recorded AS ({tombstone_insert("deleted", "'batch'", "$1", "retention")})
+    SELECT id FROM deleted
 """  # noqa: S608 - put together from constants
 _DELETE_BATCH = f"""
-    WITH gone AS (DELETE FROM batches WHERE tenant = $1 AND id = $2 RETURNING tenant, id)
-    {tombstone_insert("gone", "'batch'", "$3", "erased", "$4")}
+    WITH deleted AS (DELETE FROM batches WHERE tenant = $1 AND id = $2 RETURNING tenant, id)
+    {tombstone_insert("deleted", "'batch'", "$3", "erased", "$4")}
 """  # noqa: S608 - put together from constants
 # A tenant takes its tombstones along; many are gone before, so that the last statement is short.
 _FORGET_SOME = """

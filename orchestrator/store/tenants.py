@@ -4,10 +4,9 @@ from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import Tenant, TenantId, TenantPlan
 from orchestrator.store import retention
 from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Store
+from orchestrator.store.database import Connection, Store, select_one
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, insert_once
 from orchestrator.store.json_columns import storable_text
-from orchestrator.store.rows import from_row
 
 __all__ = ["PgTenants"]
 
@@ -36,9 +35,8 @@ class PgTenants(Store):
         error. `record` belongs to the tenant `by`. Raises IdempotencyKeyReused."""
 
         async def work(connection: Connection) -> Tenant | None:
-            row = await connection.fetchrow(_CREATE, tenant, *_values(plan))
-            row = row or await connection.fetchrow(_GET, tenant)
-            made = None if row is None else from_row(Tenant, row)
+            made = await select_one(connection, Tenant, _CREATE, tenant, *_values(plan))
+            made = made or await select_one(connection, Tenant, _GET, tenant)
             return made if made and TenantPlan(**made.model_dump(exclude=_NOT_IN_PLAN)) == plan else None
 
         return await insert_once(self._database, by or tenant, record, work)

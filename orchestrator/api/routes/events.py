@@ -16,7 +16,6 @@ from orchestrator.api.openapi import event_stream_response
 from orchestrator.jobs.models import TERMINAL, Job, JobEvent, JobKind
 from orchestrator.jobs.timeline import timeline_of
 from orchestrator.services.job_lookup import find_job
-from orchestrator.services.model_calls import events_of
 from orchestrator.web.authentication import Reader
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.services import Services, ServicesDependency
@@ -97,7 +96,7 @@ async def get_timeline(id: PathId, caller: Reader, services: ServicesDependency)
     models."""
     job = await find_job(services.jobs, caller.tenant, id, "evaluation")
     return timeline_of(
-        job, await events_of(services.events, job), await services.ledger.rows_of_job(job.id), services.clock.now()
+        job, await services.events.all(job.id), await services.ledger.rows_of_job(job.id), services.clock.now()
     )
 
 

@@ -7,7 +7,7 @@ from assayer_client.model_calls import ModelCall, ModelCallContents
 from assayer_client.resources import Page
 from orchestrator.jobs.models import Job
 from orchestrator.services.job_lookup import find_job
-from orchestrator.services.model_calls import call_contents, calls_of, events_of
+from orchestrator.services.model_calls import call_contents, calls_of
 from orchestrator.web.authentication import Reader
 from orchestrator.web.path_parameters import CallNumber, PathId
 from orchestrator.web.services import Services, ServicesDependency
@@ -32,4 +32,4 @@ async def get_model_call(
 
 
 async def _calls(services: Services, job: Job) -> list[tuple[ModelCall, str]]:
-    return await calls_of(services.ledger, job, await events_of(services.events, job), services.clock.now())
+    return await calls_of(services.ledger, job, await services.events.all(job.id), services.clock.now())
