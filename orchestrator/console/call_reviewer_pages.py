@@ -71,8 +71,7 @@ async def _wanted(
 ) -> tuple[str, ...]:
     """Raises HttpProblem."""
     chosen = await context.reviewing.call_reviewers.chosen(context.tenant, call.id)
-    members = await context.services.members.list(context.tenant)
-    reviewing = {str(member.id) for member in members if member.role == "reviewer" and member.removed_at is None}
+    reviewing = {str(member.id) for member in await context.services.members.reviewers(context.tenant)}
     wanted = wanted_reviewers(chosen, reviewing, listed, ticked)
     if not wanted:
         raise HttpProblem("conflict", "Tick at least one, or ask all reviewers. Nothing was changed.")

@@ -14,7 +14,7 @@ from orchestrator.console.proposal_text import proposal_html
 from orchestrator.jobs.models import JobId
 from orchestrator.jobs.report_figures import figures_of
 from orchestrator.problems import HttpProblem, not_there, required
-from orchestrator.reviewing.models import ReviewRefused, Standing
+from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.services.opinions import judge_point, read_proposal, require_blind_opinion
 from orchestrator.services.reports import report_of_reviewer
 from orchestrator.web.path_parameters import PathId
@@ -52,8 +52,8 @@ async def give(
     note: Annotated[str, Form(max_length=20_000)] = "",
 ) -> Response:
     """Store the reviewer's opinion: the first submission is kept permanently, later submissions revise it."""
-    standing = await _standing(context, id)
-    act = context.reviewing.opinions.revise if standing.blind_given else context.reviewing.opinions.give
+    opinions = context.reviewing.opinions
+    act = opinions.revise if await _blind_given(context, id) else opinions.give
     try:
         await act(context.tenant, JobId(id), score, note, context.by)
     except ReviewRefused as refusal:
@@ -80,20 +80,21 @@ async def judge(
 @router.post("/review/{id}/conflict")
 async def declare(id: PathId, context: Reviewer, reason: Annotated[Reason, Form()]) -> Response:
     """Declare a conflict of interest: the reviewer must not review the proposal, which is removed from the queue."""
-    await _standing(context, id)
+    await _blind_given(context, id)
     await context.reviewing.assignments.declare(context.tenant, JobId(id), context.who.subject, reason, context.by)
     return RedirectResponse("/console/queue", 303)
 
 
-async def _standing(context: PageContext, id: str) -> Standing:
-    """Return the reviewer's standing with a proposal. Raises HttpProblem (404) if it is not assigned to them."""
-    standing = await context.reviewing.assignments.standing(context.tenant, JobId(id), context.who.subject)
-    return required(standing, not_there("evaluation", id, "proposal"))
+async def _blind_given(context: PageContext, id: str) -> bool:
+    """Return whether the reviewer has given a first opinion of a proposal. Raises HttpProblem (404) if it is not
+    assigned to them."""
+    blind_given = await context.reviewing.assignments.blind_given(context.tenant, JobId(id), context.who.subject)
+    return required(blind_given, not_there("evaluation", id, "proposal"))
 
 
 async def _review(context: PageContext, id: str, refused: _Refused | None = None) -> Response:
     member = context.who.subject
-    await _standing(context, id)
+    await _blind_given(context, id)
     try:
         text, missing = await read_proposal(context.services.jobs, context.tenant, id), ""
     except HttpProblem as problem:

@@ -68,10 +68,7 @@ class AssignmentPlanner:
         ]
         before = await self.reviewing.assignments.queue(tenant, member=None, batch=batch, limit=100_000)
         conflicted = {(str(conflict.evaluation), str(conflict.member)) for conflict in conflicts}
-        reviewing = {
-            item.id for item in await self.members.list(tenant) if item.role == "reviewer" and not item.removed_at
-        }
-        reviewing -= set(not_blind)
+        reviewing = {item.id for item in await self.members.reviewers(tenant)} - set(not_blind)
         ending = tuple(
             item
             for item in before

@@ -28,7 +28,7 @@ async def asked_reviewers(
 ) -> AskedReviewers:
     """Return the reviewers who are asked to review a batch; the batch must exist."""
     chosen = await call_reviewers.chosen(tenant, batch)
-    reviewing = await _reviewers(members, tenant)
+    reviewing = await members.reviewers(tenant)
     return AskedReviewers(chosen, [member for member in reviewing if chosen is None or member.id in chosen])
 
 
@@ -57,11 +57,7 @@ async def choose_reviewers(
 
 async def _known(members: PgMembers, tenant: TenantId, named: Sequence[str]) -> list[MemberId]:
     """Return the named reviewers, without duplicates and in order. Raises HttpProblem."""
-    reviewing = {member.id for member in await _reviewers(members, tenant)}
+    reviewing = {member.id for member in await members.reviewers(tenant)}
     if unknown := sorted(set(named) - reviewing):
         raise HttpProblem.invalid(f"These are no reviewers of yours: {', '.join(unknown[:20])}.", "/reviewers")
     return [MemberId(id) for id in dict.fromkeys(named)]
-
-
-async def _reviewers(members: PgMembers, tenant: TenantId) -> list[Member]:
-    return [member for member in await members.list(tenant) if member.role == "reviewer" and not member.removed_at]

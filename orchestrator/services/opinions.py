@@ -24,8 +24,8 @@ from orchestrator.store.opinions import PgOpinions
 async def require_blind_opinion(assignments: PgAssignments, tenant: TenantId, evaluation: str, reviewer: str) -> None:
     """Raise HttpProblem unless the proposal is assigned to the reviewer, who must submit an opinion before seeing
     the program's report."""
-    standing = await assignments.standing(tenant, JobId(evaluation), MemberId(reviewer))
-    if not required(standing, not_there("evaluation", evaluation)).blind_given:
+    blind_given = await assignments.blind_given(tenant, JobId(evaluation), MemberId(reviewer))
+    if not required(blind_given, not_there("evaluation", evaluation)):
         raise HttpProblem(
             "forbidden",
             "First give your own opinion, before you see what the program found: "

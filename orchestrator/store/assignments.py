@@ -7,7 +7,7 @@ from typing import NamedTuple
 from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
-from orchestrator.reviewing.models import Assignment, ConflictOfInterest, Standing
+from orchestrator.reviewing.models import Assignment, ConflictOfInterest
 from orchestrator.reviewing.shown_reports import numbered_title
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database, Store, in_transaction, select_one
@@ -35,7 +35,7 @@ _QUEUE = f"""
     WHERE jobs.tenant = $1 AND ($2::text IS NULL OR member = $2) AND ($3::text IS NULL OR jobs.batch = $3)
     ORDER BY blind_at IS NOT NULL, jobs.batch, jobs."row", evaluation, member LIMIT $4
 """  # noqa: S608 - put together from constants
-_STANDING = """
+_BLIND_GIVEN = """
     SELECT EXISTS (SELECT FROM opinions WHERE evaluation = $2 AND member = $3) AS blind_given
     FROM assignments JOIN jobs ON jobs.id = assignments.evaluation
     WHERE jobs.tenant = $1 AND evaluation = $2 AND member = $3
@@ -159,9 +159,10 @@ class PgAssignments(Store):
         For people who run calls."""
         return await self._database.select(Assignment, _QUEUE, tenant, member, batch, limit)
 
-    async def standing(self, tenant: TenantId, evaluation: JobId, member: MemberId) -> Standing | None:
-        """Return the reviewer's standing with a proposal, or None if it is not assigned to the reviewer."""
-        return await self._database.select_one(Standing, _STANDING, tenant, evaluation, member)
+    async def blind_given(self, tenant: TenantId, evaluation: JobId, member: MemberId) -> bool | None:
+        """Return whether the reviewer has given a first opinion of a proposal; None if it is not assigned to them."""
+        row = await self._database.fetch_one(_BLIND_GIVEN, tenant, evaluation, member)
+        return None if row is None else row["blind_given"]
 
     async def proposals(self, tenant: TenantId, batch: BatchId) -> list[ProposalText]:
         return await self._database.select(ProposalText, _PROPOSALS, tenant, batch)

@@ -5,8 +5,6 @@ import datetime as dt
 from collections.abc import Collection
 from typing import Any
 
-from pydantic import ConfigDict
-
 from assayer.models import Frozen
 from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import BatchId, Priority, TenantId
@@ -36,8 +34,6 @@ _RULES = f"""
 class CallRules(Frozen):
     """Rules by which the first proposal of a call is judged; they apply to all proposals, unless parts or rows were
     sent with other rules."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     method: str
     cutoff: dt.date | None

@@ -34,7 +34,7 @@ from orchestrator.store.json_columns import to_json_column
 from orchestrator.store.ranking_rows import WHOLE_REQUEST
 from orchestrator.store.rows import from_row
 
-__all__ = ["GrantedLeases", "grant_leases", "has_waiting_jobs"]
+__all__ = ["WAITING", "GrantedLeases", "grant_leases"]
 
 _LEASE = f"""
     id, id AS job, tenant, lease AS token, attempt, priority, {WHOLE_REQUEST} AS request, document, document_file,
@@ -46,11 +46,12 @@ _LEASE = f"""
 _HELD = f"SELECT {_LEASE} FROM jobs WHERE lease = ANY($1) ORDER BY priority, ready_at"  # noqa: S608 - of constants
 
 # In the order of the queue's index, so that it is read and not the table.
-_WAITING = """
+WAITING = """
     SELECT true FROM jobs
     WHERE state = 'queued' AND ready_at <= statement_timestamp() AND (priority = 2) = $1
     ORDER BY tenant, priority LIMIT 1
 """
+"""Query for whether any overnight job ($1), or with $1 false any other job, could start now."""
 
 # The lock lets one worker at a time decide; the statements after it see what the last one did.
 _CLOCK = "SELECT virtual_time FROM queue_clock FOR UPDATE"
@@ -109,11 +110,6 @@ _GRANT = f"""
     )
     SELECT {_LEASE} FROM leased AS jobs ORDER BY priority, ready_at
 """  # noqa: S608 - put together from constants
-
-
-async def has_waiting_jobs(connection: Connection, overnight: bool) -> bool:
-    """Return whether any overnight job, or with `overnight` false any other job, could start now."""
-    return bool(await connection.fetchval(_WAITING, overnight))
 
 
 class GrantedLeases(NamedTuple):

@@ -17,7 +17,7 @@ from orchestrator.settings import QueueSettings
 from orchestrator.store.database import Connection, Database, Store
 from orchestrator.store.job_sql import CHARGE, PAID_SO_FAR, PROMPT_TOKENS_SO_FAR, finish_statement
 from orchestrator.store.json_columns import mapping_to_json_column, storable_text, to_json_column
-from orchestrator.store.lease_granting import grant_leases, has_waiting_jobs
+from orchestrator.store.lease_granting import WAITING, grant_leases
 from orchestrator.store.notifications import (
     JOB_QUEUED,
     Notification,
@@ -118,7 +118,7 @@ class PgLeases(Store):
         """Acquire at most one lease per free slot, interactive jobs first. Jobs that may cost more than their
         tenant's monthly budget, or cannot be read, fail here; jobs for which too little is left of the month
         wait."""
-        if slots.free <= 0 or not await self._has_waiting_jobs(slots):
+        if slots.free <= 0 or await self._database.fetch_one(WAITING, slots.overnight_only) is None:
             return []
         tokens = [self._draw() for _ in range(slots.free)]
 
@@ -131,9 +131,6 @@ class PgLeases(Store):
             return granted.leases
 
         return await self._database.run(work)
-
-    async def _has_waiting_jobs(self, slots: FreeSlots) -> bool:
-        return await self._database.run(lambda connection: has_waiting_jobs(connection, slots.overnight_only))
 
     async def renew(self, tokens: Sequence[UUID]) -> set[UUID]:
         """Renew the leases and return the tokens of those that still hold."""

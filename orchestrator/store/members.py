@@ -1,5 +1,6 @@
 """Members of a tenant, and their API keys."""
 
+import builtins
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -120,6 +121,10 @@ class PgMembers(Store):
     async def list(self, tenant: TenantId) -> list[Member]:
         """Return the members by name, including removed ones."""
         return await self._database.select(Member, _LIST, tenant)
+
+    async def reviewers(self, tenant: TenantId) -> builtins.list[Member]:
+        """Return the members who are reviewers now, by name."""
+        return [member for member in await self.list(tenant) if member.role == "reviewer" and not member.removed_at]
 
     async def get(self, tenant: TenantId, id: MemberId) -> Member | None:
         return await self._database.select_one(Member, _GET, tenant, id)

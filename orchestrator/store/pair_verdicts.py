@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-from pydantic import ConfigDict
-
 from assayer.models import Frozen
 from assayer.models.ranking import Comparison
 from orchestrator.jobs.models import JobId, JobKind, TenantId
@@ -26,8 +24,6 @@ _BETWEEN = """
 
 class SourcedComparison(Frozen):
     """An answer of a judge, with its job."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     job: JobId
     """Id of the comparison or ranking."""

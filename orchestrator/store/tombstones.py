@@ -3,8 +3,6 @@
 import datetime as dt
 from typing import Literal
 
-from pydantic import ConfigDict
-
 from assayer.models import Frozen
 from orchestrator.jobs.models import TenantId, ThingKind
 from orchestrator.store.database import Store
@@ -31,8 +29,6 @@ def tombstone_insert(deleted: str, kind: str, at: str, why: Literal["erased", "r
 
 class Tombstone(Frozen):
     """Record of a deletion, which contains neither the sender's name for the resource nor its title."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     kind: ThingKind
     deleted_at: dt.datetime

@@ -126,8 +126,8 @@ async def declare_conflict(
     if caller.role == "reviewer":
         if member != caller.member:
             raise HttpProblem("forbidden", "A reviewer declares conflicts of their own.")
-        standing = await services.reviewing.assignments.standing(caller.tenant, JobId(id), member)
-        required(standing, not_there("evaluation", id))
+        blind_given = await services.reviewing.assignments.blind_given(caller.tenant, JobId(id), member)
+        required(blind_given, not_there("evaluation", id))
     if not member:
         raise HttpProblem.invalid("Say whose conflict it is: you are no reviewer.", "/reviewer")
     declared = await services.reviewing.assignments.declare(

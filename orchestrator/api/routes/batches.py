@@ -11,7 +11,7 @@ from pydantic import Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from assayer.errors import StorageError
-from assayer_client.batches import BatchPatch, BatchResource, BatchSummary, RetriedBatch, RowError
+from assayer_client.batches import BatchPatch, BatchResource, BatchSummary, RetriedBatch
 from assayer_client.evaluations import Evaluation
 from assayer_client.resources import Page
 from orchestrator.access.api_keys import Caller
@@ -179,5 +179,4 @@ def _server_sent_event(summary: BatchSummary, kind: str, batch: BatchStatus) -> 
 
 
 def batch_resource(batch: BatchStatus, now: dt.datetime) -> BatchResource:
-    rows = tuple(RowError(**row.model_dump()) for row in batch.rejected)
-    return BatchResource(**dict(batch_summary(batch, now)), rejected_rows=rows)
+    return BatchResource(**dict(batch_summary(batch, now)), rejected_rows=batch.rejected)

@@ -14,11 +14,18 @@ from assayer.reports.graphml import as_graphml
 from assayer.reports.html import as_html
 from assayer.reports.json_and_csv import as_graph_json, as_json
 from assayer.reports.markdown import as_markdown
-from assayer_client.evaluations import Accepted, CriterionBody, Evaluation, EvaluationBody, Links
+from assayer_client.evaluations import (
+    Accepted,
+    CriterionBody,
+    Evaluation,
+    EvaluationBody,
+    EvaluationScores,
+    Links,
+    ScoredPart,
+)
 from assayer_client.resources import Page
 from orchestrator.access.api_keys import Caller
 from orchestrator.api.acting import ReportReader
-from orchestrator.api.evaluation_scores import evaluation_scores
 from orchestrator.api.job_routes import (
     CUTOFF_AHEAD,
     JobRoutes,
@@ -214,8 +221,31 @@ def _evaluation_resource(job: Job, figures: ReportFigures | None) -> Evaluation:
         reference=own_reference(source, job.row),
         batch=job.batch,
         row=job.row,
-        scores=None if figures is None else evaluation_scores(figures),
+        scores=None if figures is None else _scores(figures),
         links=evaluation_links(job.id),
+    )
+
+
+def _scores(figures: ReportFigures) -> EvaluationScores:
+    """Return the summary of a report: scores with their certainty, corpus fit and notices."""
+    return EvaluationScores(
+        score=None if figures.score is None else round(100 * figures.score, 2),
+        reason=figures.reason or None,
+        certainty=figures.certainty,
+        corpus_fit=figures.fit,
+        complete=figures.complete,
+        parts=tuple(
+            ScoredPart(
+                name=part.name,
+                title=part.title,
+                score=part.value,
+                scale_max=part.scale_max,
+                certainty=part.certainty,
+                reason=part.reason or None,
+            )
+            for part in figures.parts
+        ),
+        notices=figures.notices,
     )
 
 

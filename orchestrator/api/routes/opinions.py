@@ -21,8 +21,8 @@ router = APIRouter(prefix="/v1/evaluations/{id}", tags=["reviewing"])
 async def get_proposal_text(id: PathId, caller: ProposalReader, services: ServicesDependency) -> ProposalToRead:
     """Return the text of the proposal, masked if it is judged blind, without any of the program's findings."""
     if caller.role == "reviewer":
-        standing = await services.reviewing.assignments.standing(caller.tenant, JobId(id), caller.subject)
-        required(standing, not_there("evaluation", id))
+        blind_given = await services.reviewing.assignments.blind_given(caller.tenant, JobId(id), caller.subject)
+        required(blind_given, not_there("evaluation", id))
     return await read_proposal(services.jobs, caller.tenant, id)
 
 
