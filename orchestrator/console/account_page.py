@@ -31,4 +31,4 @@ async def change(context: SignedIn, mails: Annotated[bool, Form()] = False) -> R
 
 
 async def _member(context: PageContext) -> Member | None:
-    return await context.services.members.get(context.tenant, context.who.subject)
+    return await context.services.members.get(context.tenant, context.caller.subject)

@@ -62,7 +62,7 @@ class PlanAsShown(NamedTuple):
 @router.get("")
 async def assignments(id: PathId, context: PeopleReader, query: Annotated[AssignedQuery, Query()]) -> Response:
     """Show the current assignments; with a number of reviewers, also the planned ones."""
-    call = await context.find_call(id)
+    call = await context.find_batch(id)
     return await shown_assignments(context, call, per_proposal=query.per_proposal, view=query, find=query.find)
 
 
@@ -74,7 +74,7 @@ async def assign(
     shown: Annotated[str, Form(max_length=64)],
 ) -> Response:
     """Carry out the plan that was shown. If the plan has changed since, the new plan is shown first."""
-    call = await context.find_call(id)
+    call = await context.find_batch(id)
     body = AssignBody(per_proposal=per_proposal)
     draft = await context.services.assignment_planner.draft(context.tenant, call.id, body, search=False)
     if _digest(draft) != shown:
@@ -87,7 +87,7 @@ async def assign(
 @router.post("/withdraw")
 async def withdraw(id: PathId, context: Assigner, form: Annotated[_Pair, Form()]) -> Response:
     """Withdraw a proposal from a reviewer who has not submitted an opinion on it."""
-    call = await context.find_call(id)
+    call = await context.find_batch(id)
     job = await context.find_proposal(call, form.evaluation)
     try:
         gone = await context.reviewing.assignments.withdraw(context.tenant, job, MemberId(form.reviewer), context.by)
@@ -112,7 +112,7 @@ async def clear(id: PathId, context: Assigner, form: Annotated[_Pair, Form()]) -
 
 
 async def _conflict(context: PageContext, id: str, form: _Pair, *, clears: bool) -> Response:
-    call = await context.find_call(id)
+    call = await context.find_batch(id)
     job = await context.find_proposal(call, form.evaluation)
     if len(form.reason.strip()) < 3:
         return await shown_assignments(context, call, fault="Give a reason (at least 3 characters).")
@@ -145,7 +145,7 @@ async def shown_assignments(
     draft, status = None, status or (409 if fault else 200)
     view = view or AssignedView()
     services, reviewing, tenant = context.services, context.reviewing, context.tenant
-    if per_proposal is not None and context.who.may("assign reviewers"):
+    if per_proposal is not None and context.caller.may("assign reviewers"):
         try:
             draft = await services.assignment_planner.draft(tenant, call.id, AssignBody(per_proposal=per_proposal))
         except HttpProblem as problem:

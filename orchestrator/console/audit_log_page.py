@@ -141,7 +141,7 @@ async def _checked(context: PageContext, against: AuditTip, published: AuditTip,
 
 
 async def _lines(context: PageContext) -> AsyncIterator[str]:
-    head = AuditExport(tenant=context.tenant, reader=context.who.role, at=context.now)
+    head = AuditExport(tenant=context.tenant, reader=context.caller.role, at=context.now)
     yield f"{head.model_dump_json()}\n"
     after = 0
     while part := await context.services.audit_log.entries(context.tenant, after=after, limit=_READ):

@@ -44,7 +44,7 @@ async def calls(
     context: SignedIn, after: str | None = None, tag: Annotated[str, Query(max_length=100)] = ""
 ) -> Response:
     """Show the tenant's calls; a reviewer is redirected to their queue."""
-    if not context.who.may("see calls"):
+    if not context.caller.may("see calls"):
         return RedirectResponse("/console/queue", 303)
     services, tenant, now = context.services, context.tenant, context.now
     batches = await services.jobs.batches(tenant, after=decode_cursor(after), limit=_CALLS + 1, tag=tag or None)
@@ -64,7 +64,7 @@ async def calls(
 
 @router.get("/calls/{id}")
 async def table(id: PathId, context: CallReader, view: Annotated[TableView, Query()]) -> Response:
-    call, services, tenant = await context.find_call(id), context.services, context.tenant
+    call, services, tenant = await context.find_batch(id), context.services, context.tenant
     of_field = None
     if view.field:
         of_field = await asyncio.to_thread(runs_of_field, await services.series.words(tenant, call.id), view.field)
@@ -121,7 +121,7 @@ def _columns(parts: Mapping[str, str], *, certain: bool) -> dict[str, str]:
 @router.get("/calls/{id}/progress")
 async def progress(id: PathId, context: CallReader) -> Response:
     """Show the part of a page that changes while a call is running. The rows of the table are not counted."""
-    call = await context.find_call(id)
+    call = await context.find_batch(id)
     waiting = await _waiting(context, call)
     return context.page("progress.html", call=batch_summary(call, context.now), waiting=waiting, watched=True)
 
@@ -130,7 +130,7 @@ async def progress(id: PathId, context: CallReader) -> Response:
 async def plots(
     id: PathId, context: CallReader, ranking: Annotated[str, Query(pattern=r"^[A-Za-z0-9_-]{0,64}$")] = ""
 ) -> Response:
-    call, services, tenant = await context.find_call(id), context.services, context.tenant
+    call, services, tenant = await context.find_batch(id), context.services, context.tenant
     series, words, ranks, opinions = await asyncio.gather(
         services.series.of_call(tenant, call.id),
         services.series.words(tenant, call.id),
@@ -160,7 +160,7 @@ async def plots(
 @router.get("/calls/{id}/cancel")
 async def ask_cancel(id: PathId, context: CallRunner) -> Response:
     """Ask for confirmation, with the number of evaluations that would be cancelled."""
-    call = await context.find_call(id)
+    call = await context.find_batch(id)
     return context.page(
         "cancel.html",
         call=batch_summary(call, context.now),
@@ -172,7 +172,7 @@ async def ask_cancel(id: PathId, context: CallRunner) -> Response:
 
 @router.post("/calls/{id}/cancel")
 async def cancel(id: PathId, context: CallRunner) -> Response:
-    call = await context.find_call(id)
+    call = await context.find_batch(id)
     await context.services.jobs.cancel_batch(context.tenant, call.id, context.by)
     return RedirectResponse(f"/console/calls/{call.id}", 303)
 
@@ -180,7 +180,7 @@ async def cancel(id: PathId, context: CallRunner) -> Response:
 @router.post("/calls/{id}/retry")
 async def retry(id: PathId, context: CallRunner) -> Response:
     """Retry the jobs of a call that failed or were cancelled."""
-    call = await context.find_call(id)
+    call = await context.find_batch(id)
     await context.services.jobs.retry_batch(context.tenant, call.id, context.by)
     return RedirectResponse(f"/console/calls/{call.id}", 303)
 
@@ -194,7 +194,7 @@ async def change_details(
     opinions_due: Annotated[dt.date | Literal[""], Form()] = "",
 ) -> Response:
     """Change a call's name, its tags, separated by commas, and the day until which opinions are due."""
-    call = await context.find_call(id)
+    call = await context.find_batch(id)
     details = {"name": name.strip(), "tags": tags_in(tags), "opinions_due": opinions_due or None}
     await context.services.call_details.change(context.tenant, call.id, details, context.by)
     return RedirectResponse(f"/console/calls/{call.id}", 303)
@@ -207,7 +207,7 @@ async def save_view(
     name: Annotated[str, Form(min_length=1, max_length=80)],
     query: Annotated[str, Form(max_length=1_500)] = "",
 ) -> Response:
-    call = await context.find_call(id)
+    call = await context.find_batch(id)
     parameters: dict[str, list[str]] = {}
     for key, value in parse_qsl(query):
         parameters.setdefault(key, []).append(value)
@@ -222,7 +222,7 @@ async def save_view(
 
 async def _first_opinions(context: PageContext, call: BatchStatus) -> FirstOpinions | None:
     """Return the first opinions; None if the person may not see reviewers' opinions."""
-    if not context.who.may("see the panel"):
+    if not context.caller.may("see the panel"):
         return None
     return await context.reviewing.opinions.first(context.tenant, call.id)
 

@@ -35,7 +35,7 @@ async def choose(
 ) -> Response:
     """Choose the ticked reviewers among those listed. If this ends assignments, they are shown first, and the
     change is made only if they are still the same."""
-    call = await context.find_call(id)
+    call = await context.find_batch(id)
     try:
         wanted = None if everybody else await _wanted(context, call, listed, reviewer)
         outcome = await _chosen(context, call, wanted, dry_run=True)
@@ -52,7 +52,7 @@ async def choose(
 
 @router.post("/invite")
 async def invite(id: PathId, context: Inviter, form: GivenMember) -> Response:
-    call = await context.find_call(id)
+    call = await context.find_batch(id)
     try:
         body = checked_form(CallInvitationBody, form.model_dump(exclude={"role"}))
         member = MemberId(context.services.new_id("mb"))

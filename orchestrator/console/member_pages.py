@@ -114,7 +114,7 @@ async def _list(context: PageContext, form: MemberForm, problem: HttpProblem | N
         members=sorted(members, key=lambda member: member.removed_at is not None),
         mailed=context.services.mails.enabled,
         unmailed=await context.services.mails.given_up(context.tenant),
-        roles=_roles(context.who),
+        roles=_roles(context.caller),
         given=form,
         fault=problem.detail if problem else "",
     )
@@ -129,7 +129,7 @@ async def _shown(
         member=member,
         mailed=context.services.mails.enabled,
         mails=await context.services.mails.of_member(context.tenant, member.id, _MAILS),
-        roles=_roles(context.who),
+        roles=_roles(context.caller),
         given=form,
         fault=problem.detail if problem else "",
     )
@@ -144,7 +144,7 @@ def _roles(who: Caller) -> tuple[PersonRole, ...]:
 async def _member(context: PageContext, id: str) -> Member:
     """Return a member whom the person may change. Raises HttpProblem."""
     member = await members.get_member(context.services.members, context.tenant, id)
-    if member.role == "owner" and context.who.role != "owner":
+    if member.role == "owner" and context.caller.role != "owner":
         raise HttpProblem("forbidden", "Only an owner may change or remove an owner.")
     if member.removed_at is not None:
         raise HttpProblem("conflict", f"{member.name} is no longer a member.")

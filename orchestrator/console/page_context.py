@@ -1,6 +1,5 @@
 """Requests for pages: who has signed in, what their role allows, and the rendering of the page."""
 
-import datetime as dt
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated
@@ -9,45 +8,26 @@ from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse
 
 from orchestrator.access.api_keys import Caller
-from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import Act
 from orchestrator.console.scripted_page import page_response
-from orchestrator.jobs.models import Job, JobId, TenantId
+from orchestrator.jobs.models import Job, JobId
 from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.problems import not_there
-from orchestrator.services.job_lookup import find_batch, find_job
-from orchestrator.services.reviewing_stores import ReviewingStores
+from orchestrator.web.context import RequestContext
 from orchestrator.web.services import ServicesDependency
 from orchestrator.web.signed_in import SignedInDependency, allowed_to
 
 
 @dataclass(frozen=True)
-class PageContext:
-    """Request of a signed-in person, with what is needed to answer it with a page."""
+class PageContext(RequestContext):
+    """Context of a page, which a signed-in person requests."""
 
+    caller: SignedInDependency
     request: Request
-    who: SignedInDependency
-    services: ServicesDependency
 
-    @property
-    def tenant(self) -> TenantId:
-        return self.who.tenant
-
-    @property
-    def now(self) -> dt.datetime:
-        return self.services.clock.now()
-
-    @property
-    def reviewing(self) -> ReviewingStores:
-        return self.services.reviewing
-
-    @property
-    def by(self) -> ActBy:
-        return self.services.by(self.who)
-
-    async def find_call(self, id: str) -> BatchStatus:
-        """Return the current status of the call. Raises HttpProblem (404, 410)."""
-        return await find_batch(self.services.jobs, self.tenant, id)
+    async def find_evaluation(self, id: str) -> Job:
+        """Return the evaluation. Raises HttpProblem (404, 410)."""
+        return await self.find_job(id, "evaluation")
 
     async def find_proposal(self, call: BatchStatus, id: str) -> JobId:
         """Return the id of a proposal of this call. Raises HttpProblem (404)."""
@@ -56,21 +36,17 @@ class PageContext:
             raise not_there("evaluation", id, "proposal in this call")
         return job.id
 
-    async def find_evaluation(self, id: str) -> Job:
-        """Return the evaluation. Raises HttpProblem (404, 410)."""
-        return await find_job(self.services.jobs, self.tenant, id, "evaluation")
-
     def page(self, template: str, *, status: int = 200, **values: object) -> HTMLResponse:
-        return page_response(template, self.request, self.who, status=status, **values)
+        return page_response(template, self.request, self.caller, status=status, **values)
 
 
 def _allowed_to(act: Act) -> Callable[..., Awaitable[PageContext]]:
     """Return a dependency that provides the context of a person whose role allows the act."""
 
     async def context(
-        request: Request, who: Annotated[Caller, Depends(allowed_to(act))], services: ServicesDependency
+        request: Request, caller: Annotated[Caller, Depends(allowed_to(act))], services: ServicesDependency
     ) -> PageContext:
-        return PageContext(request, who, services)
+        return PageContext(caller, services, request)
 
     return context
 

@@ -29,7 +29,7 @@ _PAIRS = 50
 @router.get("/panel")
 async def panel(id: PathId, context: PanelReader, view: Annotated[PanelView, Query()]) -> Response:
     """Show the opinions of a call's reviewers."""
-    return await _shown(context, await context.find_call(id), view)
+    return await _shown(context, await context.find_batch(id), view)
 
 
 @router.post("/override")
@@ -41,7 +41,7 @@ async def override(
     reason: Annotated[str, Form(max_length=5_000)],
 ) -> Response:
     """Set the score that counts for one proposal of the call, overriding the result of the opinions."""
-    call = await context.find_call(id)
+    call = await context.find_batch(id)
     job = await context.find_proposal(call, evaluation)
     if len(reason.strip()) < 3:
         raise HttpProblem("conflict", "Give a reason (at least 3 characters).")
@@ -58,7 +58,7 @@ async def sign_off(
     despite_unfinished: Annotated[bool, Form()] = False,
 ) -> Response:
     """Close the call; nothing about it can change afterwards."""
-    call = await context.find_call(id)
+    call = await context.find_batch(id)
     try:
         despite = SignedDespite(despite_missing, despite_unfinished)
         await context.reviewing.decisions.sign_off(context.tenant, call.id, note.strip(), despite, context.by)

@@ -37,7 +37,7 @@ _LETTERS = "ABCD"
 async def proposal(id: PathId, context: CallReader) -> Response:
     job, report = await _found(context, id)
     services, tenant = context.services, context.tenant
-    sees = context.who.may("see the panel")
+    sees = context.caller.may("see the panel")
     judged = await services.reviewing.opinions.judgements(tenant, job.id) if sees else []
     judgements = defaultdict[str, list[PointJudgement]](list)
     for item in judged:
@@ -106,7 +106,7 @@ async def compare(
         certain=any(figures.certainty for _, _, figures in columns if figures),
         spread={n: _spread(v) for n, v in shares.items()},
         judged=judged_pairs(judged, ideas),
-        askable=len(ideas) == len(chosen) == _LEAST and context.who.may("run calls"),
+        askable=len(ideas) == len(chosen) == _LEAST and context.caller.may("run calls"),
         under_way=await _under_way(context, asked) if asked else None,
     )
 

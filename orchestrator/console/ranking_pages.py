@@ -68,9 +68,9 @@ class RankingEstimate(Frozen):
 @router.get("")
 async def rankings(id: PathId, context: CallReader, entered: Annotated[_Entered, Query()]) -> Response:
     """Show the rankings of the call; with a choice of settings, also the estimated cost."""
-    call = await context.find_call(id)
+    call = await context.find_batch(id)
     choice, fault, expected = RankingChoice(), "", None
-    if any(entered.values()) and context.who.may("run calls"):
+    if any(entered.values()) and context.caller.may("run calls"):
         try:
             choice = _choice(entered)
             expected = await _estimate(context, call, choice)
@@ -88,7 +88,7 @@ async def rankings(id: PathId, context: CallReader, entered: Annotated[_Entered,
 
 @router.post("")
 async def start(id: PathId, context: CallRunner, entered: Annotated[_Entered, Form()]) -> Response:
-    call = await context.find_call(id)
+    call = await context.find_batch(id)
     choice = _choice(entered)
     work, candidates = await _request(context, call, choice)
     job = JobId(context.services.new_id("rk"))
@@ -103,7 +103,7 @@ async def ranking(
     id: PathId, ranking: PathId, context: CallReader, cut: Annotated[int | None, Query(ge=1, le=10_000)] = None
 ) -> Response:
     """Under way, or at a cut."""
-    call, rankings, tenant = await context.find_call(id), context.services.rankings, context.tenant
+    call, rankings, tenant = await context.find_batch(id), context.services.rankings, context.tenant
     job = await find_job(context.services.jobs, tenant, ranking, "ranking")
     summary = await rankings.summary(tenant, job.id)
     standings = await rankings.standings(tenant, call.id, job.id)

@@ -33,7 +33,7 @@ class _Refused(NamedTuple):
 @router.get("/queue")
 async def queue(context: Reviewer) -> Response:
     """Show the reviewer's own assignments, those that await an opinion first."""
-    assigned = await context.reviewing.assignments.queue_of_reviewer(context.tenant, context.who.subject)
+    assigned = await context.reviewing.assignments.queue_of_reviewer(context.tenant, context.caller.subject)
     return context.page("queue.html", assigned=assigned, today=context.now.date())
 
 
@@ -71,7 +71,7 @@ async def judge(
     claim: Annotated[int, Form(ge=1, le=10_000)] = 1,
 ) -> Response:
     """Agree or disagree with one claim of the report; `claim` is its number on the page."""
-    await require_blind_opinion(context.reviewing.assignments, context.tenant, id, context.who.subject)
+    await require_blind_opinion(context.reviewing.assignments, context.tenant, id, context.caller.subject)
     body = JudgementBody(point=point, agrees=agrees, reason=reason)
     await judge_point(context.reviewing.opinions, context.services.jobs, context.tenant, JobId(id), body, context.by)
     return RedirectResponse(f"/console/review/{id}#claim-{claim}", 303)
@@ -81,19 +81,19 @@ async def judge(
 async def declare(id: PathId, context: Reviewer, reason: Annotated[Reason, Form()]) -> Response:
     """Declare a conflict of interest: the reviewer must not review the proposal, which is removed from the queue."""
     await _blind_given(context, id)
-    await context.reviewing.assignments.declare(context.tenant, JobId(id), context.who.subject, reason, context.by)
+    await context.reviewing.assignments.declare(context.tenant, JobId(id), context.caller.subject, reason, context.by)
     return RedirectResponse("/console/queue", 303)
 
 
 async def _blind_given(context: PageContext, id: str) -> bool:
     """Return whether the reviewer has given a first opinion of a proposal. Raises HttpProblem (404) if it is not
     assigned to them."""
-    blind_given = await context.reviewing.assignments.blind_given(context.tenant, JobId(id), context.who.subject)
+    blind_given = await context.reviewing.assignments.blind_given(context.tenant, JobId(id), context.caller.subject)
     return required(blind_given, not_there("evaluation", id, "proposal"))
 
 
 async def _review(context: PageContext, id: str, refused: _Refused | None = None) -> Response:
-    member = context.who.subject
+    member = context.caller.subject
     await _blind_given(context, id)
     try:
         text, missing = await read_proposal(context.services.jobs, context.tenant, id), ""

@@ -18,7 +18,7 @@ _FORM_SHARE = 0.9
 async def new_call(context: CallRunner, mend: Annotated[str, Query(pattern=r"^[A-Za-z0-9_-]{0,64}$")] = "") -> Response:
     """Show the form for a new call; `mend` is a call whose refused rows are corrected here."""
     services, options = context.services, context.services.options
-    mended = await context.find_call(mend) if mend else None
+    mended = await context.find_batch(mend) if mend else None
     most = int(services.settings.max_upload_bytes * _FORM_SHARE)
     return context.page(
         "submission.html",

@@ -24,7 +24,6 @@ from assayer_client.evaluations import (
     ScoredPart,
 )
 from assayer_client.resources import Page
-from orchestrator.access.api_keys import Caller
 from orchestrator.api.acting import ReportReader
 from orchestrator.api.job_routes import (
     CUTOFF_AHEAD,
@@ -42,14 +41,15 @@ from orchestrator.jobs.report_figures import ReportFigures
 from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.jobs.submissions import NewJob
 from orchestrator.problems import HttpProblem
-from orchestrator.services.job_lookup import find_job, no_result_problem
+from orchestrator.services.job_lookup import no_result_problem
 from orchestrator.services.reports import report_of_reviewer, stored_report
 from orchestrator.services.submitted_ideas import UNNAMED_SOURCE, idea_of
 from orchestrator.web.authentication import Reader, Submitter
 from orchestrator.web.content_negotiation import negotiated_media_type
+from orchestrator.web.context import RequestContext
 from orchestrator.web.pagination import decode_cursor, page_of
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.services import Services, ServicesDependency
+from orchestrator.web.services import Services
 
 
 class GraphQuery(UrlQuery):
@@ -76,10 +76,7 @@ _REPORT = report_representations("The report, in the form that `Accept` prefers"
 
 
 @router.post(**submission_route(Accepted, Evaluation))
-async def create_evaluation(
-    body: EvaluationBody,
-    submission: SubmissionDependency,
-) -> Response:
+async def create_evaluation(body: EvaluationBody, submission: SubmissionDependency) -> Response:
     """Submit an idea for evaluation."""
     work = await asyncio.to_thread(evaluation_request, body, submission.services)
     job = submission.new_id("ev")
@@ -91,12 +88,10 @@ async def create_evaluation(
 
 
 @router.get("")
-async def list_evaluations(
-    query: Annotated[EvaluationQuery, Query()], caller: Reader, services: ServicesDependency
-) -> Page[Evaluation]:
+async def list_evaluations(query: Annotated[EvaluationQuery, Query()], context: Reader) -> Page[Evaluation]:
     """List the tenant's evaluations, newest first."""
-    jobs = await services.jobs.list(
-        caller.tenant,
+    jobs = await context.services.jobs.list(
+        context.tenant,
         kind="evaluation",
         state=query.state,
         batch=None if query.batch is None else BatchId(query.batch),
@@ -105,27 +100,23 @@ async def list_evaluations(
         after=decode_cursor(query.after),
         limit=query.limit + 1,
     )
-    return page_of(jobs, query.limit, await evaluation_resources(services, jobs))
+    return page_of(jobs, query.limit, await evaluation_resources(context.services, jobs))
 
 
 @router.get("/{id}/report", response_class=Response, responses={200: _REPORT})
-async def get_report(
-    id: PathId, caller: ReportReader, services: ServicesDependency, accept: Annotated[str | None, Header()] = None
-) -> Response:
+async def get_report(id: PathId, context: ReportReader, accept: Annotated[str | None, Header()] = None) -> Response:
     """Return the report as JSON, Markdown or HTML; for a reviewer of a blind proposal, without the applicant's
     identity. Without a report: 409 with the reason, or 410 if it has been deleted."""
     media_type = negotiated_media_type(accept, tuple(_RENDERERS))
-    stored = await report_for(services, caller, id)
+    stored = await report_for(context, id)
     # In a thread: reports are large, and the event loop serves other requests meanwhile.
     return report_response(await asyncio.to_thread(_RENDERERS[media_type], stored), media_type, "report.css")
 
 
 @router.get("/{id}/graph", response_class=Response, responses={200: _GRAPH})
-async def get_graph(
-    id: PathId, query: Annotated[GraphQuery, Query()], caller: Reader, services: ServicesDependency
-) -> Response:
+async def get_graph(id: PathId, query: Annotated[GraphQuery, Query()], context: Reader) -> Response:
     """Return the literature graph of a SciCompanion report, as JSON or GraphML. Other reports have none: 404."""
-    stored = await stored_report(services.jobs, caller.tenant, id)
+    stored = await stored_report(context.services.jobs, context.tenant, id)
     if stored.graph is None:
         raise HttpProblem("not-found", f"The report of {id} has no graph: its method grows none, scicompanion does.")
     render, media_type = (as_graphml, _GRAPHML) if query.format == "graphml" else (as_graph_json, _JSON)
@@ -133,13 +124,13 @@ async def get_graph(
     return Response(text, 200, {"Cache-Control": "private, no-cache"}, media_type)
 
 
-async def report_for(services: Services, caller: Caller, id: str) -> Report:
+async def report_for(context: RequestContext, id: str) -> Report:
     """Return the report as the caller may read it. Raises HttpProblem."""
-    if caller.role != "reviewer":
-        return await stored_report(services.jobs, caller.tenant, id)
-    report = await report_of_reviewer(services.jobs, caller.tenant, id)
+    if context.caller.role != "reviewer":
+        return await stored_report(context.services.jobs, context.tenant, id)
+    report = await report_of_reviewer(context.services.jobs, context.tenant, id)
     if report is None:
-        job = await find_job(services.jobs, caller.tenant, id, "evaluation")
+        job = await context.find_job(id, "evaluation")
         # Problems name the file or row.
         problem = None if job.problem is None else job.problem.model_copy(update={"detail": _UNTOLD})
         raise no_result_problem(job.model_copy(update={"problem": problem}))
@@ -147,18 +138,18 @@ async def report_for(services: Services, caller: Caller, id: str) -> Report:
 
 
 @router.post("/{id}/retry", status_code=202)
-async def retry_evaluation(id: PathId, caller: Submitter, services: ServicesDependency) -> Evaluation:
+async def retry_evaluation(id: PathId, context: Submitter) -> Evaluation:
     """Evaluate a failed or cancelled proposal again, under the same id and within the same budget, without paying
     again for stored answers. A queued or running evaluation is unchanged. Rejected once its batch is signed off."""
-    job = await find_job(services.jobs, caller.tenant, id, "evaluation")
+    job = await context.find_job(id, "evaluation")
     if job.state == "succeeded":
         raise HttpProblem(
             "conflict", "It has succeeded. Submit the idea again for another evaluation.", state=job.state
         )
-    retried = await services.jobs.retry(caller.tenant, job.id, services.by(caller))
+    retried = await context.services.jobs.retry(context.tenant, job.id, context.by)
     if retried.unreadable:
         raise HttpProblem("conflict", "Its document is kept no longer. Submit it again.", state=job.state)
-    return await show_evaluation(services, await find_job(services.jobs, caller.tenant, id, "evaluation"))
+    return await show_evaluation(context.services, await context.find_job(id, "evaluation"))
 
 
 def evaluation_request(body: EvaluationBody, services: Services) -> EvaluationRequest:

@@ -15,10 +15,9 @@ from orchestrator.api.event_streams import count_as_stream
 from orchestrator.api.openapi import event_stream_response
 from orchestrator.jobs.models import TERMINAL, Job, JobEvent, JobKind
 from orchestrator.jobs.timeline import timeline_of
-from orchestrator.services.job_lookup import find_job
 from orchestrator.web.authentication import Reader
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.services import Services, ServicesDependency
+from orchestrator.web.services import Services
 
 _LOG = logging.getLogger(__name__)
 
@@ -49,12 +48,11 @@ def _stream_router(kind: JobKind) -> APIRouter:
     )
     async def stream(
         id: PathId,
-        caller: Reader,
-        services: ServicesDependency,
+        context: Reader,
         last_event_id: Annotated[int, Header(ge=0, le=2**31 - 1, description=_LAST_EVENT_DESCRIPTION)] = 0,
     ) -> Response:
         """Stream a job's events, from the first or after the last event received."""
-        job = await find_job(services.jobs, caller.tenant, id, kind)
+        job, services = await context.find_job(id, kind), context.services
         if job.state in TERMINAL and not await services.events.after(job.id, last_event_id, 1):
             return Response(status_code=204)
         events = _job_events(services, job, last_event_id)
@@ -91,23 +89,15 @@ def _server_sent_event(event: JobEvent) -> ServerSentEvent:
 
 
 @router.get("/v1/evaluations/{id}/timeline", tags=["evaluations"])
-async def get_timeline(id: PathId, caller: Reader, services: ServicesDependency) -> Timeline:
+async def get_timeline(id: PathId, context: Reader) -> Timeline:
     """Return the timeline of an evaluation: the time in the queue, the method's stages, the calls to language
     models."""
-    job = await find_job(services.jobs, caller.tenant, id, "evaluation")
+    job = await context.find_job(id, "evaluation")
     return timeline_of(
-        job, await services.events.all(job.id), await services.ledger.rows_of_job(job.id), services.clock.now()
+        job, await context.services.events.all(job.id), await context.services.ledger.rows_of_job(job.id), context.now
     )
 
 
-_KINDS: tuple[JobKind, ...] = (
-    "evaluation",
-    "comparison",
-    "ranking",
-    "rewards",
-    "curation",
-    "proposal",
-    "score",
-)
+_KINDS: tuple[JobKind, ...] = ("evaluation", "comparison", "ranking", "rewards", "curation", "proposal", "score")
 for _kind in _KINDS:
     router.include_router(_stream_router(_kind))

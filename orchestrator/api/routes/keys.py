@@ -25,7 +25,6 @@ from orchestrator.problems import HttpProblem, not_found, required
 from orchestrator.store.idempotency import RecordedResponse
 from orchestrator.web.authentication import Manager, bearer_token, require_scope, tenant_for
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.services import ServicesDependency
 
 
 class KeysQuery(UrlQuery):
@@ -38,27 +37,25 @@ router = APIRouter(prefix="/v1/keys", tags=["keys"])
 
 @router.post("", status_code=201, response_model=NewKey, responses=CREATED_RESPONSE)
 async def create_key(
-    body: KeyBody,
-    request: Request,
-    caller: Manager,
-    services: ServicesDependency,
-    idempotency_key: IdempotencyKey = None,
+    body: KeyBody, request: Request, context: Manager, idempotency_key: IdempotencyKey = None
 ) -> Response:
     """Create a key. Only this response, and the response to an identical repeated request, contains the secret."""
-    tenant = tenant_for(caller, body.tenant)
+    tenant = tenant_for(context.caller, body.tenant)
     if not {"admin", "metrics"}.isdisjoint(body.scopes):
-        require_scope(caller, "admin")
-    if body.expires_at is not None and body.expires_at <= services.clock.now():
+        require_scope(context.caller, "admin")
+    if body.expires_at is not None and body.expires_at <= context.now:
         raise HttpProblem.invalid("It is in the past.", "/expires_at")
     plan = KeyPlan(**body.model_dump(exclude={"tenant"}) | {"scopes": frozenset(body.scopes)})
     creation = KeyCreation(tenant=tenant, plan=plan, nonce=secrets.token_hex(32))
     caller_key = bearer_token(request.scope)
-    fingerprint = request_fingerprint(request, await request.body(), caller.key)
+    fingerprint = request_fingerprint(request, await request.body(), context.caller.key)
     generated = creation.generated(caller_key)
     record = idempotency_record(
         idempotency_key, fingerprint, 201, creation.model_dump_json().encode(), _path(generated.id)
     )
-    created = await services.keys.create(tenant, plan, generated, record, by=caller.tenant, actor=caller.actor)
+    created = await context.services.keys.create(
+        tenant, plan, generated, record, by=context.tenant, actor=context.caller.actor
+    )
     if created is None:
         raise not_found("tenant", tenant)
     if isinstance(created, RecordedResponse):
@@ -69,27 +66,23 @@ async def create_key(
 
 
 @router.get("")
-async def list_keys(query: Annotated[KeysQuery, Query()], caller: Manager, services: ServicesDependency) -> Page[Key]:
+async def list_keys(query: Annotated[KeysQuery, Query()], context: Manager) -> Page[Key]:
     """List a tenant's keys, newest first, including revoked keys."""
-    keys = await services.keys.list(tenant_for(caller, query.tenant))
+    keys = await context.services.keys.list(tenant_for(context.caller, query.tenant))
     return Page(items=tuple(map(_resource, keys)), next=None)
 
 
 @router.get("/{id}")
-async def get_key(
-    id: PathId, query: Annotated[KeysQuery, Query()], caller: Manager, services: ServicesDependency
-) -> Key:
+async def get_key(id: PathId, query: Annotated[KeysQuery, Query()], context: Manager) -> Key:
     """Return a key without its secret."""
-    key = await services.keys.get(tenant_for(caller, query.tenant), KeyId(id))
+    key = await context.services.keys.get(tenant_for(context.caller, query.tenant), KeyId(id))
     return _resource(required(key, not_found("key", id)))
 
 
 @router.delete("/{id}")
-async def revoke_key(
-    id: PathId, query: Annotated[KeysQuery, Query()], caller: Manager, services: ServicesDependency
-) -> Key:
+async def revoke_key(id: PathId, query: Annotated[KeysQuery, Query()], context: Manager) -> Key:
     """Revoke a key permanently, from the next request on. A key may revoke itself."""
-    revoked = await services.keys.revoke(tenant_for(caller, query.tenant), KeyId(id), services.by(caller))
+    revoked = await context.services.keys.revoke(tenant_for(context.caller, query.tenant), KeyId(id), context.by)
     return _resource(required(revoked, not_found("key", id)))
 
 
