@@ -92,7 +92,7 @@ async def withdraw(id: PathId, context: Assigner, form: Annotated[_Pair, Form()]
     try:
         gone = await context.reviewing.assignments.withdraw(context.tenant, job, MemberId(form.reviewer), context.by)
     except ReviewRefused as refusal:
-        return await shown_assignments(context, call, fault=str(refusal))
+        return await shown_assignments(context, call, refusal=refusal)
     if not gone:
         fault = "They have given their opinion on it, or it is not assigned to them any more. Nothing was withdrawn."
         return await shown_assignments(context, call, fault=fault)
@@ -121,7 +121,7 @@ async def _conflict(context: PageContext, id: str, form: _Pair, *, clears: bool)
     try:
         done = await act(context.tenant, job, MemberId(form.reviewer), form.reason.strip(), context.by)
     except ReviewRefused as refusal:
-        return await shown_assignments(context, call, fault=str(refusal))
+        return await shown_assignments(context, call, refusal=refusal)
     if done is None:
         await context.find_proposal(call, form.evaluation)
         raise not_found("conflict of interest" if clears else "reviewer", form.reviewer)
@@ -138,11 +138,13 @@ async def shown_assignments(
     ended: EndedByChoice | None = None,
     form: MemberForm | None = None,
     fault: str = "",
-    status: int | None = None,
+    refusal: HttpProblem | ReviewRefused | None = None,
 ) -> Response:
     """Show the assignments. `ended` are assignments that a choice of reviewers would end; `form` has the
-    values of a person to be invited; `status` defaults to 200, or 409 with a fault."""
-    draft, status = None, status or (409 if fault else 200)
+    values of a person to be invited; `fault` or `refusal` says what could not be done."""
+    if refusal is not None:
+        fault = refusal.detail if isinstance(refusal, HttpProblem) else str(refusal)
+    draft, status = None, refusal.status_code if isinstance(refusal, HttpProblem) else 409 if fault else 200
     view = view or AssignedView()
     services, reviewing, tenant = context.services, context.reviewing, context.tenant
     if per_proposal is not None and context.caller.may("assign reviewers"):

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
+from pydantic import Field
 from starlette.responses import Response
 
 from assayer.models import Frozen
@@ -17,12 +18,20 @@ from orchestrator.problems import HttpProblem
 
 router = APIRouter(prefix="/console/audit-log", tags=["pages"], include_in_schema=False)
 
-_Text = Annotated[str, Query(max_length=200)]
 _ROWS = 50
 _READ = 1_000
 """Number of entries read at a time when all entries are read."""
 _FAULTS = 20
 _TIP = re.compile(r"(\d{1,15}):([0-9a-f]{64})")
+
+
+class _LogQuery(Frozen, extra="ignore"):
+    """Filter of the entries, and the number below which they are shown."""
+
+    actor: str = Field(default="", max_length=200)
+    act: str = Field(default="", max_length=200)
+    about: str = Field(default="", max_length=200)
+    before: int | None = Field(default=None, ge=1, le=2**53)
 
 
 class ChainCheck(Frozen):
@@ -37,18 +46,12 @@ class ChainCheck(Frozen):
 
 
 @router.get("")
-async def log(
-    context: AuditReader,
-    actor: _Text = "",
-    act: _Text = "",
-    about: _Text = "",
-    before: Annotated[int | None, Query(ge=1, le=2**53)] = None,
-) -> Response:
-    return await _shown(context, actor, act, about, before)
+async def log(context: AuditReader, query: Annotated[_LogQuery, Query()]) -> Response:
+    return await _shown(context, query)
 
 
 @router.get("/check")
-async def check(context: AuditReader, kept: _Text = "") -> Response:
+async def check(context: AuditReader, kept: Annotated[str, Query(max_length=200)] = "") -> Response:
     """Check the log from its first entry. A previously kept tip reveals if the end was cut off."""
     kept, fault = kept.strip(), ""
     published = await context.services.audit_log.tip(context.tenant)
@@ -57,9 +60,9 @@ async def check(context: AuditReader, kept: _Text = "") -> Response:
         matched = _TIP.fullmatch(kept)
         if matched is None:
             fault = "A tip reads NUMBER:HASH, with a hash of 64 digits and letters from a to f."
-            return await _shown(context, fault=fault, kept=kept)
+            return await _shown(context, _LogQuery(), fault=fault, kept=kept)
         against = AuditTip(tenant=context.tenant, number=int(matched[1]), hash=matched[2])
-    return await _shown(context, kept=kept, checked=await _checked(context, against, published, kept))
+    return await _shown(context, _LogQuery(), kept=kept, checked=await _checked(context, against, published, kept))
 
 
 @router.get("/export")
@@ -71,22 +74,14 @@ async def export(context: AuditReader) -> Response:
 
 
 async def _shown(
-    context: PageContext,
-    actor: str = "",
-    act: str = "",
-    about: str = "",
-    before: int | None = None,
-    *,
-    fault: str = "",
-    kept: str = "",
-    checked: ChainCheck | None = None,
+    context: PageContext, query: _LogQuery, *, fault: str = "", kept: str = "", checked: ChainCheck | None = None
 ) -> Response:
-    known = next((item for item in ACTS_IN_THE_LOG if item == act), None)
-    if act and known is None:
+    act = next((item for item in ACTS_IN_THE_LOG if item == query.act), None)
+    if query.act and act is None:
         raise HttpProblem.parameter("act", "The log knows no such act.")
-    about = about.strip()
+    about = query.about.strip()
     newest = await context.services.audit_log.newest(
-        context.tenant, actor=actor or None, act=known, about=about or None, before=before, limit=_ROWS + 1
+        context.tenant, actor=query.actor or None, act=act, about=about or None, before=query.before, limit=_ROWS + 1
     )
     page = newest[:_ROWS]
     names = {str(item.id): item.name for item in await context.services.members.list(context.tenant)}
@@ -98,10 +93,10 @@ async def _shown(
         names=names,
         actors=await context.services.audit_log.actors(context.tenant),
         acts=ACTS_IN_THE_LOG,
-        actor=actor,
-        act=known or "",
+        actor=query.actor,
+        act=query.act,
         about=about,
-        before=before,
+        before=query.before,
         next=page[-1].number if len(newest) > _ROWS else None,
         tip=await context.services.audit_log.tip(context.tenant),
         fault=fault,

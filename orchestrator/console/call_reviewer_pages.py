@@ -43,10 +43,8 @@ async def choose(
         if ended.withdrawn and ended.digest != ends:
             return await shown_assignments(context, call, ended=ended)
         await _chosen(context, call, wanted, dry_run=False)
-    except HttpProblem as problem:
-        return await shown_assignments(context, call, fault=problem.detail, status=problem.status_code)
-    except ReviewRefused as refusal:
-        return await shown_assignments(context, call, fault=str(refusal))
+    except (HttpProblem, ReviewRefused) as refusal:
+        return await shown_assignments(context, call, refusal=refusal)
     return _back(call)
 
 
@@ -58,11 +56,8 @@ async def invite(id: PathId, context: Inviter, form: GivenMember) -> Response:
         member = MemberId(context.services.new_id("mb"))
         new = NewMember(**body.model_dump(), role="reviewer")
         await context.reviewing.call_reviewers.invite(context.tenant, call.id, member, new, context.by)
-    except HttpProblem as problem:
-        fault, status = problem.detail, problem.status_code
-        return await shown_assignments(context, call, fault=fault, status=status, form=form)
-    except ReviewRefused as refusal:
-        return await shown_assignments(context, call, fault=str(refusal), form=form)
+    except (HttpProblem, ReviewRefused) as refusal:
+        return await shown_assignments(context, call, refusal=refusal, form=form)
     return _back(call)
 
 

@@ -2,17 +2,31 @@
 
 An item ends in a result, in which unavailable parts are absent with a reason, or in a problem of its own."""
 
-from collections.abc import Sequence
-from typing import ClassVar, Literal, Self
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from assayer.models import Absent, Frozen, PromptVersion
 from assayer.models.base import Dollars
 from assayer.models.curation import CuratedPaper, IdeaScores, Proposal
+from assayer.models.reward import Reward
 from orchestrator.jobs.models import Problem
 
-__all__ = ["CurationOutcome", "ItemOutcome", "ItemsResult", "PaidOutcome", "ProposalOutcome", "ScoreOutcome"]
+__all__ = [
+    "FREE",
+    "CurationOutcome",
+    "ItemOutcome",
+    "ItemsResult",
+    "PaidOutcome",
+    "ProposalOutcome",
+    "ScoreOutcome",
+    "total_usage",
+]
+
+
+FREE: Mapping[str, float] = {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0.0}
+"""Usage and cost of an item whose outcome is that of an earlier item."""
 
 
 class ItemOutcome(Frozen):
@@ -58,8 +72,7 @@ class PaidOutcome(ItemOutcome):
         raise NotImplementedError
 
     def repeated(self, item: int, name: str) -> Self:
-        free = {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0.0}
-        return super().repeated(item, name).model_copy(update=free)
+        return super().repeated(item, name).model_copy(update=FREE)
 
 
 class CurationOutcome(PaidOutcome):
@@ -105,6 +118,18 @@ class ScoreOutcome(PaidOutcome):
         return "absent" if all(isinstance(score.score, Absent) for score in self.scores.scores) else "done"
 
 
+def total_usage(paid: Sequence[PaidOutcome | Reward]) -> dict[str, Any]:
+    """Return the total calls, tokens and cost; the cost is absent if that of any item is."""
+    unknown = next((item.cost_usd for item in paid if isinstance(item.cost_usd, Absent)), None)
+    known = sum(item.cost_usd for item in paid if not isinstance(item.cost_usd, Absent))
+    return {
+        "calls": sum(item.calls for item in paid),
+        "prompt_tokens": sum(item.prompt_tokens for item in paid),
+        "completion_tokens": sum(item.completion_tokens for item in paid),
+        "cost_usd": round(known, 6) if unknown is None else unknown,
+    }
+
+
 class ItemsResult(Frozen):
     """Counts of the items of a curation, a proposal or scores by outcome; the outcome of each item is stored
     separately."""
@@ -126,8 +151,6 @@ class ItemsResult(Frozen):
     @classmethod
     def of(cls, kind: Literal["curation", "proposal", "score"], outcomes: Sequence[PaidOutcome]) -> "ItemsResult":
         ended = [outcome.ended_as for outcome in outcomes]
-        unknown = next((outcome.cost_usd for outcome in outcomes if isinstance(outcome.cost_usd, Absent)), None)
-        paid = sum(outcome.cost_usd for outcome in outcomes if not isinstance(outcome.cost_usd, Absent))
         return cls(
             kind=kind,
             items=len(outcomes),
@@ -135,8 +158,5 @@ class ItemsResult(Frozen):
             absent=ended.count("absent"),
             problem=ended.count("problem"),
             repeated=sum(outcome.same_as is not None for outcome in outcomes),
-            calls=sum(outcome.calls for outcome in outcomes),
-            prompt_tokens=sum(outcome.prompt_tokens for outcome in outcomes),
-            completion_tokens=sum(outcome.completion_tokens for outcome in outcomes),
-            cost_usd=round(paid, 6) if unknown is None else unknown,
+            **total_usage(outcomes),
         )

@@ -14,7 +14,7 @@ from assayer.models import Absent, Blinding, Frozen, IdeaId, PromptVersion
 from assayer.models.base import Dollars
 from assayer.models.ranking import Comparison, Ranking
 from assayer.models.reward import Reward
-from orchestrator.jobs.item_outcomes import ItemOutcome, ItemsResult
+from orchestrator.jobs.item_outcomes import FREE, ItemOutcome, ItemsResult, total_usage
 
 __all__ = [
     "ComparisonResult",
@@ -87,8 +87,7 @@ class RewardOutcome(ItemOutcome):
     """Reward of the item; if the judge failed, its value is absent with the reason."""
 
     def repeated(self, item: int, name: str) -> Self:
-        free = {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0.0}
-        reward = None if self.reward is None else self.reward.model_copy(update=free)
+        reward = None if self.reward is None else self.reward.model_copy(update=FREE)
         return super().repeated(item, name).model_copy(update={"reward": reward})
 
     @property
@@ -126,8 +125,6 @@ class RewardsResult(Frozen):
     def of(cls, judge: str, outcomes: Sequence[RewardOutcome]) -> "RewardsResult":
         ended = Counter(outcome.ended_as for outcome in outcomes)
         rewards = [outcome.reward for outcome in outcomes if outcome.reward is not None]
-        unknown = next((reward.cost_usd for reward in rewards if isinstance(reward.cost_usd, Absent)), None)
-        paid = sum(reward.cost_usd for reward in rewards if not isinstance(reward.cost_usd, Absent))
         return cls(
             judge=judge,
             items=len(outcomes),
@@ -137,10 +134,7 @@ class RewardsResult(Frozen):
             absent=ended["absent"],
             problem=ended["problem"],
             repeated=sum(outcome.same_as is not None for outcome in outcomes),
-            calls=sum(reward.calls for reward in rewards),
-            prompt_tokens=sum(reward.prompt_tokens for reward in rewards),
-            completion_tokens=sum(reward.completion_tokens for reward in rewards),
-            cost_usd=round(paid, 6) if unknown is None else unknown,
+            **total_usage(rewards),
         )
 
 

@@ -10,14 +10,14 @@ import hmac
 import secrets
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from assayer.models import Frozen
 from assayer_client.accounts import Key, KeyBody, NewKey
 from assayer_client.resources import Page, TenantName
 from orchestrator.access.api_keys import ApiKey, GeneratedKey, KeyPlan, generate_key
-from orchestrator.api.idempotency import IdempotencyKey, idempotency_record, replayed_response, request_fingerprint
+from orchestrator.api.idempotency import CreationDependency, replayed_response
 from orchestrator.api.openapi import CREATED_RESPONSE
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.jobs.models import KeyId, TenantId
@@ -36,9 +36,7 @@ router = APIRouter(prefix="/v1/keys", tags=["keys"])
 
 
 @router.post("", status_code=201, response_model=NewKey, responses=CREATED_RESPONSE)
-async def create_key(
-    body: KeyBody, request: Request, context: Manager, idempotency_key: IdempotencyKey = None
-) -> Response:
+async def create_key(body: KeyBody, context: Manager, creation: CreationDependency) -> Response:
     """Create a key. Only this response, and the response to an identical repeated request, contains the secret."""
     tenant = tenant_for(context.caller, body.tenant)
     if not {"admin", "metrics"}.isdisjoint(body.scopes):
@@ -46,13 +44,10 @@ async def create_key(
     if body.expires_at is not None and body.expires_at <= context.now:
         raise HttpProblem.invalid("It is in the past.", "/expires_at")
     plan = KeyPlan(**body.model_dump(exclude={"tenant"}) | {"scopes": frozenset(body.scopes)})
-    creation = KeyCreation(tenant=tenant, plan=plan, nonce=secrets.token_hex(32))
-    caller_key = bearer_token(request.scope)
-    fingerprint = request_fingerprint(request, await request.body(), context.caller.key)
-    generated = creation.generated(caller_key)
-    record = idempotency_record(
-        idempotency_key, fingerprint, 201, creation.model_dump_json().encode(), _path(generated.id)
-    )
+    stored = KeyCreation(tenant=tenant, plan=plan, nonce=secrets.token_hex(32))
+    caller_key = bearer_token(creation.request.scope)
+    generated = stored.generated(caller_key)
+    record = await creation.record(stored.model_dump_json().encode(), _path(generated.id), context.caller.key)
     created = await context.services.keys.create(
         tenant, plan, generated, record, by=context.tenant, actor=context.caller.actor
     )
@@ -61,7 +56,7 @@ async def create_key(
     if isinstance(created, RecordedResponse):
         before = KeyCreation.model_validate_json(created.body).answer(caller_key)
         return replayed_response(created._replace(body=before.model_dump_json().encode()))
-    content = creation.answer(caller_key).model_dump_json()
+    content = stored.answer(caller_key).model_dump_json()
     return Response(content, 201, {"Location": _path(generated.id), "Cache-Control": "no-store"}, "application/json")
 
 

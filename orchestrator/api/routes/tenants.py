@@ -2,12 +2,12 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Path, Query
 from fastapi.responses import Response
 
 from assayer_client.accounts import NewTenant, TenantBody, TenantPatch, TenantResource
 from assayer_client.resources import Page, TenantName
-from orchestrator.api.idempotency import IdempotencyKey, idempotency_record, replayed_response, request_fingerprint
+from orchestrator.api.idempotency import CreationDependency, replayed_response
 from orchestrator.api.openapi import CREATED_RESPONSE
 from orchestrator.api.url_queries import PageQuery
 from orchestrator.jobs.models import Tenant, TenantId, TenantPlan
@@ -28,17 +28,13 @@ PathTenant = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
 
 
 @router.post("", status_code=201, response_model=NewTenant, responses=CREATED_RESPONSE)
-async def create_tenant(
-    body: TenantBody, request: Request, context: Admin, idempotency_key: IdempotencyKey = None
-) -> Response:
+async def create_tenant(body: TenantBody, context: Admin, creation: CreationDependency) -> Response:
     """Create a tenant without keys."""
     tenant = TenantId(body.id or context.services.new_id("tn"))
     plan = TenantPlan(**body.model_dump(exclude={"id"}))
     content = NewTenant(id=tenant, **plan.model_dump()).model_dump_json().encode()
     location = f"/v1/tenants/{tenant}"
-    record = idempotency_record(
-        idempotency_key, request_fingerprint(request, await request.body()), 201, content, location
-    )
+    record = await creation.record(content, location)
     created = await context.services.tenants.create(tenant, plan, record, by=context.tenant)
     if created is None:
         raise HttpProblem("conflict", f"There is already a tenant {tenant!r}, with other settings.")

@@ -2,14 +2,14 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query
 from fastapi.responses import Response
 from pydantic import Field
 
 from assayer.errors import AddressRefused, ConfigurationError
 from assayer_client.resources import Page
 from assayer_client.webhooks import DeliveryResource, NewWebhook, WebhookBody, WebhookResource
-from orchestrator.api.idempotency import IdempotencyKey, idempotency_record, replayed_response, request_fingerprint
+from orchestrator.api.idempotency import CreationDependency, replayed_response
 from orchestrator.api.openapi import CREATED_RESPONSE
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.jobs.models import TenantId
@@ -32,9 +32,7 @@ _MOST = 20
 
 
 @router.post("", status_code=201, response_model=NewWebhook, responses=CREATED_RESPONSE)
-async def create_webhook(
-    body: WebhookBody, request: Request, context: Manager, idempotency_key: IdempotencyKey = None
-) -> Response:
+async def create_webhook(body: WebhookBody, context: Manager, creation: CreationDependency) -> Response:
     """Create a webhook. Only this response, and the response to an identical repeated request, contains its secret."""
     try:
         context.services.check_address(body.url)
@@ -45,10 +43,7 @@ async def create_webhook(
     path = f"/v1/webhooks/{new.id}"
     try:
         encrypted = new.model_copy(update={"secret": context.services.cipher.encrypt(new.secret)})
-        stored = encrypted.model_dump_json().encode()
-        record = idempotency_record(
-            idempotency_key, request_fingerprint(request, await request.body()), 201, stored, path
-        )
+        record = await creation.record(encrypted.model_dump_json().encode(), path)
         created = await context.services.webhooks.add(
             context.tenant, WebhookId(new.id), new.url, encrypted.secret, events, most=_MOST, record=record
         )
