@@ -127,7 +127,7 @@ def _result_line(row: ResultRow, standing: RowStanding) -> ResultLine:
             title="",
             state="refused",
             cost_usd=None,
-            problem=_rejection_problem(row),
+            problem=Problem(type="invalid-request", title="The row cannot be used", detail=row.detail),
             report=None,
         )
     job = row.job
@@ -144,11 +144,6 @@ def _result_line(row: ResultRow, standing: RowStanding) -> ResultLine:
         problem=job.problem,
         report=row.report,
     )
-
-
-def _rejection_problem(row: RowError) -> Problem:
-    """Return the problem that the row would have caused as a separate request."""
-    return Problem(type="invalid-request", title="The row cannot be used", detail=row.detail)
 
 
 def flat_result(row: ResultRow, standing: RowStanding = _NOTHING) -> FlatResult:

@@ -22,7 +22,7 @@ from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.problems import HttpProblem, not_found
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.services.assignments import DraftOfAssignments
-from orchestrator.store.assigned_tables import ASSIGNED_PAGE, AssignedView, ReviewerLoad
+from orchestrator.store.assigned_tables import AssignedView, ReviewerLoad
 from orchestrator.web.path_parameters import PathId
 
 router = APIRouter(prefix="/console/calls/{id}/assignments", tags=["pages"], include_in_schema=False)
@@ -183,7 +183,6 @@ async def shown_assignments(
         view=view,
         parameters=view.model_dump(include={"sort", "only"}, exclude_defaults=True) | {"per_proposal": per_proposal},
         page=page,
-        pages=max(1, -(-page.matching // ASSIGNED_PAGE)),
         names={str(member.id): member.name for member in members} | signed,
         choice=choice,
         ended=ended,

@@ -20,7 +20,7 @@ from orchestrator.jobs.submissions import BatchStatus, Cursor, count_unfinished
 from orchestrator.problems import HttpProblem
 from orchestrator.reviewing.first_opinions import FirstOpinions, among_people, with_program
 from orchestrator.services.batch_summaries import batch_summary, tags_in
-from orchestrator.store.call_tables import PAGE, TableView
+from orchestrator.store.call_tables import TableView
 from orchestrator.web.pagination import decode_cursor, encode_cursor
 from orchestrator.web.path_parameters import PathId
 
@@ -85,7 +85,6 @@ async def table(id: PathId, context: CallReader, view: Annotated[TableView, Quer
         again=await services.jobs.retriable(tenant, batch=call.id),
         today=context.now.date(),
         page=page,
-        pages=max(1, -(-page.matching // PAGE)),
         parts=parts,
         outcomes=OUTCOMES,
         view=view,

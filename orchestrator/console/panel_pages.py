@@ -17,7 +17,7 @@ from orchestrator.problems import HttpProblem
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.services.panels import rows_of, whole_panel
 from orchestrator.store.decisions import SignedDespite
-from orchestrator.store.panels import PANEL_PAGE, PanelView
+from orchestrator.store.panels import PanelView
 from orchestrator.web.path_parameters import PathId
 
 router = APIRouter(prefix="/console/calls/{id}", tags=["pages"], include_in_schema=False)
@@ -78,9 +78,8 @@ async def _shown(
         context.services.members.list(context.tenant),
         context.reviewing.decisions.signed_names(context.tenant, call.id),
     )
-    opinions = await context.reviewing.opinions.of_proposals(
-        context.tenant, [proposal.evaluation for proposal in page.proposals]
-    )
+    proposals = [proposal.evaluation for proposal in page.rows]
+    opinions = await context.reviewing.opinions.of_proposals(context.tenant, proposals)
     return context.page(
         "panel.html",
         status=409 if fault else 200,
@@ -88,9 +87,8 @@ async def _shown(
         panel=panel,
         unfinished=count_unfinished(call.counts),
         pairs=sorted(panel.blind.pairs, key=_least_agreed)[:_PAIRS],
-        rows=rows_of(page.proposals, opinions),
-        matching=page.matching,
-        pages=max(1, -(-page.matching // PANEL_PAGE)),
+        page=page,
+        rows=rows_of(page.rows, opinions),
         view=view,
         parameters=view.model_dump(include={"sort", "only"}, exclude_defaults=True),
         fault=fault,

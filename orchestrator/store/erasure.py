@@ -207,11 +207,10 @@ class PgErasures(Store):
         number `proof` redacted, return those that still hold data on an idea without a rank in them."""
         rows = await self._database.fetch(_STILL_STORED, tenant, list(things))
         if taken_out_of:
-            rows += await self._database.run(partial(_still_ranked, tenant, taken_out_of, proof), REDACTION_SECONDS)
+
+            async def work(connection: Connection) -> list[asyncpg.Record]:
+                values = (tenant, list(taken_out_of), str(proof))
+                return await connection.fetch(STILL_RANKED, *values, timeout=REDACTION_SECONDS)
+
+            rows += await self._database.run(work, REDACTION_SECONDS)
         return sorted({row["id"] for row in rows})
-
-
-async def _still_ranked(
-    tenant: TenantId, rankings: Sequence[str], proof: int, connection: Connection
-) -> list[asyncpg.Record]:
-    return await connection.fetch(STILL_RANKED, tenant, list(rankings), str(proof), timeout=REDACTION_SECONDS)

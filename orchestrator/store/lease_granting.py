@@ -137,7 +137,8 @@ async def grant_leases(
         ranks = [2] if slots.overnight_only else [0, 1]
         heads = await connection.fetch(_HEADS, slots.free, settings.suspect_losses, alone, ranks)
         tenants = await connection.fetch(_TENANTS, list({row["tenant"] for row in heads}))
-        queues = _queues(heads, settings)
+        groups = groupby(heads, key=lambda row: (row["tenant"], row["priority"]))
+        queues = {whose: [_waiting_job(row, settings) for row in rows] for whose, rows in groups}
         over_budget = await _reject_over_budget(connection, tenants, queues, keep_documents)
         contenders = [_tenant_queue(row, queues) for row in tenants]
         if slots.overnight_only:
@@ -147,12 +148,6 @@ async def grant_leases(
         rows = await _write_grants(connection, worker, shares, tokens, settings) if shares.grants else []
         leases, unreadable = await _read_leases(connection, rows, settings, keep_documents)
     return GrantedLeases(leases, over_budget + unreadable)
-
-
-def _queues(heads: Sequence[asyncpg.Record], settings: QueueSettings) -> dict[tuple[str, int], list[WaitingJob]]:
-    """Return the waiting jobs by tenant and priority."""
-    groups = groupby(heads, key=lambda row: (row["tenant"], row["priority"]))
-    return {whose: [_waiting_job(row, settings) for row in rows] for whose, rows in groups}
 
 
 def _waiting_job(row: asyncpg.Record, settings: QueueSettings) -> WaitingJob:

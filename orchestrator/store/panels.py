@@ -11,11 +11,9 @@ from assayer.models import Frozen
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import ScoreOverride
 from orchestrator.store.database import Store
-from orchestrator.store.rows import from_row
+from orchestrator.store.rows import PAGE, TablePage, from_row
 
-__all__ = ["PANEL_PAGE", "PanelCursor", "PanelPage", "PanelProposal", "PanelScores", "PanelView", "PgPanels"]
-
-PANEL_PAGE = 50
+__all__ = ["PanelCursor", "PanelProposal", "PanelScores", "PanelView", "PgPanels"]
 
 _ORDERS = {"row": "NULL::int", "mean": "mean", "spread": "spread", "score": "counts", "missing": "missing"}
 _ONLY = {
@@ -57,7 +55,7 @@ _PROPOSALS = f"""
 """  # noqa: S608 - put together from constants
 _PAGE_OF = f"""{_PROPOSALS}
     SELECT *, count(*) OVER () AS matching FROM proposals WHERE {{only}}
-    ORDER BY {{order}} DESC NULLS LAST, "row", evaluation LIMIT {PANEL_PAGE} OFFSET $3
+    ORDER BY {{order}} DESC NULLS LAST, "row", evaluation LIMIT {PAGE} OFFSET $3
 """  # noqa: S608 - likewise
 _AFTER = f"""{_PROPOSALS}
     SELECT * FROM proposals WHERE (coalesce("row", {_LAST}), evaluation) > (coalesce($3::int, {_LAST}), $4::text)
@@ -111,12 +109,6 @@ class PanelProposal(Frozen):
     """Score that counts: the override, otherwise the mean."""
 
 
-class PanelPage(NamedTuple):
-    proposals: list[PanelProposal]
-    matching: int
-    """Number of matching proposals on all pages."""
-
-
 class PanelScores(NamedTuple):
     """Scores of a call, including proposals that were cancelled since."""
 
@@ -132,11 +124,11 @@ class PanelScores(NamedTuple):
 
 
 class PgPanels(Store):
-    async def page(self, tenant: TenantId, batch: BatchId, view: PanelView) -> PanelPage:
+    async def page(self, tenant: TenantId, batch: BatchId, view: PanelView) -> TablePage[PanelProposal]:
         only = " AND ".join(_ONLY[item] for item in view.only) or "true"
         query = _PAGE_OF.format(only=only, order=_ORDERS[view.sort])
-        rows = await self._database.fetch(query, tenant, batch, (view.page - 1) * PANEL_PAGE)
-        return PanelPage(list(map(_proposal, rows)), rows[0]["matching"] if rows else 0)
+        rows = await self._database.fetch(query, tenant, batch, (view.page - 1) * PAGE)
+        return TablePage.of(rows, list(map(_proposal, rows)))
 
     async def proposals(
         self, tenant: TenantId, batch: BatchId, *, after: PanelCursor | None = None, limit: int | None = None

@@ -154,19 +154,15 @@ async def _progress_events(services: Services, tenant: TenantId, batch: BatchId)
                     return
                 finished = status.finished_at is not None
                 if status != before:
-                    yield _server_sent_event(
-                        batch_summary(status, clock.now()), "finished" if finished else "progress", status
-                    )
+                    data = batch_summary(status, clock.now()).model_dump_json()
+                    kind, number = "finished" if finished else "progress", count_ended(status.counts)
+                    yield ServerSentEvent(data, id=str(number), event=kind, sep="\n")
                 if finished:
                     return
                 before = status
                 await wait_for_change(notifications, clock, settings.poll_seconds)
     except StorageError as error:
         _LOG.warning("the event stream of %s ends early: %s", batch, error)
-
-
-def _server_sent_event(summary: BatchSummary, kind: str, batch: BatchStatus) -> ServerSentEvent:
-    return ServerSentEvent(summary.model_dump_json(), id=str(count_ended(batch.counts)), event=kind, sep="\n")
 
 
 def batch_resource(batch: BatchStatus, now: dt.datetime) -> BatchResource:

@@ -64,7 +64,7 @@ def search_resource(
     answers = (
         CorpusAnswer(
             query=query,
-            hits=tuple(map(_hit_resource, hits[place])),
+            hits=tuple(CorpusHit(**paper_fields(hit.paper), score=hit.similarity) for hit in hits[place]),
             passages=None if passages is None else tuple(map(_passage_resource, passages[place])),
         )
         for place, query in enumerate(queries)
@@ -80,10 +80,6 @@ def _filters_of(options: CorpusOptions) -> Filters:
         retracted=options.retracted,
         without=frozenset(map(PaperId, options.without)),
     )
-
-
-def _hit_resource(hit: Hit) -> CorpusHit:
-    return CorpusHit(**paper_fields(hit.paper), score=hit.similarity)
 
 
 def paper_fields(paper: Paper) -> dict[str, Any]:

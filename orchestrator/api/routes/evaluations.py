@@ -204,7 +204,7 @@ async def evaluation_resources(services: Services, jobs: Sequence[Job]) -> Calla
     return lambda job: _evaluation_resource(job, figures.get(done[job.id]) if job.id in done else None)
 
 
-def _evaluation_resource(job: Job, figures: ReportFigures | None) -> Evaluation:
+def _evaluation_resource(job: Job, figures: ReportFigures | None = None) -> Evaluation:
     source = "" if job.source == UNNAMED_SOURCE else job.source
     return Evaluation(
         **job_fields(job),
@@ -245,10 +245,6 @@ def evaluation_links(job: str) -> Links:
     return Links(evaluation=own, report=f"{own}/report", events=f"{own}/events", timeline=f"{own}/timeline")
 
 
-def _without_scores(job: Job) -> Evaluation:
-    return _evaluation_resource(job, None)
-
-
-_ROUTES = JobRoutes(router, "evaluation", Evaluation, _without_scores, show_evaluation)
+_ROUTES = JobRoutes(router, "evaluation", Evaluation, _evaluation_resource, show_evaluation)
 _ROUTES.add_one("One evaluation as it stands.")
 _ROUTES.add_cancel()

@@ -13,7 +13,7 @@ from assayer.models.timeline import Timeline
 from assayer_client.resources import Event
 from orchestrator.api.event_streams import count_as_stream
 from orchestrator.api.openapi import event_stream_response
-from orchestrator.jobs.models import TERMINAL, Job, JobEvent, JobKind
+from orchestrator.jobs.models import TERMINAL, Job, JobKind
 from orchestrator.jobs.timeline import timeline_of
 from orchestrator.web.authentication import Reader
 from orchestrator.web.path_parameters import PathId
@@ -70,9 +70,10 @@ async def _job_events(services: Services, job: Job, last: int) -> AsyncIterator[
         async with services.listener.subscribe("assayer_events", only=job.id) as notifications:
             while clock.monotonic() < end:
                 events = await services.events.after(job.id, last, _PAGE)
-                for event in events:
-                    yield _server_sent_event(event)
-                    last = event.number
+                for item in events:
+                    event = Event(number=item.number, kind=item.kind, at=item.at, data=item.data)
+                    yield ServerSentEvent(event.model_dump_json(), id=str(item.number), event=item.kind, sep="\n")
+                    last = item.number
                 if events and events[-1].kind in TERMINAL:
                     return
                 if not events and await services.jobs.get(job.tenant, job.id) is None:
@@ -81,11 +82,6 @@ async def _job_events(services: Services, job: Job, last: int) -> AsyncIterator[
                     await notifications.next(settings.poll_seconds)
     except StorageError as error:
         _LOG.warning("the event stream of %s ends early: %s", job.id, error)
-
-
-def _server_sent_event(event: JobEvent) -> ServerSentEvent:
-    data = Event(number=event.number, kind=event.kind, at=event.at, data=event.data)
-    return ServerSentEvent(data.model_dump_json(), id=str(event.number), event=event.kind, sep="\n")
 
 
 @router.get("/v1/evaluations/{id}/timeline", tags=["evaluations"])

@@ -49,8 +49,8 @@ async def test_panel_is_sorted_and_filtered_by_the_database(service: Service) ->
 
     async def shown(**view: object) -> list[int]:
         page = await panels.page(ACME, batch, PanelView.model_validate(view))
-        assert page.matching == len(page.proposals)
-        return [ids.index(proposal.evaluation) for proposal in page.proposals]
+        assert page.matching == len(page.rows)
+        return [ids.index(proposal.evaluation) for proposal in page.rows]
 
     assert await shown() == [0, 1, 2, 3, 4]
     assert await shown(sort="spread") == [0, 1, 2, 3, 4]
@@ -62,8 +62,8 @@ async def test_panel_is_sorted_and_filtered_by_the_database(service: Service) ->
     assert await shown(only=("overridden",)) == [2, 4]
     assert await shown(only=("set_aside",)) == [1]
     assert await shown(only=("missing", "overridden")) == [2]
-    assert (await panels.page(OTHER, batch, PanelView())).proposals == []
-    rows = (await panels.page(ACME, batch, PanelView())).proposals
+    assert (await panels.page(OTHER, batch, PanelView())).rows == []
+    rows = (await panels.page(ACME, batch, PanelView())).rows
     figures = [(row.row, row.assigned, row.mean, row.spread, row.set_aside, row.score) for row in rows]
     assert figures == [
         (1, 3, 3.0, 4, 0, 3.0),
@@ -121,7 +121,7 @@ async def test_who_reviews_what_is_sorted_and_filtered_by_the_database(service: 
 
     async def shown(**view: object) -> Sequence[int]:
         page = await tables.page(ACME, batch, AssignedView.model_validate(view))
-        return [ids.index(proposal.id) for proposal in page.proposals]
+        return [ids.index(proposal.id) for proposal in page.rows]
 
     assert await shown() == [0, 1, 2, 3, 4, 5]
     assert await shown(sort="missing") == [3, 0, 2, 1, 4, 5]
@@ -133,11 +133,11 @@ async def test_who_reviews_what_is_sorted_and_filtered_by_the_database(service: 
         bob: ReviewerLoad(4, 2),
         cleo: ReviewerLoad(2, 1),
     }
-    assert (await tables.page(ACME, batch, AssignedView())).proposals[0].reviewers[0] == (cleo, "none")
+    assert (await tables.page(ACME, batch, AssignedView())).rows[0].reviewers[0] == (cleo, "none")
     ((conflict, title),), known = await tables.conflicts(ACME, batch, 1)
     assert (conflict.evaluation, conflict.member, title, known) == (ids[1], cleo, "1", 1)
     assert await tables.loads(OTHER, batch) == {}
-    assert (await tables.page(OTHER, batch, AssignedView())).proposals == []
+    assert (await tables.page(OTHER, batch, AssignedView())).rows == []
 
 
 async def test_pages_keep_choice_and_order_from_page_to_page(service: Service) -> None:
