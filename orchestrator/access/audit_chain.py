@@ -38,14 +38,7 @@ __all__ = [
 ACTS_IN_THE_LOG: tuple[AuditedAct, ...] = get_args(AuditedAct)
 
 ACTS_OF_JUDGEMENT: frozenset[AuditedAct] = frozenset(
-    {
-        "blind opinion given",
-        "opinion revised",
-        "point judged",
-        "score overridden",
-        "remark added",
-        "signed off",
-    }
+    {"blind opinion given", "opinion revised", "point judged", "score overridden", "remark added", "signed off"}
 )
 """Acts whose content states people's judgements; machines cannot read it."""
 

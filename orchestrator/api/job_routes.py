@@ -43,12 +43,7 @@ def submission_route(accepted: type[BaseModel], ended: type[BaseModel]) -> dict[
     """Return the arguments of a POST route that accepts a job. `ended` is its response if the caller waits for the
     job and it ends in time."""
     waited = {200: {"model": ended, "description": "It ended within the time that `Prefer` names"}}
-    return {
-        "path": "",
-        "status_code": 202,
-        "response_model": accepted,
-        "responses": {**waited, **ACCEPTED_RESPONSE},
-    }
+    return {"path": "", "status_code": 202, "response_model": accepted, "responses": {**waited, **ACCEPTED_RESPONSE}}
 
 
 @dataclass(frozen=True)

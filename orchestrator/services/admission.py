@@ -23,10 +23,8 @@ async def admitted(
     verified, or in a group that has a role. Members admitted by a group get the group's role at each sign-in;
     members invited by a person keep their role. None for all others, and for removed members, whom only an
     invitation readmits."""
-    tenant, by = (
-        TenantId(provider.settings.tenant),
-        ActBy(Actor(f"provider:{provider.name}", provider.name, "machine"), now),
-    )
+    tenant = TenantId(provider.settings.tenant)
+    by = ActBy(Actor(f"provider:{provider.name}", provider.name, "machine"), now)
     account = (tenant, identity.issuer, identity.subject, identity.email)
     role = role_of_groups(provider.settings, identity.groups)
     member = await members.of_identity(*account, by)

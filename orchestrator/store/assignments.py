@@ -9,8 +9,8 @@ from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import Assignment, ConflictOfInterest
 from orchestrator.reviewing.shown_reports import numbered_title
-from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Database, Store, in_transaction, select_one
+from orchestrator.store.audit_log import LoggedStore, PgAuditLog
+from orchestrator.store.database import Connection, Database, in_transaction, select_one
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.mails import PgMails
 from orchestrator.store.masked_titles import MaskedTitles
@@ -130,10 +130,9 @@ class ProposalText(NamedTuple):
     """Text of the proposal; None if it is in a document that has not been read yet."""
 
 
-class PgAssignments(Store):
+class PgAssignments(LoggedStore):
     def __init__(self, database: Database, audit_log: PgAuditLog, mails: PgMails) -> None:
-        super().__init__(database)
-        self._log = audit_log
+        super().__init__(database, audit_log)
         self._mails = mails
         self._masked_titles = MaskedTitles(database)
 

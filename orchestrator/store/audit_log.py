@@ -18,10 +18,10 @@ from orchestrator.access.audit_chain import (
     entry_hash,
 )
 from orchestrator.jobs.models import TenantId
-from orchestrator.store.database import Connection, Store, in_transaction
+from orchestrator.store.database import Connection, Database, Store, in_transaction
 from orchestrator.store.json_columns import json_without_nul
 
-__all__ = ["PgAuditLog"]
+__all__ = ["LoggedStore", "PgAuditLog"]
 
 _BEGIN = "INSERT INTO audit_tips (tenant, number, hash) VALUES ($1, 0, $2) ON CONFLICT DO NOTHING"
 # Those who append to one tenant's log take turns here.
@@ -173,3 +173,11 @@ class PgAuditLog(Store):
         """Return the ids of all actors in the audit log."""
         rows = await self._database.fetch("SELECT DISTINCT actor FROM audit_log WHERE tenant = $1 ORDER BY 1", tenant)
         return [row["actor"] for row in rows]
+
+
+class LoggedStore(Store):
+    """Store whose acts are recorded in the audit log, in the same transactions."""
+
+    def __init__(self, database: Database, audit_log: PgAuditLog) -> None:
+        super().__init__(database)
+        self._log = audit_log

@@ -8,8 +8,8 @@ from typing import Any
 from assayer.models import Frozen
 from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import BatchId, Priority, TenantId
-from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Database, Store, in_transaction
+from orchestrator.store.audit_log import LoggedStore
+from orchestrator.store.database import Connection, in_transaction
 from orchestrator.store.job_sql import PRIORITY
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.open_calls import hold_call_open
@@ -50,11 +50,7 @@ class CallRules(Frozen):
     """Names of the call's own criteria."""
 
 
-class PgCallDetails(Store):
-    def __init__(self, database: Database, audit_log: PgAuditLog) -> None:
-        super().__init__(database)
-        self._log = audit_log
-
+class PgCallDetails(LoggedStore):
     @in_transaction
     async def change(
         self, connection: Connection, tenant: TenantId, batch: BatchId, details: dict[str, Any], by: ActBy

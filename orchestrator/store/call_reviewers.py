@@ -11,8 +11,8 @@ from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import Member, NewMember, ReviewRefused
 from orchestrator.store.assignments import WITHOUT_OPINION
-from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Database, Store, in_transaction
+from orchestrator.store.audit_log import LoggedStore, PgAuditLog
+from orchestrator.store.database import Connection, Database, in_transaction
 from orchestrator.store.members import COULD_READ_REPORTS, PgMembers
 from orchestrator.store.open_calls import hold_call_open
 
@@ -62,10 +62,9 @@ class ChosenReviewers(NamedTuple):
     """Ended assignments: those without an opinion, of people who are no longer asked."""
 
 
-class PgCallReviewers(Store):
+class PgCallReviewers(LoggedStore):
     def __init__(self, database: Database, audit_log: PgAuditLog, members: PgMembers) -> None:
-        super().__init__(database)
-        self._log = audit_log
+        super().__init__(database, audit_log)
         self._members = members
 
     async def chosen(self, tenant: TenantId, batch: BatchId) -> frozenset[MemberId] | None:

@@ -6,8 +6,8 @@ from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import ReviewRefused, ScoreOverride, SignOff
 from orchestrator.store.assignments import WITHOUT_OPINION
-from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Database, Store, in_transaction, select_one
+from orchestrator.store.audit_log import LoggedStore
+from orchestrator.store.database import Connection, in_transaction, select_one
 from orchestrator.store.job_sql import forget_documents_statement
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.open_calls import hold_call_open
@@ -76,11 +76,7 @@ def _check_complete(missing: int, unfinished: int, despite: SignedDespite) -> No
         raise ReviewRefused(" ".join(faults), " ".join(ways))
 
 
-class PgDecisions(Store):
-    def __init__(self, database: Database, audit_log: PgAuditLog) -> None:
-        super().__init__(database)
-        self._log = audit_log
-
+class PgDecisions(LoggedStore):
     @in_transaction
     async def override(
         self, connection: Connection, tenant: TenantId, evaluation: JobId, score: int, reason: str, by: ActBy

@@ -9,8 +9,8 @@ import asyncpg
 from assayer.models import Frozen
 from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import BatchId, JobId, JobKind, JobState, TenantId
-from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Database, Store
+from orchestrator.store.audit_log import LoggedStore, PgAuditLog
+from orchestrator.store.database import Connection, Database
 from orchestrator.store.documents import PgDocuments
 from orchestrator.store.erasure_steps import ErasureBeginning, ErasureSteps, ideas_of, stored_name
 from orchestrator.store.job_sql import source_matches
@@ -21,7 +21,6 @@ from orchestrator.store.ranking_redaction import (
     STILL_RANKED,
     RankedApplicant,
 )
-from orchestrator.store.rows import from_row
 
 __all__ = ["Erased", "JobToErase", "PgErasures"]
 
@@ -117,10 +116,9 @@ class Erased(NamedTuple):
     """Rankings among the jobs to delete that had finished by then; they remain, without the applicant."""
 
 
-class PgErasures(Store):
+class PgErasures(LoggedStore):
     def __init__(self, database: Database, log: PgAuditLog, documents: PgDocuments | None = None) -> None:
-        super().__init__(database)
-        self._log = log
+        super().__init__(database, log)
         self._documents = documents
 
     async def find(
@@ -128,8 +126,7 @@ class PgErasures(Store):
     ) -> list[JobToErase]:
         """Return the evaluations whose sender gave them this name, or of the batch, and all other jobs that
         contain their ideas or `ideas`, the oldest first."""
-        rows = await self._database.fetch(_FOUND, tenant, stored_name(source), batch, list(ideas))
-        return [from_row(JobToErase, row) for row in rows]
+        return await self._database.select(JobToErase, _FOUND, tenant, stored_name(source), batch, list(ideas))
 
     async def refused_rows(self, tenant: TenantId, source: str | None) -> int:
         """Return the number of batch rows with this name that held no usable idea."""

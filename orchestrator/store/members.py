@@ -12,8 +12,8 @@ from orchestrator.access.roles import MemberId, PersonRole, may
 from orchestrator.access.sessions import scopes_of_role
 from orchestrator.jobs.models import BatchId, TenantId
 from orchestrator.reviewing.models import Member, NewMember, ReviewRefused
-from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Database, Store, in_transaction, select_one
+from orchestrator.store.audit_log import LoggedStore, PgAuditLog
+from orchestrator.store.database import Connection, Database, in_transaction, select_one
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.mails import PgMails
 from orchestrator.store.rows import from_row
@@ -86,10 +86,9 @@ _BIND = f"""
 """  # noqa: S608 - put together from constants
 
 
-class PgMembers(Store):
+class PgMembers(LoggedStore):
     def __init__(self, database: Database, audit_log: PgAuditLog, mails: PgMails) -> None:
-        super().__init__(database)
-        self._log = audit_log
+        super().__init__(database, audit_log)
         self._mails = mails
 
     async def invite_within(

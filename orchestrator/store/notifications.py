@@ -38,10 +38,7 @@ __all__ = [
 
 _LOG = logging.getLogger(__name__)
 
-_CONNECTION_ERRORS: tuple[type[Exception], ...] = (
-    *DRIVER_ERRORS,
-    StorageError,
-)
+_CONNECTION_ERRORS: tuple[type[Exception], ...] = (*DRIVER_ERRORS, StorageError)
 _MAX_PENDING = 1_000
 _PING_SECONDS = 10.0
 """Seconds between pings that check whether the connection is alive."""

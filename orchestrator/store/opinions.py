@@ -7,8 +7,8 @@ from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.first_opinions import FirstOpinions
 from orchestrator.reviewing.models import Opinion, PointJudgement, ReviewRefused
-from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Database, Store, in_transaction
+from orchestrator.store.audit_log import LoggedStore
+from orchestrator.store.database import Connection, in_transaction
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.members import COULD_READ_REPORTS
 from orchestrator.store.open_calls import hold_call_open
@@ -75,11 +75,7 @@ _JUDGEMENTS = """
 """
 
 
-class PgOpinions(Store):
-    def __init__(self, database: Database, audit_log: PgAuditLog) -> None:
-        super().__init__(database)
-        self._log = audit_log
-
+class PgOpinions(LoggedStore):
     @in_transaction
     async def give(
         self, connection: Connection, tenant: TenantId, evaluation: JobId, score: int, note: str, by: ActBy

@@ -3,8 +3,8 @@
 from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import JobId, TenantId
 from orchestrator.reviewing.models import Remark
-from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Database, Store, in_transaction, select_one
+from orchestrator.store.audit_log import LoggedStore
+from orchestrator.store.database import Connection, in_transaction, select_one
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.open_calls import hold_call_open
 
@@ -26,11 +26,7 @@ _OF = """
 """
 
 
-class PgRemarks(Store):
-    def __init__(self, database: Database, audit_log: PgAuditLog) -> None:
-        super().__init__(database)
-        self._log = audit_log
-
+class PgRemarks(LoggedStore):
     @in_transaction
     async def add(
         self, connection: Connection, tenant: TenantId, evaluation: JobId, text: str, by: ActBy
