@@ -21,7 +21,7 @@ from orchestrator.jobs.submissions import NewJob
 from orchestrator.problems import not_there, required
 from orchestrator.web.authentication import Reader, Submitter, require_scope
 from orchestrator.web.content_negotiation import html_report_headers, preferred_wait
-from orchestrator.web.context import RequestContext
+from orchestrator.web.context import RouteContext
 from orchestrator.web.pagination import decode_cursor, page_of
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.request_log import request_record
@@ -172,7 +172,7 @@ class JobRoutes(Generic[R]):
         )(cancel_job)
 
 
-async def _cancel_job(context: RequestContext, id: str, kind: JobKind, query: CancelQuery) -> Job | None:
+async def _cancel_job(context: RouteContext, id: str, kind: JobKind, query: CancelQuery) -> Job | None:
     """Cancel a job and return it; None if it was erased. Raises HttpProblem."""
     job, services = (await context.find_job(id, kind)).id, context.services
     if query.erase:

@@ -21,8 +21,6 @@ from orchestrator.batches.rows import AcceptedRow, FileNotice, LineCounter, RowO
 from orchestrator.batches.uploaded_files import ArchiveReader, ArchiveRefused, UnreadableFile, UploadedFile, form_files
 from orchestrator.settings import BatchSettings
 
-__all__ = ["MEDIA_TYPES", "BatchIntake", "BodyKind", "TableReader", "collect_rows", "read_rows"]
-
 BodyKind: TypeAlias = Literal["jsonl", "csv", "form", "zip"]
 MEDIA_TYPES: dict[str, BodyKind] = {
     "application/x-ndjson": "jsonl",

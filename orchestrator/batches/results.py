@@ -21,19 +21,6 @@ from orchestrator.jobs.models import JobId, JobState, Problem
 from orchestrator.jobs.outcome_wording import EvaluationOutcome
 from orchestrator.jobs.submissions import BatchRow
 
-__all__ = [
-    "FlatResult",
-    "ResultLine",
-    "ResultRow",
-    "RowStanding",
-    "as_csv",
-    "as_json_line",
-    "as_parquet",
-    "flat_result",
-    "parts_of",
-    "rows_in_order",
-]
-
 ResultRow: TypeAlias = BatchRow | RowError
 RowState: TypeAlias = JobState | Literal["refused"]
 """State of a row. `refused`: the row contains no usable idea, so there is no evaluation."""

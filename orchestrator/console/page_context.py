@@ -13,13 +13,13 @@ from orchestrator.console.scripted_page import page_response
 from orchestrator.jobs.models import Job, JobId
 from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.problems import not_there
-from orchestrator.web.context import RequestContext
+from orchestrator.web.context import RouteContext
 from orchestrator.web.services import ServicesDependency
 from orchestrator.web.signed_in import SignedInDependency, allowed_to
 
 
 @dataclass(frozen=True)
-class PageContext(RequestContext):
+class PageContext(RouteContext):
     """Context of a page, which a signed-in person requests."""
 
     caller: SignedInDependency

@@ -13,18 +13,6 @@ from assayer.models.curation import CuratedPaper, IdeaScores, Proposal
 from assayer.models.reward import Reward
 from orchestrator.jobs.models import Problem
 
-__all__ = [
-    "FREE",
-    "CurationOutcome",
-    "ItemOutcome",
-    "ItemsResult",
-    "PaidOutcome",
-    "ProposalOutcome",
-    "ScoreOutcome",
-    "total_usage",
-]
-
-
 FREE: Mapping[str, float] = {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0.0}
 """Usage and cost of an item whose outcome is that of an earlier item."""
 

@@ -16,16 +16,6 @@ from assayer.models.ranking import Comparison, Ranking
 from assayer.models.reward import Reward
 from orchestrator.jobs.item_outcomes import FREE, ItemOutcome, ItemsResult, total_usage
 
-__all__ = [
-    "ComparisonResult",
-    "JobResult",
-    "Outcome",
-    "RankingResult",
-    "RewardOutcome",
-    "RewardsResult",
-    "outcomes_of",
-]
-
 _OTHER: dict[str, Literal["first", "second", "tie"]] = {"first": "second", "second": "first", "tie": "tie"}
 
 

@@ -30,8 +30,6 @@ from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, 
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.rows import from_row
 
-__all__ = ["PgKeys"]
-
 _COLUMNS = "id, tenant, name, scopes, requests_per_minute, created_at, expires_at, revoked_at, member"
 
 _CREATE = f"""

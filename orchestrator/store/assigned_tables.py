@@ -13,15 +13,6 @@ from orchestrator.store.assignments import OPINION_GIVEN
 from orchestrator.store.database import Store
 from orchestrator.store.rows import PAGE, TablePage, from_row
 
-__all__ = [
-    "AssignedProposal",
-    "AssignedReviewer",
-    "AssignedView",
-    "CallConflicts",
-    "PgAssignedTables",
-    "ReviewerLoad",
-]
-
 _ORDERS = {"row": "NULL::int", "missing": "missing"}
 _ONLY = {"missing": "missing > 0", "nobody": "assigned = 0"}
 

@@ -17,8 +17,6 @@ from orchestrator.store.masked_titles import MaskedTitles
 from orchestrator.store.members import COULD_READ_REPORTS
 from orchestrator.store.open_calls import hold_call_open
 
-__all__ = ["OPINION_GIVEN", "WITHOUT_OPINION", "PgAssignments", "ProposalText"]
-
 OPINION_GIVEN = "CASE WHEN blind_at IS NULL THEN 'none' WHEN revised_at IS NULL THEN 'blind' ELSE 'revised' END"
 """SQL expression for the state of an opinion, in a query that joins opinions to assignments."""
 WITHOUT_OPINION = """NOT EXISTS (

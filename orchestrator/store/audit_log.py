@@ -21,8 +21,6 @@ from orchestrator.jobs.models import TenantId
 from orchestrator.store.database import Connection, Database, Store, in_transaction
 from orchestrator.store.json_columns import json_without_nul
 
-__all__ = ["LoggedStore", "PgAuditLog"]
-
 _BEGIN = "INSERT INTO audit_tips (tenant, number, hash) VALUES ($1, 0, $2) ON CONFLICT DO NOTHING"
 # Those who append to one tenant's log take turns here.
 _TIP = "SELECT number, hash FROM audit_tips WHERE tenant = $1 FOR UPDATE"

@@ -14,8 +14,6 @@ from orchestrator.store.job_sql import PRIORITY
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.open_calls import hold_call_open
 
-__all__ = ["CallRules", "PgCallDetails"]
-
 _CHANGE = """
     UPDATE batches SET name = CASE WHEN $3 THEN $4 ELSE name END, tags = CASE WHEN $5 THEN $6::text[] ELSE tags END,
                        opinions_due = CASE WHEN $7 THEN $8::date ELSE opinions_due END

@@ -16,8 +16,6 @@ from orchestrator.store.database import Connection, Database, in_transaction
 from orchestrator.store.members import COULD_READ_REPORTS, PgMembers
 from orchestrator.store.open_calls import hold_call_open
 
-__all__ = ["ChosenReviewers", "PgCallReviewers"]
-
 _CHOSEN = """
     SELECT member FROM call_reviewers JOIN batches ON batches.id = batch
     WHERE tenant = $1 AND batch = $2 ORDER BY member

@@ -16,8 +16,6 @@ from orchestrator.store.database import Store
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.rows import PAGE, TablePage, from_row
 
-__all__ = ["PROPOSALS", "CallOutcomes", "PgCallTables", "ProposalRank", "TableRow", "TableView"]
-
 _ORDERS = {
     "row": '"row"',
     "title": "lower(subject)",

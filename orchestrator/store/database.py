@@ -21,8 +21,6 @@ from orchestrator.store import migrator
 from orchestrator.store.database_errors import DRIVER_ERRORS, RETRYABLE_ERRORS, safe_address, translate_error
 from orchestrator.store.rows import Row, from_row
 
-__all__ = ["Connection", "Database", "DatabaseHealth", "Outage", "StartServer", "Store", "in_transaction", "select_one"]
-
 _LOG = logging.getLogger(__name__)
 _LOGGED_CHARS = 400
 T = TypeVar("T")

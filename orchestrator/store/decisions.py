@@ -12,8 +12,6 @@ from orchestrator.store.job_sql import forget_documents_statement
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.open_calls import hold_call_open
 
-__all__ = ["PgDecisions", "SignedDespite"]
-
 _OVERRIDE = """
     INSERT INTO score_overrides AS known (evaluation, score, reason, by, name, at)
     SELECT id, $3, $4, $5, $6, $7 FROM jobs WHERE tenant = $1 AND id = $2 AND kind = 'evaluation' FOR KEY SHARE

@@ -22,8 +22,6 @@ from orchestrator.store.ranking_redaction import (
     RankedApplicant,
 )
 
-__all__ = ["Erased", "JobToErase", "PgErasures"]
-
 _AT_ONCE = 200
 
 

@@ -21,8 +21,6 @@ from orchestrator.store.ranking_redaction import (
 )
 from orchestrator.store.retention import erase_batch, erase_jobs
 
-__all__ = ["ErasureBeginning", "ErasureBegun", "ErasureSteps", "ideas_of", "stored_name"]
-
 _IDEAS_OF = f"WITH {APPLICANT} SELECT DISTINCT idea FROM direct WHERE idea IS NOT NULL"  # noqa: S608 - put together from constants
 _REFUSED = source_matches("(one ->> 'source')", "$2")
 # What others add to the list at the same moment stays: it is filtered as it is when its row is changed.

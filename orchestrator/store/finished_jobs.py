@@ -12,8 +12,6 @@ from orchestrator.store.job_sql import JOB_COLUMNS
 from orchestrator.store.ledger import PgLedger
 from orchestrator.store.rows import from_row
 
-__all__ = ["SETTLING_TIME", "FinishedJob", "PgFinishedJobs"]
-
 SETTLING_TIME = dt.timedelta(seconds=2)
 """Delay after which a job's calls are complete: the ledger records calls that a cancellation interrupts shortly after
 it."""

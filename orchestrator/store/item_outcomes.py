@@ -9,8 +9,6 @@ from orchestrator.store.database import Connection, Database
 from orchestrator.store.json_columns import from_json_column, to_json_column
 from orchestrator.store.notifications import event_notification, notify
 
-__all__ = ["OutcomesPage", "PgItemOutcomes"]
-
 Ended = TypeVar("Ended", bound=ItemOutcome)
 
 # The job's row is held until the outcomes are in: a lease that is lost meanwhile was not lost before.

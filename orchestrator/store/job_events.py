@@ -9,8 +9,6 @@ from orchestrator.store.database import Connection, Store
 from orchestrator.store.json_columns import mapping_to_json_column
 from orchestrator.store.notifications import event_notification, notify
 
-__all__ = ["PgEvents"]
-
 # The row of the job is locked first, so numbers are given one at a time. A lost connection may have taken the
 # same event through already: then it is among the latest.
 _APPEND = """

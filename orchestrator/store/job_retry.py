@@ -16,8 +16,6 @@ from orchestrator.store.job_sql import IS_RETRIABLE
 from orchestrator.store.notifications import JOB_QUEUED, event_notification, notify
 from orchestrator.store.open_calls import hold_call_open
 
-__all__ = ["Retriable", "RetryCounts", "count_retriable", "retry_jobs"]
-
 _WITHOUT_RESULT = f"jobs.tenant = $1 AND jobs.{{column}} = $2 AND {IS_RETRIABLE}"
 _READABLE = """(
     kind <> 'evaluation' OR coalesce(request -> 'idea', 'null') <> 'null' OR document IS NOT NULL

@@ -15,24 +15,6 @@ from orchestrator.jobs.models import JobRequest, JobState, Priority
 from orchestrator.jobs.state_machine import RETRIABLE, UNFINISHED
 from orchestrator.store.json_columns import from_json_column_as
 
-__all__ = [
-    "CHARGE",
-    "IS_RETRIABLE",
-    "IS_UNFINISHED",
-    "JOB_COLUMNS",
-    "PAID_SO_FAR",
-    "PRIORITIES",
-    "PRIORITY",
-    "PROMPT_TOKENS_SO_FAR",
-    "SPENT_THIS_MONTH",
-    "finish_statement",
-    "forget_documents_statement",
-    "reference_matches",
-    "request_of_row",
-    "source_ends",
-    "source_matches",
-]
-
 PRIORITIES: tuple[Priority, ...] = ("interactive", "batch", "overnight")
 """Priorities in the order of their numbers in the database."""
 PRIORITY = f"(ARRAY{list(PRIORITIES)})[jobs.priority + 1]"

@@ -18,8 +18,6 @@ from orchestrator.store.notifications import JOB_QUEUED, notify
 from orchestrator.store.open_calls import hold_call_open
 from orchestrator.store.ranking_rows import add_ranking, stored_request
 
-__all__ = ["submit_jobs"]
-
 _CHUNK_ROWS = 500
 _CHUNK_BYTES = 16_000_000
 """Maximum bytes of one statement, which must end within its deadline."""

@@ -38,8 +38,6 @@ from orchestrator.store.open_calls import hold_call_open
 from orchestrator.store.ranking_rows import WHOLE_REQUEST
 from orchestrator.store.rows import from_row
 
-__all__ = ["PgJobs"]
-
 R = TypeVar("R", bound=Frozen)
 
 _ADD_SECONDS = 600.0

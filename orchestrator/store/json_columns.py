@@ -14,16 +14,6 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from assayer.errors import StorageError
 from assayer.models import Fault
 
-__all__ = [
-    "faults_to_json_column",
-    "from_json_column",
-    "from_json_column_as",
-    "json_without_nul",
-    "mapping_to_json_column",
-    "storable_text",
-    "to_json_column",
-]
-
 M = TypeVar("M", bound=BaseModel)
 V = TypeVar("V")
 

@@ -34,8 +34,6 @@ from orchestrator.store.json_columns import to_json_column
 from orchestrator.store.ranking_rows import WHOLE_REQUEST
 from orchestrator.store.rows import from_row
 
-__all__ = ["WAITING", "GrantedLeases", "grant_leases"]
-
 _LEASE = f"""
     id, id AS job, tenant, lease AS token, attempt, priority, {WHOLE_REQUEST} AS request, document, document_file,
     pinned, max_usd, CASE WHEN reserved_usd > 0 THEN charged_usd + reserved_usd END AS affordable_usd,

@@ -27,8 +27,6 @@ from orchestrator.store.notifications import (
 )
 from orchestrator.store.ranking_rows import keep_ranking, stored_result
 
-__all__ = ["PgLeases"]
-
 _EXPIRED_PER_STATEMENT = 100
 _RANKING_SECONDS = 300.0
 """Timeout for the verdict of a ranking, which may hold a hundred megabytes of comparisons."""

@@ -7,8 +7,6 @@ from orchestrator.jobs.models import JobId
 from orchestrator.store.database import Store
 from orchestrator.store.rows import from_row
 
-__all__ = ["SUMS", "PgLedger"]
-
 _ROWS = "SELECT * FROM ledger WHERE run_id = $1 ORDER BY at, id"
 
 _ROWS_OF_JOB = """

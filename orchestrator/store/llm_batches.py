@@ -8,8 +8,6 @@ from assayer.models.llm_batches import BatchCall, CollectedCall, GatherRules, Li
 from orchestrator.store.database import Connection, Database, Store, select_one
 from orchestrator.store.json_columns import storable_text
 
-__all__ = ["PgBatchBook"]
-
 _ENQUEUE = """
     INSERT INTO llm_batch_calls (endpoint, key, run_id, model, body, until, queued_at)
     VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp())

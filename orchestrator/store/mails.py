@@ -14,8 +14,6 @@ from orchestrator.store.database import Connection, Database
 from orchestrator.store.json_columns import to_json_column
 from orchestrator.store.outbox import PgOutbox, claim_query
 
-__all__ = ["ADD_CALL_FINISHED", "PgMails"]
-
 _ADD = """
     INSERT INTO mails (member, batch, news)
     SELECT id, $2, $3 FROM members WHERE id = $1 AND mails AND removed_at IS NULL

@@ -18,8 +18,6 @@ from orchestrator.store.json_columns import storable_text
 from orchestrator.store.mails import PgMails
 from orchestrator.store.rows import from_row
 
-__all__ = ["COULD_READ_REPORTS", "FOR_OWNERS", "PgMembers", "other_address"]
-
 COULD_READ_REPORTS = "coalesce(members.read_reports_until > batches.created_at, false)"
 """SQL condition on a member and a call: whether another role let the member read the call's reports, so that no first
 opinion of theirs is blind."""

@@ -22,20 +22,6 @@ from assayer.errors import StorageError, said_by
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.database_errors import DRIVER_ERRORS
 
-__all__ = [
-    "CHANNELS",
-    "JOB_QUEUED",
-    "Channel",
-    "Notification",
-    "NotificationListener",
-    "NotificationsMissed",
-    "Subscription",
-    "cancelled_notifications",
-    "event_notification",
-    "finished_notifications",
-    "notify",
-]
-
 _LOG = logging.getLogger(__name__)
 
 _CONNECTION_ERRORS: tuple[type[Exception], ...] = (*DRIVER_ERRORS, StorageError)

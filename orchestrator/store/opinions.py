@@ -14,8 +14,6 @@ from orchestrator.store.members import COULD_READ_REPORTS
 from orchestrator.store.open_calls import hold_call_open
 from orchestrator.store.rows import from_row
 
-__all__ = ["PgOpinions"]
-
 _ASSIGNED = """
     SELECT EXISTS (
         SELECT FROM conflicts WHERE evaluation = $2 AND member = $3 AND cleared IS NULL

@@ -13,8 +13,6 @@ from orchestrator.reviewing.models import ScoreOverride
 from orchestrator.store.database import Store
 from orchestrator.store.rows import PAGE, TablePage, from_row
 
-__all__ = ["PanelCursor", "PanelProposal", "PanelScores", "PanelView", "PgPanels"]
-
 _ORDERS = {"row": "NULL::int", "mean": "mean", "spread": "spread", "score": "counts", "missing": "missing"}
 _ONLY = {
     "missing": "missing > 0",

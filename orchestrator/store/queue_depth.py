@@ -5,8 +5,6 @@ from typing import NamedTuple
 from orchestrator.store.database import Store
 from orchestrator.store.job_sql import SPENT_THIS_MONTH
 
-__all__ = ["PgQueueDepth", "QueueDepth", "WaitingJobs"]
-
 _COUNTED = 1_000
 """Maximum number of jobs counted per tenant and priority; more evaluators than these need are hardly ever started."""
 

@@ -8,8 +8,6 @@ from orchestrator.store.database import Connection, in_transaction, select_one
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.open_calls import hold_call_open
 
-__all__ = ["PgRemarks"]
-
 # The lock: a statement that meets an erasure waits for it, and finds nothing. So do the others of people's acts.
 _ADD = """
     INSERT INTO remarks (evaluation, by, name, role, text, at)

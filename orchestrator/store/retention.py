@@ -12,8 +12,6 @@ from orchestrator.store.database import Connection, Database
 from orchestrator.store.job_sql import forget_documents_statement
 from orchestrator.store.tombstones import tombstone_insert
 
-__all__ = ["delete_tenant", "erase_batch", "erase_jobs", "forget_documents", "purge"]
-
 _AT_ONCE = 200
 _ROWS_AT_ONCE = 10_000
 _DAY = dt.timedelta(days=1)

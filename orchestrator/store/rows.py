@@ -10,8 +10,6 @@ from pydantic import BaseModel, TypeAdapter
 
 from orchestrator.store.json_columns import from_json_column_as
 
-__all__ = ["PAGE", "Row", "TablePage", "from_row"]
-
 Row = TypeVar("Row", bound=BaseModel | tuple[Any, ...])
 
 PAGE = 50

@@ -8,8 +8,6 @@ from orchestrator.store.database import Connection, Store, select_one
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, insert_once
 from orchestrator.store.json_columns import storable_text
 
-__all__ = ["PgTenants"]
-
 _COLUMNS = "id, name, weight, max_running, max_queued, monthly_usd, retention_days, created_at"
 
 _CREATE = f"""

@@ -7,8 +7,6 @@ from assayer.models import Frozen
 from orchestrator.jobs.models import TenantId, ThingKind
 from orchestrator.store.database import Store
 
-__all__ = ["PgTombstones", "Tombstone", "tombstone_insert"]
-
 _OF = "SELECT kind, deleted_at, why, proof FROM tombstones WHERE tenant = $1 AND id = $2 AND kind = $3"
 _AT_ONCE = 10_000
 _FORGET = """

@@ -9,8 +9,6 @@ from orchestrator.store.job_sql import SPENT_THIS_MONTH
 from orchestrator.store.ledger import SUMS
 from orchestrator.store.rows import from_row
 
-__all__ = ["PgUsage"]
-
 _JOBS = """
     SELECT kind, state, count(*) AS jobs FROM jobs
     WHERE tenant = $1 AND created_at >= $2 AND created_at < $3 GROUP BY kind, state ORDER BY kind, state

@@ -9,8 +9,6 @@ from orchestrator.store.mails import ADD_CALL_FINISHED, PgMails
 from orchestrator.store.outbox import PgOutbox, claim_query
 from orchestrator.webhooks.models import ClaimedDelivery, Delivery, Webhook, WebhookEvent, WebhookId
 
-__all__ = ["PgWebhooks"]
-
 _ADD = """
     INSERT INTO webhooks (id, tenant, url, sealed, events)
     SELECT $2, $1, $3, $4, $5 WHERE (SELECT count(*) FROM webhooks WHERE tenant = $1 AND id <> $2) < $6

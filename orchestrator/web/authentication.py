@@ -15,7 +15,7 @@ from orchestrator.access import api_keys
 from orchestrator.access.api_keys import Caller, KeyRate, KeyRejection, hash_key
 from orchestrator.jobs.models import TenantId
 from orchestrator.problems import HttpProblem
-from orchestrator.web.context import RequestContext
+from orchestrator.web.context import RouteContext
 from orchestrator.web.cookies import session_token
 from orchestrator.web.csrf import SAFE_METHODS, check_csrf_header
 from orchestrator.web.request_log import database_unavailable, request_record, send_problem
@@ -137,18 +137,18 @@ def _with_rate_headers(send: Send, rate: KeyRate) -> Send:
     return with_headers
 
 
-def _with_scope(scope: api_keys.Scope) -> Callable[..., Awaitable[RequestContext]]:
+def _with_scope(scope: api_keys.Scope) -> Callable[..., Awaitable[RouteContext]]:
     """Return a dependency that provides the context of a caller whose key must have the scope."""
 
     async def context(
         request: Request, services: ServicesDependency, _: Annotated[object, Security(bearer, scopes=[scope])]
-    ) -> RequestContext:
+    ) -> RouteContext:
         caller: Caller = request.scope["assayer.caller"]
         if caller.role == "reviewer":
             detail = "A reviewer sees what is assigned, after giving a first opinion blind: /v1/assignments."
             raise HttpProblem("forbidden", detail)
         require_scope(caller, scope)
-        return RequestContext(caller, services)
+        return RouteContext(caller, services)
 
     return context
 
@@ -178,7 +178,7 @@ def tenant_for(caller: Caller, asked: str | None) -> TenantId:
     return TenantId(asked)
 
 
-Submitter = Annotated[RequestContext, Depends(_with_scope("submit"))]
-Reader = Annotated[RequestContext, Depends(_with_scope("read"))]
-Manager = Annotated[RequestContext, Depends(_with_scope("manage"))]
-Admin = Annotated[RequestContext, Depends(_with_scope("admin"))]
+Submitter = Annotated[RouteContext, Depends(_with_scope("submit"))]
+Reader = Annotated[RouteContext, Depends(_with_scope("read"))]
+Manager = Annotated[RouteContext, Depends(_with_scope("manage"))]
+Admin = Annotated[RouteContext, Depends(_with_scope("admin"))]

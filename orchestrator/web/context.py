@@ -13,7 +13,7 @@ from orchestrator.web.services import ServicesDependency
 
 
 @dataclass(frozen=True)
-class RequestContext:
+class RouteContext:
     caller: Caller
     services: ServicesDependency
 

@@ -46,7 +46,7 @@ from orchestrator.services.reports import report_of_reviewer, stored_report
 from orchestrator.services.submitted_ideas import UNNAMED_SOURCE, idea_of
 from orchestrator.web.authentication import Reader, Submitter
 from orchestrator.web.content_negotiation import negotiated_media_type
-from orchestrator.web.context import RequestContext
+from orchestrator.web.context import RouteContext
 from orchestrator.web.pagination import decode_cursor, page_of
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.services import Services
@@ -124,7 +124,7 @@ async def get_graph(id: PathId, query: Annotated[GraphQuery, Query()], context: 
     return Response(text, 200, {"Cache-Control": "private, no-cache"}, media_type)
 
 
-async def report_for(context: RequestContext, id: str) -> Report:
+async def report_for(context: RouteContext, id: str) -> Report:
     """Return the report as the caller may read it. Raises HttpProblem."""
     if context.caller.role != "reviewer":
         return await stored_report(context.services.jobs, context.tenant, id)

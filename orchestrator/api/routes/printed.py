@@ -19,7 +19,7 @@ from orchestrator.jobs.models import BatchId
 from orchestrator.services.call_dossier import dossier_of
 from orchestrator.services.panels import panel_of
 from orchestrator.services.reports import stored_report
-from orchestrator.web.context import RequestContext
+from orchestrator.web.context import RouteContext
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.services import Services
 
@@ -77,7 +77,7 @@ async def get_contestation(id: PathId, query: Annotated[DocumentQuery, Query()],
     return await pdf_of(context.services, "contestation.typ", contestation_page(record), f"{id}-contestation.pdf")
 
 
-async def _note_export(context: RequestContext, about: str, format: str) -> None:
+async def _note_export(context: RouteContext, about: str, format: str) -> None:
     """Record an export in the audit log."""
     await context.services.audit_log.record(context.tenant, context.by, "exported", about, format=format)
 
