@@ -12,8 +12,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from assayer.models import Idea
-from assayer.models.idea import IdeaId
+from assayer.models import Idea, IdeaId
 from benchmarks.console.browsing import time_pages
 from benchmarks.console.child import served
 from benchmarks.console.large_ranking import RANKING, add_ranking

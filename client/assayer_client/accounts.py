@@ -65,27 +65,24 @@ class KeyBody(Body):
     """Tenant of the key. A tenant other than the caller's own requires the scope `admin`."""
 
 
-class NewKey(Resource):
-    id: str
-    tenant: str
-    name: str
-    scopes: tuple[Scope, ...]
-    requests_per_minute: int | None
-    expires_at: dt.datetime | None
-    secret: str
-    """Secret API key, shown only in this response."""
-
-
-class Key(Resource):
+class NamedKey(Resource):
     id: str
     tenant: str
     name: str
     scopes: tuple[Scope, ...]
     requests_per_minute: int | None
     """Rate limit; null uses the service's setting."""
-    created_at: dt.datetime
     expires_at: dt.datetime | None
     """Null: never."""
+
+
+class NewKey(NamedKey):
+    secret: str
+    """Secret API key, shown only in this response."""
+
+
+class Key(NamedKey):
+    created_at: dt.datetime
     revoked_at: dt.datetime | None
 
 

@@ -8,13 +8,12 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
-from assayer_client.item_jobs import AcceptedItems, ItemLinks, ItemsPage
+from assayer_client.item_jobs import AcceptedItems, ItemLinks, ItemOutcome, ItemsPage
 from assayer_client.resources import JobResource, LivePriority
 from orchestrator.api.event_streams import wait_for_outcomes
 from orchestrator.api.job_routes import JobRoutes, PreferHeader, Submission, job_fields
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.batches.rows import ReadingAbandoned
-from orchestrator.jobs.item_outcomes import ItemOutcome
 from orchestrator.jobs.models import Job, JobKind
 from orchestrator.jobs.requests import CurationRequest, ProposalRequest, RewardsRequest, ScoreRequest
 from orchestrator.jobs.submissions import NewJob

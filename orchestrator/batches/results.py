@@ -10,13 +10,12 @@ from typing import Any, Literal, TypeAlias
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from assayer.models import Absent, FlagKind, Frozen, RepeatedIdea, Report
-from assayer.models.assessment import ScoreCertainty
-from assayer.models.base import Dollars
-from assayer.models.ranking import Band
+from assayer.models import Absent, FlagKind, Frozen, RepeatedIdea, Report, ScoreCertainty
 from assayer.models.sender_references import own_reference
 from assayer.reports.escaping import cell
 from assayer_client.batches import RowError
+from assayer_client.rankings import Band
+from assayer_client.resources import Dollars
 from orchestrator.jobs.models import JobId, JobState, Problem
 from orchestrator.jobs.outcome_wording import EvaluationOutcome
 from orchestrator.jobs.submissions import BatchRow

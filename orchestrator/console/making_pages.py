@@ -6,8 +6,8 @@ from typing import NamedTuple
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from assayer.models.timeline import Span
 from assayer_client.model_calls import ModelCall
+from assayer_client.reports import Span
 from orchestrator.console.page_context import CallReader
 from orchestrator.jobs.models import TERMINAL, Job
 from orchestrator.jobs.timeline import timeline_of

@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from assayer.models.ranking import Band
 from assayer.ranking.moved_cut import MovedCut, StrengthIntervals, at_cut
 from assayer.reports.wording import BANDS
+from assayer_client.rankings import Band
 from orchestrator.store.rankings import CallStandings, RankingSummary
 from orchestrator.store.rows import PAGE
 

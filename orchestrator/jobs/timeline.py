@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assayer.models import CallRecord, LedgerRow
-from assayer.models.timeline import Span, SpanOutcome, Timeline
+from assayer_client.reports import Span, SpanOutcome, Timeline
 from orchestrator.jobs.models import Job, JobEvent
 
 ENDS_ATTEMPT = frozenset({"retried", "succeeded", "failed", "cancelled"})

@@ -8,7 +8,7 @@ import asyncpg
 from pydantic import AwareDatetime, Field
 
 from assayer.models import Frozen
-from assayer.models.ranking import Band
+from assayer_client.rankings import Band
 from orchestrator.jobs.models import BatchId, JobId, JobState, Problem, TenantId
 from orchestrator.jobs.outcome_wording import OUTCOMES, EvaluationOutcome
 from orchestrator.jobs.report_figures import ReportFigures

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Generic, NamedTuple, TypeVar
 
-from orchestrator.jobs.item_outcomes import ItemOutcome
+from assayer_client.item_jobs import ItemOutcome
 from orchestrator.jobs.models import JobId, Lease
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.json_columns import from_json_column, to_json_column

@@ -6,8 +6,9 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any, TypeVar
 
 import asyncpg
+from pydantic import BaseModel
 
-from assayer.models import Frozen, Report
+from assayer.models import Report
 from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.job_acts import CANCELLED
 from orchestrator.jobs.fair_scheduler import QueuePosition, waiting_reason
@@ -38,7 +39,7 @@ from orchestrator.store.open_calls import hold_call_open
 from orchestrator.store.ranking_rows import WHOLE_REQUEST
 from orchestrator.store.rows import from_row
 
-R = TypeVar("R", bound=Frozen)
+R = TypeVar("R", bound=BaseModel)
 
 _ADD_SECONDS = 600.0
 _PAGE = 50

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from assayer.models import Frozen
-from assayer.models.ranking import Comparison
+from assayer_client.comparisons import Comparison
 from orchestrator.jobs.models import JobId, JobKind, TenantId
 from orchestrator.store.database import Store
 

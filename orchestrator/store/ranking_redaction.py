@@ -6,7 +6,7 @@ from collections.abc import Set
 from typing import NamedTuple
 
 from assayer.models import Absent
-from assayer.models.ranking import ErasedRank
+from assayer_client.rankings import ErasedRank
 from orchestrator.jobs.models import JobId, TenantId
 from orchestrator.store.database import Connection
 from orchestrator.store.job_sql import source_matches

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from assayer.models import Absent, Frozen, IdeaId
-from assayer.models.base import Dollars
-from assayer.models.ranking import Band, Comparison, ErasedRank, Judge, Ranking
 from assayer.models.sender_references import reference_in
+from assayer_client.comparisons import Comparison
+from assayer_client.rankings import Band, ErasedRank, Judge, Ranking
+from assayer_client.resources import Dollars
 from orchestrator.jobs.models import BatchId, Job, JobId, JobState, Problem, TenantId
 from orchestrator.jobs.submissions import Cursor
 from orchestrator.store.database import Store

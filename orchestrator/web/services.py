@@ -7,9 +7,9 @@ from fastapi import Depends, Request
 
 from assayer.ideas.tables import IdeaTable
 from assayer.ports import Clock
+from assayer_client.curation import CurationOutcome, ProposalOutcome, ScoreOutcome
 from orchestrator.access.identity_provider import IdentityProvider
 from orchestrator.identifiers import id_generator
-from orchestrator.jobs.item_outcomes import CurationOutcome, ProposalOutcome, ScoreOutcome
 from orchestrator.problems import Check
 from orchestrator.services.assignments import AssignmentPlanner
 from orchestrator.services.evaluation_options import EvaluationOptions

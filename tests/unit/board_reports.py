@@ -28,7 +28,7 @@ DECISION = Decision(
 async def board_report(options: BoardOptions) -> Report:
     """Return the report of an evaluation with scripted answers."""
     embedder, run = HashingEmbedder(), a_run(CUTOFF)
-    llm = TwinLlm(embedder, {**ANSWERS, **BOARD_ANSWERS})
+    llm = TwinLlm({**ANSWERS, **BOARD_ANSWERS})
     backends = Backends(
         llm=llm,
         literature=MemoryCorpus(papers(), embedder),

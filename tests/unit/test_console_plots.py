@@ -5,7 +5,7 @@ import datetime as dt
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assayer.models.ranking import Band
+from assayer_client.rankings import Band
 from orchestrator.console.drawing import distribution, over_time, rank_curve
 from orchestrator.store.call_series import RankSeries
 

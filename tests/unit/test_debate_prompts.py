@@ -9,7 +9,7 @@ from assayer.methods.debate.composition import ROLES, Seat, composition
 from assayer.methods.debate.schemas import DebateQuestion
 from assayer.methods.debate.tasks import DEBATE_TASKS, seat_task
 from assayer.methods.debate.turns import spoken_turn
-from assayer.models.reward import DebateQuote, DebateRole, DebateTurn
+from assayer_client.rewards import DebateQuote, DebateRole, DebateTurn
 from simulator.answers import compose, node_for
 from simulator.prompt import read
 from tests.unit.debate_answers import ITEM

@@ -108,6 +108,7 @@ EXEMPT: Mapping[str, str] = {
     "orchestrator.api.idempotency": "hashes a body whose length is bounded",
     "orchestrator.api.job_routes": _OF_MODELS,
     "orchestrator.api.openapi": _NAME_OF_OURS,
+    "orchestrator.jobs.item_outcomes.rewards_result": _NAME_OF_OURS,
     "orchestrator.problems": _NAME_OF_OURS,
     "orchestrator.api.routes.corpus": _OF_MODELS,
     "orchestrator.api.routes.evaluations": _ONE_ID,

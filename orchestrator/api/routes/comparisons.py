@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 
 from assayer.models import Idea
-from assayer_client.comparisons import AcceptedComparison, ComparisonBody, ComparisonResource
+from assayer_client.comparisons import AcceptedComparison, ComparisonBody, ComparisonResource, ComparisonResult
 from assayer_client.evaluations import IdeaBody
 from orchestrator.api.job_routes import (
     JobRoutes,
@@ -15,7 +15,6 @@ from orchestrator.api.job_routes import (
     submission_route,
 )
 from orchestrator.jobs.models import Job, JobId, TenantId
-from orchestrator.jobs.results import ComparisonResult
 from orchestrator.jobs.submissions import NewJob
 from orchestrator.problems import HttpProblem
 from orchestrator.services.comparisons import comparison_request

@@ -9,7 +9,7 @@ from fastapi.responses import Response
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from assayer.errors import StorageError
-from assayer.models.timeline import Timeline
+from assayer_client.reports import Timeline
 from assayer_client.resources import Event
 from orchestrator.api.event_streams import count_as_stream
 from orchestrator.api.openapi import event_stream_response

@@ -7,12 +7,12 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Query
 from fastapi.responses import Response
 
-from assayer.models.ranking import Comparison, Ranking
 from assayer.ranking.comparison import comparisons_to_jsonl
 from assayer.reports.head_to_head import MOST_IDEAS
 from assayer.reports.json_and_csv import as_csv, as_json
 from assayer.reports.ranking_page import as_ranking_html, as_ranking_markdown
-from assayer_client.rankings import AcceptedRanking, RankingLinks, RankingResource
+from assayer_client.comparisons import Comparison
+from assayer_client.rankings import AcceptedRanking, Ranking, RankingLinks, RankingResource
 from assayer_client.resources import Page, ResourceName
 from orchestrator.api.job_routes import (
     JobRoutes,

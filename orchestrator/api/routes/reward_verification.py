@@ -17,6 +17,7 @@ from assayer_client.rewards import (
     AcceptedRewards,
     CompareBody,
     ComparedRollouts,
+    RewardOutcome,
     RolloutListBody,
     VerifiedRollout,
     VerifyBody,
@@ -27,7 +28,6 @@ from orchestrator.api.job_routes import Posting, PostingDependency, traceparent_
 from orchestrator.api.reward_bodies import RolloutsToCompare, item_of_rollout, items_of_list, member_of_group
 from orchestrator.jobs.models import TERMINAL, Job, JobId
 from orchestrator.jobs.requests import NamedRewardItem, RewardsRequest
-from orchestrator.jobs.results import RewardOutcome
 from orchestrator.jobs.submissions import NewJob
 from orchestrator.problems import HttpProblem, ProblemError
 from orchestrator.services.job_lookup import no_result_problem

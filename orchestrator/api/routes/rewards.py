@@ -7,15 +7,21 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Path
 from fastapi.responses import Response
 
-from assayer.models.reward import Reward
 from assayer.reports.debate_page import as_debate_html, as_debate_markdown
-from assayer_client.rewards import AcceptedRewards, RewardItems, RewardsBody, RewardsResource
+from assayer_client.rewards import (
+    AcceptedRewards,
+    Reward,
+    RewardItems,
+    RewardOutcome,
+    RewardsBody,
+    RewardsResource,
+    RewardsResult,
+)
 from orchestrator.api.item_routes import ItemRoutes
 from orchestrator.api.job_routes import SubmissionDependency, report_representations, report_response, submission_route
 from orchestrator.api.reward_bodies import composition_of, named_item
 from orchestrator.jobs.models import Job
 from orchestrator.jobs.requests import RewardsRequest
-from orchestrator.jobs.results import RewardOutcome, RewardsResult
 from orchestrator.problems import HttpProblem, not_found, required
 from orchestrator.services.job_lookup import no_result_problem
 from orchestrator.web.authentication import Reader
