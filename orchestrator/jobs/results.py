@@ -15,8 +15,6 @@ from assayer_client.curation import ItemsResult
 from assayer_client.rankings import Ranking
 from assayer_client.rewards import RewardsResult
 
-__all__ = ["JobResult", "RankingResult", "outcomes_of"]
-
 _OTHER: dict[Winner, Winner] = {"first": "second", "second": "first", "tie": "tie"}
 
 

@@ -131,7 +131,6 @@ EXEMPT: Mapping[str, str] = {
     "orchestrator.mail.wording": "takes an address of 254 characters; tests/unit/test_mail_wording.py tries any",
     "orchestrator.outbox": "puts a sentence that says why a try failed beside the number of tries",
     "orchestrator.store.outbox": _NAME_OF_OURS,
-    "orchestrator.store.json_columns.from_json_text": "reads what the store has written",
     "orchestrator.store.migrator": _NAME_OF_OURS,
     "orchestrator.store.notifications": _ONE_ID,
     "orchestrator.execution.webhook_delivery.delivery_outcome": "takes a status, or the reason why there is none",

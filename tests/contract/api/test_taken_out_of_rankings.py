@@ -14,7 +14,7 @@ from assayer.ranking.pipeline import rank_ideas
 from assayer_client import AsyncClient
 from assayer_client.comparisons import NamedComparison
 from assayer_client.rankings import CloseCall, DimensionAnalysis, GroupAnalysis, IdeaAnalysis, Ranking
-from orchestrator.access.audit_chain import audit_faults
+from orchestrator.access.audit_chain import ActBy, audit_faults
 from orchestrator.jobs.models import JobId, JobVerdict
 from orchestrator.jobs.requests import RankingRequest
 from orchestrator.jobs.results import RankingResult
@@ -281,7 +281,7 @@ async def test_two_with_the_same_words_erased_at_once_leave_none_of_them(service
             for jobs in found.values():  # none is deleted before both have begun
                 await holder.fetch("SELECT FROM jobs WHERE id = ANY($1) FOR KEY SHARE", jobs)
             erasing = [
-                asyncio.create_task(erasures.erase(ACME, OPERATOR, jobs, now, source=name))
+                asyncio.create_task(erasures.erase(ACME, jobs, ActBy(OPERATOR, now), source=name))
                 for name, jobs in found.items()
             ]
             await wait_for_blocked_statements(service.database, 2)
