@@ -9,8 +9,8 @@ from assayer_client.requests import ApiCall, path, reads
 from assayer_client.resources import Body, Dollars, JobKind, JobState, Moment, Name, Page, Resource, TenantName
 
 Scope = Literal["submit", "read", "manage", "metrics", "admin"]
-
-
+"""Scope of an API key. manage: the tenant's own keys, webhooks and deletion; metrics: metrics of all tenants and
+nothing else; admin: everything."""
 Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Usd = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
 

@@ -18,7 +18,7 @@ from orchestrator.store.idempotency import RecordedResponse
 from orchestrator.web.authentication import Manager
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.services import Services, ServicesDependency
-from orchestrator.webhooks.models import Delivery, Webhook, WebhookId
+from orchestrator.webhooks.models import WebhookId
 from orchestrator.webhooks.secrets import SecretCipher, generate_secret
 
 
@@ -78,13 +78,13 @@ def _with_plain_secret(replay: RecordedResponse, cipher: SecretCipher) -> Record
 @router.get("")
 async def list_webhooks(caller: Manager, services: ServicesDependency) -> Page[WebhookResource]:
     """List the tenant's webhooks, newest first."""
-    return Page(items=tuple(map(webhook_resource, await services.webhooks.list_for(caller.tenant))), next=None)
+    return Page(items=tuple(await services.webhooks.list_for(caller.tenant)), next=None)
 
 
 @router.get("/{id}")
 async def get_webhook(id: PathId, caller: Manager, services: ServicesDependency) -> WebhookResource:
     """Return a webhook without its secret."""
-    return webhook_resource(await _find_webhook(services, caller.tenant, id))
+    return await _find_webhook(services, caller.tenant, id)
 
 
 @router.get("/{id}/deliveries")
@@ -93,8 +93,8 @@ async def list_deliveries(
 ) -> Page[DeliveryResource]:
     """List a webhook's recent and pending deliveries, newest first."""
     webhook = await _find_webhook(services, caller.tenant, id)
-    deliveries = await services.webhooks.deliveries(caller.tenant, webhook.id, query.limit)
-    return Page(items=tuple(map(delivery_resource, deliveries)), next=None)
+    deliveries = await services.webhooks.deliveries(caller.tenant, WebhookId(webhook.id), query.limit)
+    return Page(items=tuple(deliveries), next=None)
 
 
 @router.post("/{id}/ping", status_code=202)
@@ -103,7 +103,7 @@ async def ping_webhook(id: PathId, caller: Manager, services: ServicesDependency
     sent = await services.webhooks.ping(caller.tenant, WebhookId(id))
     if sent is None:
         raise not_found("webhook", id)
-    return delivery_resource(sent)
+    return sent
 
 
 @router.delete("/{id}", status_code=204)
@@ -113,17 +113,9 @@ async def delete_webhook(id: PathId, caller: Manager, services: ServicesDependen
         raise not_found("webhook", id)
 
 
-async def _find_webhook(services: Services, tenant: TenantId, webhook: str) -> Webhook:
+async def _find_webhook(services: Services, tenant: TenantId, webhook: str) -> WebhookResource:
     """Return the webhook. Raises HttpProblem (404)."""
     for candidate in await services.webhooks.list_for(tenant):
         if candidate.id == webhook:
             return candidate
     raise not_found("webhook", webhook)
-
-
-def webhook_resource(webhook: Webhook) -> WebhookResource:
-    return WebhookResource(**webhook.model_dump(exclude={"tenant"}))
-
-
-def delivery_resource(delivery: Delivery) -> DeliveryResource:
-    return DeliveryResource(**delivery.model_dump(exclude={"id"}), id=f"msg_{delivery.id.hex}")
