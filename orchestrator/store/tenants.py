@@ -2,8 +2,9 @@
 
 import datetime as dt
 
+from assayer_client.accounts import TenantResource
 from orchestrator.access.audit_chain import Actor
-from orchestrator.jobs.models import Tenant, TenantId, TenantPlan
+from orchestrator.jobs.models import TenantId, TenantPlan
 from orchestrator.store import retention
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Store
@@ -33,29 +34,29 @@ _NOT_IN_PLAN = {"id", "created_at"}
 class PgTenants(Store):
     async def create(
         self, tenant: TenantId, plan: TenantPlan, record: IdempotencyRecord | None = None, by: TenantId | None = None
-    ) -> Tenant | RecordedResponse | None:
+    ) -> TenantResource | RecordedResponse | None:
         """Create a tenant; None if another tenant has this id. Creating it again with the same plan is not an
         error. `record` belongs to the tenant `by`. Raises IdempotencyKeyReused."""
 
-        async def work(connection: Connection) -> Tenant | None:
+        async def work(connection: Connection) -> TenantResource | None:
             row = await connection.fetchrow(_CREATE, tenant, *_values(plan))
             row = row or await connection.fetchrow(_GET, tenant)
-            made = None if row is None else from_row(Tenant, row)
+            made = None if row is None else from_row(TenantResource, row)
             return made if made and TenantPlan(**made.model_dump(exclude=_NOT_IN_PLAN)) == plan else None
 
         return await insert_once(self._database, by or tenant, record, work)
 
-    async def get(self, tenant: TenantId) -> Tenant | None:
-        return await self._database.select_one(Tenant, _GET, tenant)
+    async def get(self, tenant: TenantId) -> TenantResource | None:
+        return await self._database.select_one(TenantResource, _GET, tenant)
 
-    async def list(self, *, after: TenantId | None = None, limit: int = 100) -> list[Tenant]:
+    async def list(self, *, after: TenantId | None = None, limit: int = 100) -> list[TenantResource]:
         """List tenants by id."""
         query = f"SELECT {_COLUMNS} FROM tenants WHERE $1::text IS NULL OR id > $1 ORDER BY id LIMIT $2"  # noqa: S608
-        return await self._database.select(Tenant, query, after, limit)
+        return await self._database.select(TenantResource, query, after, limit)
 
-    async def update(self, tenant: TenantId, plan: TenantPlan) -> Tenant | None:
+    async def update(self, tenant: TenantId, plan: TenantPlan) -> TenantResource | None:
         """Replace the tenant's plan; running jobs continue."""
-        return await self._database.select_one(Tenant, _UPDATE, tenant, *_values(plan))
+        return await self._database.select_one(TenantResource, _UPDATE, tenant, *_values(plan))
 
     async def delete(self, tenant: TenantId, actor: Actor, now: dt.datetime) -> bool:
         """Delete a tenant with its keys, jobs, reports, batches, webhooks and the content of its audit log;

@@ -10,7 +10,7 @@ from assayer_client.resources import Page, TenantName
 from orchestrator.api.idempotency import IdempotencyKey, idempotency_record, replayed_response, request_fingerprint
 from orchestrator.api.openapi import CREATED_RESPONSE
 from orchestrator.api.url_queries import PageQuery
-from orchestrator.jobs.models import Tenant, TenantId, TenantPlan
+from orchestrator.jobs.models import TenantId, TenantPlan
 from orchestrator.problems import HttpProblem, not_found
 from orchestrator.store.idempotency import RecordedResponse
 from orchestrator.web.authentication import Admin
@@ -59,13 +59,13 @@ async def list_tenants(
     after = None if query.after is None else TenantId(query.after)
     tenants = await services.tenants.list(after=after, limit=query.limit + 1)
     page = tenants[: query.limit]
-    return Page(items=tuple(map(_resource, page)), next=page[-1].id if len(tenants) > query.limit else None)
+    return Page(items=tuple(page), next=page[-1].id if len(tenants) > query.limit else None)
 
 
 @router.get("/{id}")
 async def get_tenant(id: PathTenant, _: Admin, services: ServicesDependency) -> TenantResource:
     """Return a tenant with its limits."""
-    return _resource(await _found(services, id))
+    return await _found(services, id)
 
 
 @router.patch("/{id}")
@@ -77,7 +77,7 @@ async def update_tenant(id: PathTenant, body: TenantPatch, _: Admin, services: S
     changed = await services.tenants.update(before.id, plan)
     if changed is None:
         raise not_found("tenant", id)
-    return _resource(changed)
+    return changed
 
 
 @router.delete("/{id}", status_code=204)
@@ -92,12 +92,8 @@ async def delete_tenant(id: PathTenant, caller: Admin, services: ServicesDepende
         raise not_found("tenant", id)
 
 
-async def _found(services: ServicesDependency, tenant: str) -> Tenant:
+async def _found(services: ServicesDependency, tenant: str) -> TenantResource:
     known = await services.tenants.get(TenantId(tenant))
     if known is None:
         raise not_found("tenant", tenant)
     return known
-
-
-def _resource(tenant: Tenant) -> TenantResource:
-    return TenantResource(**tenant.model_dump())
