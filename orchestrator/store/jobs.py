@@ -6,8 +6,9 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any, TypeVar
 
 import asyncpg
+from pydantic import BaseModel
 
-from assayer.models import Frozen, Report
+from assayer.models import Report
 from orchestrator.access.job_acts import CANCELLED, ActBy
 from orchestrator.jobs.fair_scheduler import QueuePosition, waiting_reason
 from orchestrator.jobs.models import BatchId, Job, JobId, JobKind, JobRequest, JobState, TenantId
@@ -38,7 +39,7 @@ from orchestrator.store.rows import from_row
 
 __all__ = ["PgJobs"]
 
-R = TypeVar("R", bound=Frozen)
+R = TypeVar("R", bound=BaseModel)
 
 _ADD_SECONDS = 600.0
 _PAGE = 50
