@@ -25,15 +25,6 @@ from orchestrator.jobs.models import Job
 from orchestrator.jobs.timeline import ledger_rows_of_job, timeline_of
 from orchestrator.store.finished_jobs import SETTLING_TIME, FinishedJob
 
-__all__ = [
-    "Attributes",
-    "FinishedJobSource",
-    "FinishedSpan",
-    "Trace",
-    "TraceExporter",
-    "trace_of",
-]
-
 Attributes: TypeAlias = Mapping[str, str | int | float]
 
 _LOG = logging.getLogger(__name__)

@@ -20,19 +20,6 @@ from orchestrator.jobs.models import JobId, JobState, Problem
 from orchestrator.jobs.outcome_wording import EvaluationOutcome
 from orchestrator.jobs.submissions import BatchRow
 
-__all__ = [
-    "FlatResult",
-    "ResultLine",
-    "ResultRow",
-    "RowStanding",
-    "as_csv",
-    "as_json_line",
-    "as_parquet",
-    "flat_result",
-    "parts_of",
-    "rows_in_order",
-]
-
 ResultRow: TypeAlias = BatchRow | RowError
 RowState: TypeAlias = JobState | Literal["refused"]
 """State of a row. `refused`: the row contains no usable idea, so there is no evaluation."""
@@ -126,7 +113,7 @@ def _result_line(row: ResultRow, standing: RowStanding) -> ResultLine:
             title="",
             state="refused",
             cost_usd=None,
-            problem=_rejection_problem(row),
+            problem=Problem(type="invalid-request", title="The row cannot be used", detail=row.detail),
             report=None,
         )
     job = row.job
@@ -143,11 +130,6 @@ def _result_line(row: ResultRow, standing: RowStanding) -> ResultLine:
         problem=job.problem,
         report=row.report,
     )
-
-
-def _rejection_problem(row: RowError) -> Problem:
-    """Return the problem that the row would have caused as a separate request."""
-    return Problem(type="invalid-request", title="The row cannot be used", detail=row.detail)
 
 
 def flat_result(row: ResultRow, standing: RowStanding = _NOTHING) -> FlatResult:

@@ -10,8 +10,6 @@ from typing import Literal
 from assayer.models import Absent, Frozen
 from assayer_client.resources import Dollars
 
-__all__ = ["CostEstimate", "QueuePace", "TakenByEvaluation", "TypicalEvaluation", "estimate"]
-
 FEWEST = 10
 """Minimum number of evaluations, or of evaluations that ended within the last hour, for an estimate."""
 

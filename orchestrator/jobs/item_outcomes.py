@@ -20,8 +20,6 @@ from assayer_client.curation import (
 from assayer_client.item_jobs import ItemOutcome
 from assayer_client.rewards import Reward, RewardOutcome, RewardsResult
 
-__all__ = ["ended_as", "items_result", "repeated", "reward_ended_as", "rewards_result"]
-
 Ended = TypeVar("Ended", bound=ItemOutcome)
 
 _FREE = {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0.0}

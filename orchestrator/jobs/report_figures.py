@@ -4,8 +4,6 @@ from assayer.models import Absent, FitLevel, Frozen, Part, Report, ScoreCertaint
 from assayer.reports.scores import score_of, share
 from assayer.text.frequent_words import frequent_words
 
-__all__ = ["CERTAINTIES", "PartFigure", "ReportFigures", "figures_of"]
-
 _NOT_COVERED = "The corpus does not cover its field."
 CERTAINTIES: tuple[ScoreCertainty, ...] = ("low", "moderate", "high")
 """From the least."""

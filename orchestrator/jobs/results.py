@@ -8,8 +8,6 @@ from assayer.models import Frozen, IdeaId
 from assayer_client.comparisons import Comparison, Outcome, Winner
 from assayer_client.rankings import Ranking
 
-__all__ = ["RankingResult", "outcomes_of"]
-
 _OTHER: dict[Winner, Winner] = {"first": "second", "second": "first", "tie": "tie"}
 
 

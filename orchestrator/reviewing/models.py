@@ -30,7 +30,6 @@ __all__ = [
     "ScoreOfPerson",
     "ScoreOverride",
     "SignOff",
-    "Standing",
 ]
 
 
@@ -47,9 +46,3 @@ class NewMember(Frozen):
     role: PersonRole
     mails: bool = True
     """Whether the service notifies the member by mail of pending work, if it sends mails."""
-
-
-class Standing(Frozen):
-    """A reviewer's progress with a proposal that is assigned to them."""
-
-    blind_given: bool

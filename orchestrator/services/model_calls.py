@@ -9,10 +9,8 @@ from assayer_client.resources import Absent
 from orchestrator.jobs.models import Job, JobEvent
 from orchestrator.jobs.timeline import ledger_rows_of_job
 from orchestrator.problems import HttpProblem
-from orchestrator.store import PgEvents, PgLedger
+from orchestrator.store import PgLedger
 from orchestrator.store.call_contents import PgCallContents
-
-_PAGE = 200
 
 
 async def call_contents(
@@ -39,14 +37,6 @@ async def calls_of(
     return [
         (_call(number, row), row.key) for number, row in enumerate(ledger_rows_of_job(job, events, rows, end), start=1)
     ]
-
-
-async def events_of(stored: PgEvents, job: Job) -> list[JobEvent]:
-    """Return all events of the job."""
-    events: list[JobEvent] = []
-    while page := await stored.after(job.id, events[-1].number if events else 0, _PAGE):
-        events += page
-    return events
 
 
 def _call(number: int, row: LedgerRow) -> ModelCall:

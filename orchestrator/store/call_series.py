@@ -11,8 +11,6 @@ from orchestrator.jobs.models import BatchId, TenantId
 from orchestrator.store.call_tables import PROPOSALS
 from orchestrator.store.database import Store
 
-__all__ = ["CallSeries", "PgCallSeries", "RankSeries", "WordSeries"]
-
 _NAMED = 50
 
 # One row of arrays: a row for each proposal takes several times as long to fetch.

@@ -7,8 +7,6 @@ from assayer_client.comparisons import Comparison
 from orchestrator.jobs.models import JobId, JobKind, TenantId
 from orchestrator.store.database import Store
 
-__all__ = ["PgPairVerdicts", "SourcedComparison"]
-
 # Of the latest few that compared any of them.
 _BETWEEN = """
     WITH judged AS (

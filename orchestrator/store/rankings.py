@@ -21,8 +21,6 @@ from orchestrator.store.json_columns import from_json_column, storable_text
 from orchestrator.store.ranking_rows import RANKED_IDEA
 from orchestrator.store.rows import from_row
 
-__all__ = ["CallStandings", "PgRankings", "RankOfProposal", "RankingSummary", "UnrankedProposal"]
-
 _RANKED_BEFORE = 3
 _MOST_UNRANKED = 500
 

@@ -14,8 +14,6 @@ from orchestrator.store.database import Connection, Store
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.rows import from_row
 
-__all__ = ["GroupConflict", "GroupMember", "GroupPlan", "PgRewardGroups", "RewardGroup"]
-
 _BEGIN = """
     INSERT INTO reward_groups (tenant, id, size, judge, due_at)
     VALUES ($1, $2, $3, $4, statement_timestamp() + $5 * interval '1 second') ON CONFLICT (tenant, id) DO NOTHING

@@ -8,8 +8,6 @@ from orchestrator.jobs.requests import NamedRewardItem
 from orchestrator.store.database import Database
 from orchestrator.store.item_outcomes import PgItemOutcomes
 
-__all__ = ["AskedReward", "PgRewards"]
-
 _ITEM = """
     SELECT jobs.request -> 'items' -> $2::integer AS item, kept.outcome
     FROM jobs LEFT JOIN item_outcomes AS kept ON kept.job = jobs.id AND kept.item = $2

@@ -1,18 +1,13 @@
 """Tenants and their plans: weight, limits, budget, retention."""
 
-import datetime as dt
-
 from assayer_client.accounts import TenantResource
-from orchestrator.access.audit_chain import Actor
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import TenantId, TenantPlan
 from orchestrator.store import retention
 from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Store
+from orchestrator.store.database import Connection, Store, select_one
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, insert_once
 from orchestrator.store.json_columns import storable_text
-from orchestrator.store.rows import from_row
-
-__all__ = ["PgTenants"]
 
 _COLUMNS = "id, name, weight, max_running, max_queued, monthly_usd, retention_days, created_at"
 
@@ -39,9 +34,8 @@ class PgTenants(Store):
         error. `record` belongs to the tenant `by`. Raises IdempotencyKeyReused."""
 
         async def work(connection: Connection) -> TenantResource | None:
-            row = await connection.fetchrow(_CREATE, tenant, *_values(plan))
-            row = row or await connection.fetchrow(_GET, tenant)
-            made = None if row is None else from_row(TenantResource, row)
+            made = await select_one(connection, TenantResource, _CREATE, tenant, *_values(plan))
+            made = made or await select_one(connection, TenantResource, _GET, tenant)
             return made if made and TenantPlan(**made.model_dump(exclude=_NOT_IN_PLAN)) == plan else None
 
         return await insert_once(self._database, by or tenant, record, work)
@@ -58,10 +52,10 @@ class PgTenants(Store):
         """Replace the tenant's plan; running jobs continue."""
         return await self._database.select_one(TenantResource, _UPDATE, tenant, *_values(plan))
 
-    async def delete(self, tenant: TenantId, actor: Actor, now: dt.datetime) -> bool:
+    async def delete(self, tenant: TenantId, by: ActBy) -> bool:
         """Delete a tenant with its keys, jobs, reports, batches, webhooks and the content of its audit log;
         running jobs stop when their leases are next renewed."""
-        return await retention.delete_tenant(self._database, PgAuditLog(self._database), tenant, actor, now)
+        return await retention.delete_tenant(self._database, PgAuditLog(self._database), tenant, by)
 
 
 def _values(plan: TenantPlan) -> tuple[object, ...]:

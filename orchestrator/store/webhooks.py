@@ -4,14 +4,11 @@ from collections.abc import Collection, Sequence
 
 from assayer_client.webhooks import DeliveryResource, WebhookEvent, WebhookResource
 from orchestrator.jobs.models import TenantId
-from orchestrator.store.database import Connection, Database
+from orchestrator.store.database import Connection, Database, select_one
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, insert_once
 from orchestrator.store.mails import ADD_CALL_FINISHED, PgMails
 from orchestrator.store.outbox import PgOutbox, claim_query
-from orchestrator.store.rows import from_row
 from orchestrator.webhooks.models import ClaimedDelivery, WebhookId
-
-__all__ = ["PgWebhooks"]
 
 _ADD = """
     INSERT INTO webhooks (id, tenant, url, sealed, events)
@@ -42,25 +39,25 @@ _CLAIM = claim_query(
 
 # Of two at once the second waits for the first, and then finds the batch marked.
 _ADD_FINISHED_BATCHES = """
-    WITH finished AS (
+    WITH ended AS (
         SELECT id FROM batches WHERE NOT told AND NOT open
           AND NOT EXISTS (SELECT FROM jobs WHERE batch = batches.id AND state IN ('queued', 'running'))
-    ), told AS (
-        UPDATE batches SET told = true WHERE id IN (SELECT id FROM finished) AND NOT told RETURNING id, tenant, name
+    ), finished AS (
+        UPDATE batches SET told = true WHERE id IN (SELECT id FROM ended) AND NOT told RETURNING id, tenant, name
     ){mailed}
     INSERT INTO deliveries (webhook, payload)
     SELECT webhooks.id, jsonb_build_object(
         'type', 'batch.finished',
         'timestamp', to_char(sums.ended AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-        'data', jsonb_build_object('id', told.id, 'name', name, 'states', sums.states, 'cost_usd', sums.cost)
+        'data', jsonb_build_object('id', finished.id, 'name', name, 'states', sums.states, 'cost_usd', sums.cost)
     )
-    FROM told JOIN webhooks USING (tenant)
+    FROM finished JOIN webhooks USING (tenant)
     CROSS JOIN LATERAL (
         SELECT coalesce(jsonb_object_agg(state, jobs), '{}') AS states, sum(cost) AS cost,
                coalesce(max(last), statement_timestamp()) AS ended
         FROM (
             SELECT state, count(*) AS jobs, sum(cost_usd) AS cost, max(finished_at) AS last FROM jobs
-            WHERE batch = told.id GROUP BY state
+            WHERE batch = finished.id GROUP BY state
         ) AS by_state
     ) AS sums
     WHERE 'batch.finished' = ANY(events)
@@ -101,8 +98,7 @@ class PgWebhooks(PgOutbox):
         """Add a webhook; None if the tenant has reached its limit. Raises IdempotencyKeyReused."""
 
         async def work(connection: Connection) -> WebhookResource | None:
-            row = await connection.fetchrow(_ADD, tenant, webhook, url, sealed, list(events), most)
-            return None if row is None else from_row(WebhookResource, row)
+            return await select_one(connection, WebhookResource, _ADD, tenant, webhook, url, sealed, list(events), most)
 
         return await insert_once(self._database, tenant, record, work)
 

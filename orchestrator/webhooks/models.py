@@ -3,8 +3,6 @@
 from typing import Any, NamedTuple, NewType
 from uuid import UUID
 
-__all__ = ["ClaimedDelivery", "WebhookId"]
-
 WebhookId = NewType("WebhookId", str)
 
 

@@ -3,12 +3,19 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import SecretStr
 
 from orchestrator.store import Database, DatabaseSettings
+from simulator.outside.library import Library
+from simulator.outside.process import OutsideWorld
+from simulator.outside.sample import SAMPLE
+from simulator.process import Simulator
+from tests.contract.simulated import fresh
 from tests.contract.store_jobs import Queue, tenant
+from tests.loopback import loopback_only
 from tests.postgres import SharedPostgres
 
 _TABLES = (
@@ -71,3 +78,38 @@ async def queue(database: Database) -> Queue:
     """The stores of jobs, with one tenant."""
     await tenant(database)
     return Queue(database)
+
+
+@pytest.fixture(scope="session")
+def simulator_process() -> Iterator[Simulator]:
+    with Simulator(latency_mean=0) as process:
+        yield process
+
+
+@pytest.fixture
+def simulator(simulator_process: Simulator) -> Simulator:
+    """The simulated language model as new: without latency, faults and history."""
+    return fresh(simulator_process)
+
+
+@pytest.fixture(scope="session")
+def running_world() -> Iterator[tuple[OutsideWorld, dict[str, dict[str, Any]]]]:
+    """All simulated services, and the knobs that they start with."""
+    from simulator.outside.server import TWINS
+
+    library = Library(SAMPLE)
+    with OutsideWorld(limits=False) as world:
+        services = [make(library).name for make in TWINS]
+        yield world, {service: world.knobs(service) for service in services}
+
+
+@pytest.fixture
+def world(running_world: tuple[OutsideWorld, dict[str, dict[str, Any]]]) -> Iterator[OutsideWorld]:
+    """All simulated services as new: without limits, latency and faults. The test fails if a packet leaves loopback."""
+    world, knobs = running_world
+    for service, given in knobs.items():
+        world.configure(service, **given)
+    world.reset()
+    with loopback_only() as outbound:
+        yield world
+    assert outbound.attempts == []

@@ -2,7 +2,7 @@
 
 import datetime as dt
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,7 +16,6 @@ from simulator.outside.library import Library
 from simulator.outside.process import OutsideWorld
 from simulator.outside.repositories import Repositories
 from simulator.outside.sample import SAMPLE
-from tests.loopback import loopback_only
 from workers.code import CodeSettings
 from workers.code.adapter import CodeAdapter
 from workers.code.checkout import Commit, TreeEntry
@@ -33,20 +32,6 @@ ASK = RequestContext("evaluation", 30.0)
 CLOCK = SystemClock()
 KNOWN = Repositories(Library(SAMPLE))
 FIRST = KNOWN.of_paper[0]
-
-
-@pytest.fixture(scope="module")
-def outside() -> Iterator[OutsideWorld]:
-    with OutsideWorld(limits=False) as running:
-        yield running
-
-
-@pytest.fixture
-def world(outside: OutsideWorld) -> Iterator[OutsideWorld]:
-    outside.reset()
-    with loopback_only() as outbound:
-        yield outside
-    assert outbound.attempts == []
 
 
 @pytest.fixture

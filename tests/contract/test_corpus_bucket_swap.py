@@ -10,7 +10,7 @@ import pytest
 
 from assayer.errors import CorpusError
 from assayer.models import OPEN
-from benchmarks.index.traffic import Editions, Traffic, edition
+from benchmarks.index.traffic import Traffic, edition
 from index import BuildOptions, CorpusVersionCache, Delta, build_corpus, build_shards, update_corpus, update_shards
 from index.object_storage.following import BucketOrigin, FollowedBucket
 from index.object_storage.publishing import CorpusPublisher
@@ -64,31 +64,6 @@ def _cache(folder: Path, address: str) -> CorpusVersionCache:
 
 async def _newest(traffic: Traffic) -> str:
     return traffic.answers[-1].version
-
-
-@pytest.mark.parametrize("shards", [pytest.param(0, marks=pytest.mark.slow), 2])
-async def test_no_search_fails_or_mixes_versions_while_they_are_published(
-    store: ObjectStore, tmp_path: Path, shards: int
-) -> None:
-    address = empty_address("s3", tmp_path, store)
-    published, editions, stop = Published(tmp_path, address, shards), Editions(), asyncio.Event()
-    editions.note(await published.first(), 0)
-    corpora = _cache(tmp_path / "reader", address)
-    began = await corpora.current()
-    traffic = Traffic(corpora, per_second=50, most=16)
-    asking = asyncio.create_task(traffic.run(stop))
-    for number in range(1, 4):
-        version = await published.next(number)
-        editions.note(version, number)
-        await wait_until_async(lambda: _newest(traffic), version.__eq__)
-    (hits,) = await began.search(["bees"], 5, OPEN)
-    stop.set()
-    await asking
-    await corpora.aclose()
-    assert all(hit.paper.title.startswith("Edition 0:") for hit in hits)
-    assert traffic.failed() == []
-    assert traffic.mixed(editions) == []
-    assert {answer.version for answer in traffic.answers} == set(editions.of)
 
 
 async def test_reader_goes_on_while_the_store_is_away_and_follows_once_it_is_back(

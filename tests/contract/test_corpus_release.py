@@ -208,8 +208,7 @@ async def _ahead(settings: Settings, first: int, count: int) -> str:
     return version
 
 
-@pytest.mark.parametrize("noted", [True, False])
-@pytest.mark.parametrize("pulled", [True, False])
+@pytest.mark.parametrize(("pulled", "noted"), [(True, True), (False, False)])
 async def test_version_that_was_published_long_ago_is_pulled_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pulled: bool, noted: bool
 ) -> None:

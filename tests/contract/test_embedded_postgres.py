@@ -193,32 +193,6 @@ async def test_ensure_pid_file_of_a_zombie_starts_a_server(used_home: Path) -> N
             assert await ask(await server.ensure()) == 42
 
 
-async def test_server_killed_where_nobody_reaps_comes_back(used_home: Path) -> None:
-    """Simulates a container whose first process is ours: killed servers stay zombies."""
-    script = f"""
-import asyncio, ctypes
-from pathlib import Path
-from tests.contract.test_embedded_postgres import ask, embedded, kill_server
-from tests.polling import wait_until
-
-async def main():
-    home = Path({str(used_home)!r})
-    assert ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER := 36, 1, 0, 0, 0) == 0
-    async with embedded(home) as server:
-        kill_server(home)
-        print(await ask(await server.ensure()))
-
-asyncio.run(main())
-"""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", script, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    async with asyncio.timeout(60):
-        output, trouble = await process.communicate()
-
-    assert output.decode() == "42\n", trouble.decode()
-
-
 async def test_ensure_socket_removed_brings_it_back(used_home: Path) -> None:
     async with embedded(used_home) as server:
         (used_home / "pgdata" / ".s.PGSQL.5432").unlink()

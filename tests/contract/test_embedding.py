@@ -120,8 +120,9 @@ async def test_model_that_is_not_there_is_a_configuration_error_for_every_asker(
     embedder.close()
 
 
-def test_importing_the_embedder_imports_no_torch() -> None:
-    code = "import sys, workers.embedding.embedder, index; sys.exit('torch' in sys.modules)"
+def test_importing_embedders_and_rerankers_imports_no_torch() -> None:
+    modules = "workers.embedding.embedder, workers.embedding.sentence_model, workers.reranking.reranker, index"
+    code = f"import sys, {modules}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
 
 

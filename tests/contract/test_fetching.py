@@ -31,12 +31,6 @@ IMPATIENT = DownloadLimits(bytes=3_000_000, seconds=60, slowest=1_000, patience=
 LOOPBACK = FetchingSettings(allow=("127.0.0.0/8",), redirects=5)
 
 
-@pytest.fixture(scope="module")
-def world() -> Iterator[OutsideWorld]:
-    with OutsideWorld() as running:
-        yield running
-
-
 @pytest.fixture(autouse=True)
 def outbound() -> Iterator[Outbound]:
     with loopback_only() as watched:
@@ -255,15 +249,6 @@ async def test_unknown_name_is_a_failed_download() -> None:
     async with Downloader(FetchingSettings(), SystemClock(), Nobody()) as downloader:
         with pytest.raises(DownloadFailed, match="Name or service not known"):
             await downloader.read("https://paper.example/x.pdf", {"pdf"}, LIMITS)
-
-
-async def test_guard_of_the_tests_refuses_a_public_address_and_counts_it(outbound: Outbound) -> None:
-    """A downloader that is allowed to leave is stopped before its first packet."""
-    async with Downloader(FetchingSettings(), SystemClock(), Names("192.0.9.1")) as downloader:
-        with pytest.raises(DownloadFailed, match="no connection"):
-            await downloader.read("http://paper.example/x.pdf", {"pdf"}, LIMITS)
-    assert outbound.attempts == ["socket.connect 192.0.9.1"]
-    outbound.attempts.clear()
 
 
 async def test_errors_do_not_repeat_the_query(world: OutsideWorld, downloader: Downloader) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import datetime as dt
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,10 @@ from rapidfuzz import fuzz
 from assayer.errors import StorageError
 from assayer.models import OPEN, Absent, FullText, Identifiers, Paper, PaperId, PreprintVersions, Section, Window
 from cluster.clock import SystemClock
-from simulator.outside.grobid import GrobidKnobs
 from simulator.outside.pdfs import HOSTILE
 from simulator.outside.process import OutsideWorld
 from tests.contract import pdf_files
 from tests.contract.full_texts_bench import GROBIDS, LIBRARY, Bench
-from tests.loopback import Outbound, loopback_only
 from tests.unit.twins import a_run
 from workers.documents import PdfLimits
 from workers.full_texts.embedded_parser import EmbeddedParser
@@ -32,28 +30,6 @@ from workers.outbound.store import InMemorySharedState
 
 REAL = Path(__file__).parents[3] / "shared" / "data" / "grobid"
 real = pytest.mark.skipif(not REAL.exists(), reason="the data folder beside the clone is missing")
-
-
-@pytest.fixture(scope="module")
-def servers() -> Iterator[OutsideWorld]:
-    with OutsideWorld() as running:
-        yield running
-
-
-@pytest.fixture
-def world(servers: OutsideWorld) -> OutsideWorld:
-    servers.configure("files", latency_mean=0.0, server_error_rate=0.0)
-    for name in GROBIDS:
-        servers.configure(name, **GrobidKnobs().model_dump())
-    servers.reset()
-    return servers
-
-
-@pytest.fixture(autouse=True)
-def outbound() -> Iterator[Outbound]:
-    with loopback_only() as watched:
-        yield watched
-    assert watched.attempts == []
 
 
 @pytest.fixture

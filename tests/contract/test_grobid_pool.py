@@ -6,7 +6,7 @@ import logging
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import get_args
 
 import pytest
@@ -20,7 +20,6 @@ from simulator.outside.library import Library
 from simulator.outside.pdfs import paper_pdf
 from simulator.outside.process import OutsideWorld
 from simulator.outside.sample import SAMPLE
-from tests.loopback import Outbound, loopback_only
 from tests.polling import wait_until_async
 from workers.full_texts import GrobidSettings
 from workers.full_texts.grobid_pool import GrobidPool
@@ -31,28 +30,6 @@ CLIENTS = get_args(GrobidSettings.model_fields["client"].annotation)
 LIBRARY = Library(SAMPLE)
 TITLES = [entry.record.title for entry in LIBRARY.entries]
 PDFS = [paper_pdf(entry, LIBRARY.references(entry)) for entry in LIBRARY.entries]
-
-
-@pytest.fixture(scope="module")
-def servers() -> Iterator[OutsideWorld]:
-    with OutsideWorld() as running:
-        yield running
-
-
-@pytest.fixture
-def world(servers: OutsideWorld) -> OutsideWorld:
-    """Every server as it was at the start."""
-    for name in NAMES:
-        servers.configure(name, **GrobidKnobs().model_dump())
-    servers.reset()
-    return servers
-
-
-@pytest.fixture(autouse=True)
-def outbound() -> Iterator[Outbound]:
-    with loopback_only() as watched:
-        yield watched
-    assert watched.attempts == []
 
 
 @pytest.fixture(params=CLIENTS)

@@ -1,7 +1,5 @@
 """The references of an idea's PDF, told apart by a simulated GROBID server, or read from its text."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from assayer.own_references.entries import read_references
@@ -9,7 +7,6 @@ from simulator.outside.library import Library
 from simulator.outside.pdfs import paper_pdf
 from simulator.outside.process import OutsideWorld
 from simulator.outside.sample import SAMPLE
-from tests.loopback import loopback_only
 from workers.documents.document_ideas import read_pdf_idea
 from workers.full_texts import GrobidSettings
 from workers.full_texts.bibliography import open_bibliography
@@ -17,13 +14,6 @@ from workers.full_texts.bibliography import open_bibliography
 LIBRARY = Library(SAMPLE)
 PAPER = max(LIBRARY.entries, key=lambda entry: len(LIBRARY.references(entry)))
 CITED = LIBRARY.references(PAPER)
-
-
-@pytest.fixture(scope="module")
-def world() -> Iterator[OutsideWorld]:
-    with OutsideWorld(limits=False) as running, loopback_only() as outbound:
-        yield running
-    assert outbound.attempts == []
 
 
 @pytest.mark.parametrize("served", [True, False])

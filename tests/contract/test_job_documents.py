@@ -7,6 +7,7 @@ import pytest
 
 from assayer.errors import FullTextError, StorageError
 from cluster.submitted_documents import SubmittedDocuments
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import JobId, JobVerdict, TenantPlan
 from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.jobs.submissions import NewJob, QueueFull
@@ -94,7 +95,7 @@ async def test_erased_applicant_leaves_no_byte(queue: Queue, documents: PgDocume
     erasures = PgErasures(queue.database, PgAuditLog(queue.database), documents)
     (found,) = await erasures.find(ACME, "a.pdf", None)
 
-    await erasures.erase(ACME, OPERATOR, [found.id], NOW, source="a.pdf")
+    await erasures.erase(ACME, [found.id], ActBy(OPERATOR, NOW), source="a.pdf")
 
     assert files(tmp_path) == [b"another"]
     assert await erasures.still_stored(ACME, ["a", "b"]) == ["b"]

@@ -1,22 +1,14 @@
 """Events without gaps, and hearing of them at once, whatever happens to the connection."""
 
 import asyncio
-import os
-import signal
-import tempfile
-from pathlib import Path
 
-from cluster.postgres import EmbeddedPostgres, postmaster
-from orchestrator.jobs.models import JobVerdict
 from orchestrator.store import (
-    Database,
-    DatabaseSettings,
     NotificationListener,
     NotificationsMissed,
     PgEvents,
     Subscription,
 )
-from tests.contract.store_jobs import ACME, DONE, Losing, Queue, job, tenant
+from tests.contract.store_jobs import ACME, DONE, Losing, Queue, job
 
 SECONDS = 20
 A = job("a").id
@@ -140,58 +132,3 @@ async def test_connection_lost_is_told_and_later_events_are_heard(queue: Queue) 
 
             await queue.add(job("a"))
             assert "queued" in await drained(notifications, "queued")
-
-
-async def test_server_killed_under_the_queue_loses_and_doubles_nothing() -> None:
-    """Writers, workers and a listener at work while the server is killed twice."""
-    names = [f"j{number:03}" for number in range(150)]
-    with tempfile.TemporaryDirectory(prefix="assayer-pg-") as folder:
-        home = Path(folder) / "postgres"
-        async with (
-            EmbeddedPostgres(home, durable=False) as server,
-            Database(DatabaseSettings(), server.ensure) as database,
-            NotificationListener(database) as listener,
-        ):
-            await database.migrate()
-            await tenant(database)
-            queue = Queue(database)
-            finished = await _work_through_kills(queue, listener, home, names)
-
-            done = await queue.jobs.list(ACME, state="succeeded", limit=1_000)
-            assert sorted(item.id for item in done) == sorted(finished) == names
-            assert {item.attempt for item in done} == {1}
-            told = await database.fetch("SELECT job, array_agg(kind ORDER BY number) AS kinds FROM events GROUP BY job")
-            assert {tuple(row["kinds"]) for row in told} == {("queued", "started", "succeeded")}
-            spent = await database.fetch_one("SELECT sum(usd) AS usd FROM spending")
-            assert spent is not None
-            assert spent["usd"] == len(names)
-
-
-async def _work_through_kills(queue: Queue, listener: NotificationListener, home: Path, names: list[str]) -> list[str]:
-    finished: list[str] = []
-    missed = 0
-
-    def kill() -> None:
-        server = postmaster.find(home / "pgdata")
-        assert server is not None
-        os.kill(server.pid, signal.SIGKILL)
-
-    async def submit() -> None:
-        for name in names:
-            await queue.add(job(name))
-
-    async def work() -> None:
-        nonlocal missed
-        async with listener.subscribe("assayer_jobs") as notifications:
-            while len(finished) < len(names):
-                for lease in await queue.lease(4):
-                    await queue.leases.renew([lease.token])
-                    assert await queue.leases.finish(lease, JobVerdict(state="succeeded", cost_usd=1.0))
-                    finished.append(lease.job)
-                    if len(finished) in (30, 90):
-                        kill()
-                missed += isinstance(await notifications.next(0.05), NotificationsMissed)
-
-    await asyncio.gather(submit(), work(), work(), work())
-    assert missed
-    return finished

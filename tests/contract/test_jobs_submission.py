@@ -7,9 +7,8 @@ import pytest
 from assayer.errors import InputError
 from assayer.models import EvaluationId
 from assayer_client.batches import RowError
-from assayer_client.rewards import RewardsResult
 from orchestrator.jobs.models import BatchId, JobState, JobVerdict, TenantId, TenantPlan
-from orchestrator.jobs.submissions import Cursor, NewBatch, QueueFull
+from orchestrator.jobs.submissions import NewBatch, QueueFull
 from orchestrator.store import (
     Database,
     PgAnswerCache,
@@ -123,42 +122,6 @@ async def test_reports_of_a_batch_come_in_order_of_rows_with_gaps_where_there_is
     assert await queue.jobs.report(ACME, found[-1].job.id) == found[-1].report
 
 
-async def test_list_goes_from_the_newest_back_page_by_page(queue: Queue) -> None:
-    for number in range(7):
-        await queue.add(job(f"j{number}", "interactive" if number % 2 else "batch"))
-    await queue.jobs.cancel(ACME, job("j6").id)
-
-    pages, after = [], None
-    while page := await queue.jobs.list(ACME, after=after, limit=3):
-        pages.append([item.id for item in page])
-        after = Cursor.of(page[-1])
-
-    assert pages == [["j6", "j5", "j4"], ["j3", "j2", "j1"], ["j0"]]
-    assert [item.id for item in await queue.jobs.list(ACME, state="cancelled")] == ["j6"]
-    assert await queue.jobs.list(ACME, kind="ranking") == []
-
-
-async def test_another_tenants_things_are_not_there(queue: Queue) -> None:
-    jobs, mine = queue.jobs, job("a", row=1)
-    await jobs.add(ACME, [mine], NewBatch(id=BATCH, name="b", rows=1))
-
-    assert await jobs.get(OTHER, mine.id) is None
-    assert await jobs.request(OTHER, mine.id) is None
-    assert await jobs.result(OTHER, mine.id, RewardsResult) is None
-    assert await jobs.report(OTHER, mine.id) is None
-    assert await jobs.waiting_reason(OTHER, mine.id) is None
-    assert await jobs.cancel(OTHER, mine.id) is None
-    assert not await queue.delete(mine.id, OTHER)
-    assert await jobs.list(OTHER) == []
-    assert await jobs.list(OTHER, batch=BATCH) == []
-    assert await jobs.batch(OTHER, BATCH) is None
-    assert await jobs.batches(OTHER) == []
-    assert await jobs.cancel_batch(OTHER, BATCH) == 0
-    assert [row async for row in jobs.batch_rows(OTHER, BATCH)] == []
-    assert await states(queue) == {"queued": 1}
-    assert await jobs.request(ACME, mine.id) == mine.request
-
-
 async def test_id_of_another_tenants_job_added_again_changes_nothing(queue: Queue) -> None:
     await queue.add(job("a"))
 
@@ -179,20 +142,6 @@ async def kept_run(queue: Queue, name: str, *jobs: str, owner: TenantId = ACME) 
         await queue.leases.record_run(lease, run, {})
         await queue.leases.finish(lease, JobVerdict(state="succeeded", run_id=run, cost_usd=1.0))
     return run
-
-
-async def test_deleted_job_takes_its_events_report_and_answers_and_leaves_shared_ones(queue: Queue) -> None:
-    own, shared = await kept_run(queue, "own", "a"), await kept_run(queue, "shared", "b", "c")
-
-    assert [await queue.delete(job(name).id) for name in ("a", "b", "b")] == [True, True, False]
-
-    evaluations, answers = PgReports(queue.database), PgAnswerCache(queue.database)
-    assert await evaluations.get(own) is None
-    assert await evaluations.get(shared) == report(shared)
-    assert await answers.find("key_own") is None
-    assert await answers.find("key_shared") is not None
-    assert await PgEvents(queue.database).after(job("a").id, 0) == []
-    assert [item.id for item in await queue.jobs.list(ACME)] == ["c"]
 
 
 async def test_deleted_jobs_still_count_against_the_month(queue: Queue, database: Database) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,22 +15,14 @@ from orchestrator.store.llm_batches import PgBatchBook
 from simulator.process import Simulator
 from tests.contract.batch_tier_stand import ask_all, open_stand, overnight_run, the_statement
 from tests.contract.in_memory_batch_book import InMemoryBatchBook
-from tests.contract.simulated import fresh
 from tests.contract.weighing import WEIGHING, a_question, a_run
 from tests.polling import wait_until_async
 from workers.llm.batches.remote_batches import written_lines
 from workers.outbound.store import InMemoryAnswerStore
 
 
-@pytest.fixture(scope="module")
-def process() -> Iterator[Simulator]:
-    with Simulator() as running:
-        yield running
-
-
 @pytest.fixture
-def simulated(process: Simulator) -> Simulator:
-    simulator = fresh(process)
+def simulated(simulator: Simulator) -> Simulator:
     simulator.configure(batch_seconds=0.1)
     return simulator
 

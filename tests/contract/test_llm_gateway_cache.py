@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from assayer.errors import BudgetExhausted, LlmRejected, MalformedAnswer, StorageError
-from assayer.models import CachedAnswer, LedgerRow
 from assayer.run.budget import Budget
 from orchestrator.store import PgAnswerCache
 from tests.contract.llm_gateways import a_gateway
@@ -26,26 +25,14 @@ class SlowAnswers(InMemoryAnswerStore):
         self.writing = asyncio.Event()
         self.go = asyncio.Event()
 
-    async def record(
-        self,
-        row: LedgerRow,
-        answer: CachedAnswer | None,
-        instead_of: CachedAnswer | None = None,
-        claimant: str | None = None,
-    ) -> None:
+    async def record(self, *arguments: Any, **options: Any) -> None:
         self.writing.set()
         await self.go.wait()
-        await super().record(row, answer, instead_of, claimant)
+        await super().record(*arguments, **options)
 
 
 class BrokenAnswers(InMemoryAnswerStore):
-    async def record(
-        self,
-        row: LedgerRow,
-        answer: CachedAnswer | None,
-        instead_of: CachedAnswer | None = None,
-        claimant: str | None = None,
-    ) -> None:
+    async def record(self, *_: Any, **__: Any) -> None:
         raise StorageError("The disk is full.")
 
 

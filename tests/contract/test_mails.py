@@ -10,6 +10,7 @@ import pytest
 
 from cluster.clock import SystemClock
 from cluster.mail import mail_deliverer
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, Problem
 from orchestrator.mail.models import Mail
@@ -18,7 +19,7 @@ from orchestrator.reviewing.models import NewMember
 from orchestrator.store import Database, NotificationListener
 from orchestrator.store.mails import PgMails
 from orchestrator.store.webhooks import PgWebhooks
-from tests.contract.api.people import OPERATOR, Person, asking, call_of, person
+from tests.contract.api.people import OPERATOR, Person, call_of, person
 from tests.contract.api.service import ACME, OTHER, Service
 from tests.contract.mail_sending_process import mailing
 from tests.contract.mail_server import Letter, MailPost, mail_post
@@ -60,8 +61,7 @@ async def sending(service: Service, port: int, **others: object) -> AsyncIterato
 async def handed_in(service: Service, officer: Person, *titles: str, **query: str) -> str:
     """A call, by somebody who is a member."""
     form = [("file", (f"{place}.txt", f"{title}\n\n{_TEXT}{place}".encode())) for place, title in enumerate(titles)]
-    async with asking(service, officer) as client:
-        made = await client.post("/v1/batches", files=form, params={"name": "Call 7", **query})
+    made = await officer.post("/v1/batches", files=form, params={"name": "Call 7", **query})
     assert made.status_code == 202, made.text
     return str(made.json()["id"])
 
@@ -82,8 +82,7 @@ async def until(service: Service, who: Person, state: str) -> list[Mail]:
 
 
 async def assigned(service: Service, owner: Person, call: str, per_proposal: int = 1) -> None:
-    async with asking(service, owner) as client:
-        made = await client.post(f"/v1/batches/{call}/assignments", json={"per_proposal": per_proposal})
+    made = await owner.post(f"/v1/batches/{call}/assignments", json={"per_proposal": per_proposal})
     assert made.status_code == 200, made.text
 
 
@@ -175,15 +174,14 @@ async def test_a_reviewer_gets_one_mail_for_all_that_an_act_assigns(service: Ser
 async def test_somebody_who_is_invited_is_told_where_to_sign_in(service: Service, post: MailPost) -> None:
     owner = await person(service, "owner", "Olga Owner")
     new = {"name": "Ada Byron", "email": "ada@example.org", "role": "reviewer"}
-    async with asking(service, owner) as client:
-        made = [await client.post("/v1/members", json=new) for _ in range(2)]
-        assert [item.status_code for item in made] == [201, 201]
-        async with sending(service, post.port):
-            (letter,) = await post.received(1)
-            listed = await wait_until_async(
-                lambda: client.get(f"/v1/members/{made[0].json()['id']}/mails"),
-                lambda answer: answer.json()["items"][0]["state"] == "sent",
-            )
+    made = [await owner.post("/v1/members", json=new) for _ in range(2)]
+    assert [item.status_code for item in made] == [201, 201]
+    async with sending(service, post.port):
+        (letter,) = await post.received(1)
+        listed = await wait_until_async(
+            lambda: owner.get(f"/v1/members/{made[0].json()['id']}/mails"),
+            lambda answer: answer.json()["items"][0]["state"] == "sent",
+        )
     assert letter.message["Subject"] == "Invitation: assayer of acme"
     assert "https://assayer.example.org/console/sign-in" in letter.text
     (mail,) = listed.json()["items"]
@@ -193,9 +191,8 @@ async def test_somebody_who_is_invited_is_told_where_to_sign_in(service: Service
 async def test_somebody_who_is_invited_for_a_call_is_told_which(service: Service, post: MailPost) -> None:
     officer = await person(service, "officer", "Otto Officer")
     call = await handed_in(service, officer, "# One", opinions_due="2031-12-01")
-    async with asking(service, officer) as client:
-        made = await client.post(f"/v1/batches/{call}/reviewers", json={"name": "Ada", "email": "ada@example.org"})
-        assert made.status_code == 201, made.text
+    made = await officer.post(f"/v1/batches/{call}/reviewers", json={"name": "Ada", "email": "ada@example.org"})
+    assert made.status_code == 201, made.text
     async with sending(service, post.port):
         (letter,) = await post.received(1)
     assert letter.recipients == ("ada@example.org",)
@@ -221,10 +218,9 @@ async def test_who_wants_no_mails_or_was_removed_gets_none(service: Service) -> 
     call = await handed_in(service, owner, "# One", "# Two")
     await assigned(service, owner, call)
     assert len(await owed(service, grace)) == len(await owed(service, linus)) == 1
-    async with asking(service, owner) as client:
-        quiet = await client.patch(f"/v1/members/{grace.member.id}", json={"mails": False})
-        assert quiet.json()["mails"] is False
-    await service.services.members.remove(ACME, linus.member.id, OPERATOR, now)
+    quiet = await owner.patch(f"/v1/members/{grace.member.id}", json={"mails": False})
+    assert quiet.json()["mails"] is False
+    await service.services.members.remove(ACME, linus.member.id, ActBy(OPERATOR, now))
     assert not await owed(service, grace)
     assert not await owed(service, linus)
     await assigned(service, owner, call, per_proposal=2)
@@ -239,12 +235,12 @@ async def test_mails_go_with_the_call_that_they_tell_of_and_with_their_tenant(se
     owner, grace = await person(service, "owner", "Olga Owner"), await person(service, "reviewer", "Grace Hopper")
     call = await handed_in(service, owner, "# One")
     await assigned(service, owner, call)
-    await service.services.erasures.erase(ACME, OPERATOR, [], NOW, batch=BatchId(call))
+    await service.services.erasures.erase(ACME, [], ActBy(OPERATOR, NOW), batch=BatchId(call))
     assert not await owed(service, grace)
     assert await service.services.mails.of_member(ACME, MemberId("mb_none")) == []
     await service.database.run(lambda connection: service.services.mails.add_invitation(connection, grace.member))
     assert len(await owed(service, grace)) == 1
-    assert await service.services.tenants.delete(ACME, OPERATOR, NOW)
+    assert await service.services.tenants.delete(ACME, ActBy(OPERATOR, NOW))
     assert await service.database.fetch("SELECT FROM mails") == []
 
 
@@ -436,6 +432,8 @@ async def test_what_a_killed_process_had_in_hand_is_sent_by_another(
 
 async def test_a_role_given_by_an_identity_provider_sends_no_invitation(service: Service) -> None:
     new = NewMember(name="Ada Byron", email="ada@example.org", role="reviewer")
-    made = await service.services.members.invite(ACME, MemberId("mb_1"), new, OPERATOR, service.services.clock.now())
+    made = await service.services.members.invite(
+        ACME, MemberId("mb_1"), new, ActBy(OPERATOR, service.services.clock.now())
+    )
     assert made is not None
     assert await service.services.mails.of_member(ACME, made.id) == []

@@ -2,9 +2,8 @@
 
 import http.client
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
@@ -30,21 +29,6 @@ def ask(world: OutsideWorld, path: str = SEARCH, key: str = "") -> Heard:
         return Heard(response.status, {name.lower(): value for name, value in response.getheaders()}, response.read())
     finally:
         connection.close()
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[tuple[OutsideWorld, dict[str, Any]]]:
-    with OutsideWorld(limits=False) as world:
-        yield world, world.knobs(SERVICE)
-
-
-@pytest.fixture
-def world(running: tuple[OutsideWorld, dict[str, Any]]) -> OutsideWorld:
-    """Without limits, latency and faults."""
-    world, knobs = running
-    world.configure(SERVICE, **knobs)
-    world.reset()
-    return world
 
 
 def test_requests_inside_the_limit_are_answered_and_one_too_early_is_told_when_to_come_back(

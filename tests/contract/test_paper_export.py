@@ -4,7 +4,6 @@ as an oracle for our reading of TEI."""
 import json
 import os
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,6 @@ from typer.testing import CliRunner
 
 from assayer.errors import Unreadable
 from cluster.cli.main import app
-from simulator.outside.grobid import GrobidKnobs
 from simulator.outside.library import Library
 from simulator.outside.pdfs import paper_pdf
 from simulator.outside.process import OutsideWorld
@@ -34,17 +32,9 @@ TEIS = [paper_tei(entry, LIBRARY.references(entry), "0.9.1").encode() for entry 
 NAME = "grobid_1"
 
 
-@pytest.fixture(scope="module")
-def world() -> Iterator[OutsideWorld]:
-    with OutsideWorld(limits=False) as running:
-        yield running
-
-
 @pytest.fixture
 def configured_world(world: OutsideWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OutsideWorld:
     """GROBID and hosts of PDFs, set for commands that run in an empty folder."""
-    world.configure(NAME, **GrobidKnobs().model_dump())
-    world.reset()
     settings = {**reading(world), "GROBID__URLS": world.url("grobid-1"), "HOME": str(tmp_path / "home")}
     for name, value in settings.items():
         monkeypatch.setenv(f"ASSAYER_{name}", value)

@@ -8,19 +8,12 @@ import openai
 import pytest
 
 from simulator.process import Simulator
-from tests.contract.simulated import fresh, opened
+from tests.contract.simulated import opened
 from tests.polling import wait_until
 
 
-@pytest.fixture(scope="module")
-def process() -> Iterator[Simulator]:
-    with Simulator() as running:
-        yield running
-
-
 @pytest.fixture
-def simulated(process: Simulator) -> Simulator:
-    simulator = fresh(process)
+def simulated(simulator: Simulator) -> Simulator:
     simulator.configure(batch_seconds=0.05)
     return simulator
 

@@ -11,54 +11,43 @@ from pydantic import ValidationError
 from simulator.counters import Stats
 from simulator.process import Simulator
 from simulator.settings import ANSWER_FAULTS, HARMLESS
-from tests.contract.simulated import QUESTION, Judgements, ask, fresh, opened, raw, said
-
-
-@pytest.fixture(scope="module")
-def process() -> Iterator[Simulator]:
-    with Simulator(latency_mean=0) as running:
-        yield running
+from tests.contract.simulated import QUESTION, Judgements, ask, opened, raw, said
 
 
 @pytest.fixture
-def simulated(process: Simulator) -> Simulator:
-    return fresh(process)
-
-
-@pytest.fixture
-def client(simulated: Simulator) -> Iterator[openai.OpenAI]:
-    with opened(simulated) as made:
+def client(simulator: Simulator) -> Iterator[openai.OpenAI]:
+    with opened(simulator) as made:
         yield made
 
 
-def test_rate_limiting_says_when_to_come_back(client: openai.OpenAI, simulated: Simulator) -> None:
-    simulated.configure(rate_limit_rate=1, retry_after=0.25)
+def test_rate_limiting_says_when_to_come_back(client: openai.OpenAI, simulator: Simulator) -> None:
+    simulator.configure(rate_limit_rate=1, retry_after=0.25)
     with pytest.raises(openai.RateLimitError) as refused:
         ask(client)
     assert refused.value.response.headers["retry-after"] == "0.25"
     assert refused.value.code == "rate_limit_exceeded"
-    assert simulated.stats().injected == {"rate_limited": 1}
+    assert simulator.stats().injected == {"rate_limited": 1}
 
 
-def test_server_errors_come_in_several_kinds(client: openai.OpenAI, simulated: Simulator) -> None:
-    simulated.configure(server_error_rate=1)
+def test_server_errors_come_in_several_kinds(client: openai.OpenAI, simulator: Simulator) -> None:
+    simulator.configure(server_error_rate=1)
     for number in range(20):
         with pytest.raises(openai.InternalServerError):
             ask(client, f"{number}")
-    stats = simulated.stats()
+    stats = simulator.stats()
     assert set(stats.by_status) == {"500", "502", "503"}
     assert stats.injected == {"server_error": 20}
 
 
-def test_dropped_connections_leave_the_client_without_an_answer(client: openai.OpenAI, simulated: Simulator) -> None:
-    simulated.configure(drop_rate=1)
+def test_dropped_connections_leave_the_client_without_an_answer(client: openai.OpenAI, simulator: Simulator) -> None:
+    simulator.configure(drop_rate=1)
     for number in range(10):
         with pytest.raises(openai.APIConnectionError):
             ask(client, f"{number}")
-    stats = simulated.stats()
+    stats = simulator.stats()
     assert stats.injected == {"dropped": 10}
     assert (stats.answered, stats.in_flight, stats.by_status) == (0, 0, {})
-    simulated.configure(drop_rate=0)
+    simulator.configure(drop_rate=0)
     said(client)
 
 
@@ -78,10 +67,10 @@ def _usable(content: str | None) -> bool:
     return all(judgement.label in {"P1", "P2"} and "[P9" not in judgement.reason for judgement in answer.judgements)
 
 
-def test_answer_faults_are_what_the_counters_say(client: openai.OpenAI, simulated: Simulator) -> None:
-    simulated.configure(answer_fault_rate=0.6)
+def test_answer_faults_are_what_the_counters_say(client: openai.OpenAI, simulator: Simulator) -> None:
+    simulator.configure(answer_fault_rate=0.6)
     outcomes = _outcomes(client)
-    injected = simulated.stats().injected
+    injected = simulator.stats().injected
     assert set(injected) <= set(ANSWER_FAULTS)
     assert len(injected) >= 8
     harmful = sum(count for kind, count in injected.items() if kind not in HARMLESS)
@@ -90,22 +79,22 @@ def test_answer_faults_are_what_the_counters_say(client: openai.OpenAI, simulate
     assert sum(reason == "length" for _, _, reason in outcomes) == injected.get("truncated", 0)
 
 
-def test_same_requests_after_a_reset_meet_the_same_fate(client: openai.OpenAI, simulated: Simulator) -> None:
-    simulated.configure(answer_fault_rate=0.4)
-    first, before = _outcomes(client), simulated.reset()
-    second, after = _outcomes(client), simulated.reset()
+def test_same_requests_after_a_reset_meet_the_same_fate(client: openai.OpenAI, simulator: Simulator) -> None:
+    simulator.configure(answer_fault_rate=0.4)
+    first, before = _outcomes(client), simulator.reset()
+    second, after = _outcomes(client), simulator.reset()
     assert first == second
     assert before.injected == after.injected
-    simulated.configure(seed=1)
+    simulator.configure(seed=1)
     assert _outcomes(client) != first
 
 
 # Counters and knobs
 
 
-def test_counters_add_up_to_what_the_client_saw(client: openai.OpenAI, simulated: Simulator) -> None:
+def test_counters_add_up_to_what_the_client_saw(client: openai.OpenAI, simulator: Simulator) -> None:
     usages = [ask(client, f"{QUESTION} {number % 3}").usage for number in range(5)]
-    stats = simulated.stats()
+    stats = simulator.stats()
     assert (stats.requests, stats.answered, stats.distinct_prompts) == (5, 5, 3)
     assert (stats.repeated_prompts, stats.repeated_answers) == (2, 2)
     assert stats.prompt_tokens == sum(usage.prompt_tokens for usage in usages)
@@ -114,25 +103,25 @@ def test_counters_add_up_to_what_the_client_saw(client: openai.OpenAI, simulated
     assert stats.peak_in_flight == 1
 
 
-def test_asking_again_after_a_faulty_answer_is_no_repeated_prompt(client: openai.OpenAI, simulated: Simulator) -> None:
-    simulated.configure(answer_fault_rate=1, answer_faults={"empty": 1})
+def test_asking_again_after_a_faulty_answer_is_no_repeated_prompt(client: openai.OpenAI, simulator: Simulator) -> None:
+    simulator.configure(answer_fault_rate=1, answer_faults={"empty": 1})
     ask(client)
-    simulated.configure(answer_fault_rate=0)
+    simulator.configure(answer_fault_rate=0)
     ask(client)
-    stats = simulated.stats()
+    stats = simulator.stats()
     assert (stats.repeated_answers, stats.repeated_prompts) == (1, 0)
 
 
-async def test_client_that_goes_away_is_counted_as_abandoned(simulated: Simulator) -> None:
-    simulated.configure(latency_mean=600, latency_spread=0)
+async def test_client_that_goes_away_is_counted_as_abandoned(simulator: Simulator) -> None:
+    simulator.configure(latency_mean=600, latency_spread=0)
 
     async def waiting(count: int) -> Stats:
         async with asyncio.timeout(60):
-            while (stats := await asyncio.to_thread(simulated.stats)).in_flight != count:
+            while (stats := await asyncio.to_thread(simulator.stats)).in_flight != count:
                 pass
         return stats
 
-    async with openai.AsyncOpenAI(base_url=simulated.base_url, api_key="k", max_retries=0) as client:
+    async with openai.AsyncOpenAI(base_url=simulator.base_url, api_key="k", max_retries=0) as client:
         question: Any = {"model": "simulated", "messages": [{"role": "user", "content": QUESTION}]}
         asking = asyncio.create_task(client.chat.completions.create(**question))
         await waiting(1)
@@ -142,11 +131,11 @@ async def test_client_that_goes_away_is_counted_as_abandoned(simulated: Simulato
     assert (stats.in_flight, stats.abandoned, stats.answered) == (0, 1, 0)
 
 
-def test_unusable_settings_are_refused_and_change_nothing(simulated: Simulator) -> None:
-    before = simulated.settings()
+def test_unusable_settings_are_refused_and_change_nothing(simulator: Simulator) -> None:
+    before = simulator.settings()
     with pytest.raises(ValueError, match="unheard_of"):
-        simulated.configure(seed=9, unheard_of=1)
+        simulator.configure(seed=9, unheard_of=1)
     with pytest.raises(ValueError, match="less than or equal to 1"):
-        simulated.configure(drop_rate=2)
-    assert raw(simulated, "PUT", "/_simulator/settings", "[")[0] == 400
-    assert simulated.settings() == before
+        simulator.configure(drop_rate=2)
+    assert raw(simulator, "PUT", "/_simulator/settings", "[")[0] == 400
+    assert simulator.settings() == before

@@ -1,6 +1,5 @@
 """Published works as ideas: by arXiv id, DOI or address, from simulated sources over loopback."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,12 +14,6 @@ from tests.e2e.program import addresses, reading
 
 LIBRARY = Library(SAMPLE)
 ENTRY = next(item for item in LIBRARY.entries if item.arxiv and item.record.abstract)
-
-
-@pytest.fixture(scope="module")
-def world() -> Iterator[OutsideWorld]:
-    with OutsideWorld(limits=False) as running:
-        yield running
 
 
 @pytest.fixture

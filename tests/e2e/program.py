@@ -170,13 +170,17 @@ class Homes:
     folder: Path
     corpus: Path
 
-    def fresh(self, name: str) -> Program:
-        """Return a program with the corpus and an empty database.
+    def bare(self, name: str) -> Program:
+        """Return a program with an empty database and no corpus.
 
         The place is new every time, because a fixture may be created again."""
         home = self.folder / f"{name}-{next(_NUMBERS)}"
         home.mkdir()
-        return Program(home).having(CORPUS__PATH=self.corpus, EMBEDDER__MAX_TOKENS=_EMBEDDED_TOKENS)
+        return Program(home)
+
+    def fresh(self, name: str) -> Program:
+        """Return a program with the corpus and an empty database."""
+        return self.bare(name).having(CORPUS__PATH=self.corpus, EMBEDDER__MAX_TOKENS=_EMBEDDED_TOKENS)
 
     def stop_servers(self) -> None:
         for home in self.folder.iterdir():

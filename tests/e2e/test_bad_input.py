@@ -81,10 +81,9 @@ def test_unknown_method_is_refused_with_those_there_are(program: Program) -> Non
     assert _refused(program, GOOD, "--method", "tarot") == said
 
 
-@pytest.mark.parametrize("date", ["2024-02-30", "30.9.2024"])
-def test_cutoff_that_is_no_date_is_refused_with_an_example(program: Program, date: str) -> None:
-    said = _refused(program, GOOD, "--cutoff", date)
-    assert said == f"The cutoff '{date}' is not a date. Write it as YYYY-MM-DD, for example 2024-09-30."
+def test_cutoff_that_is_no_date_is_refused_with_an_example(program: Program) -> None:
+    said = _refused(program, GOOD, "--cutoff", "2024-02-30")
+    assert said == "The cutoff '2024-02-30' is not a date. Write it as YYYY-MM-DD, for example 2024-09-30."
 
 
 def test_cutoff_in_the_future_is_refused(program: Program) -> None:
@@ -111,19 +110,10 @@ def test_missing_corpus_is_refused_with_the_command_that_builds_one(program: Pro
     assert said == f"There is no corpus in {program.home / 'none'}. Build one: assayer corpus build PATH."
 
 
-@pytest.mark.parametrize(
-    ("setting", "value", "name"),
-    [
-        ("EMBEDDER__QUERY_PREFIX", "query: ", "all-MiniLM-L6-v2 query='query: ' tokens=32"),
-        ("EMBEDDER__MODEL", "BAAI/bge-base-en-v1.5", "BAAI/bge-base-en-v1.5 tokens=32"),
-    ],
-)
-def test_corpus_built_with_another_embedding_model_is_refused_with_both_names(
-    program: Program, setting: str, value: str, name: str
-) -> None:
-    said = _refused(program.having(**{setting: value}))
+def test_corpus_built_with_another_embedding_model_is_refused_with_both_names(program: Program) -> None:
+    said = _refused(program.having(EMBEDDER__QUERY_PREFIX="query: "))
     built = "was built with the embedding model all-MiniLM-L6-v2 tokens=32 (384 dimensions)"
-    assert f"{built}, not with the present {name}." in said
+    assert f"{built}, not with the present all-MiniLM-L6-v2 query='query: ' tokens=32." in said
     assert "ASSAYER_EMBEDDER__MODEL" in said
     assert "assayer corpus build" in said
 
@@ -167,10 +157,9 @@ def test_model_that_cannot_be_reached_is_refused_with_what_is_missing(
     assert _refused(program, GOOD, *options).startswith(words)
 
 
-@pytest.mark.parametrize(("misspelt", "meant"), [("HOEM", "HOME"), ("LLM__MODLE", "LLM__MODEL")])
-def test_misspelt_variable_is_refused_with_the_one_that_was_meant(program: Program, misspelt: str, meant: str) -> None:
-    said = _refused(program.having(**{misspelt: "m"}))
-    assert said == f"There is no setting ASSAYER_{misspelt}. Did you mean ASSAYER_{meant}?"
+def test_misspelt_variable_is_refused_with_the_one_that_was_meant(program: Program) -> None:
+    said = _refused(program.having(LLM__MODLE="m"))
+    assert said == "There is no setting ASSAYER_LLM__MODLE. Did you mean ASSAYER_LLM__MODEL?"
 
 
 def test_dollar_budget_without_a_price_is_refused(program: Program) -> None:

@@ -1,7 +1,6 @@
 """Papers to questions, questions to candidates, candidates to scores, as a user runs it, and again for nothing."""
 
 import json
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from simulator.process import Simulator
-from tests.e2e.program import Ended, Program
+from tests.e2e.program import Ended, Homes, Program
 
 _PAPERS = 8
 
@@ -37,15 +36,9 @@ def _papers(program: Program) -> Path:
 
 
 @pytest.fixture(scope="module")
-def made() -> Iterator[Curated]:
-    with tempfile.TemporaryDirectory(prefix="assayer-curate-") as folder:
-        Path(folder).chmod(0o711)
-        program = Program(Path(folder))
-        try:
-            with Simulator(latency_mean=0) as simulated:
-                yield _made(program.asking(simulated), simulated)
-        finally:
-            program.stop_server()
+def made(homes: Homes) -> Iterator[Curated]:
+    with Simulator(latency_mean=0) as simulated:
+        yield _made(homes.bare("curate").asking(simulated), simulated)
 
 
 def _made(program: Program, simulated: Simulator) -> Curated:

@@ -1,14 +1,12 @@
 """From labelled ideas to a report: build, train, evaluate, add and check, as a user runs them."""
 
 import json
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.e2e.program import IDEAS, Program
+from tests.e2e.program import IDEAS, Homes, Program
 
 pytestmark = pytest.mark.slow
 
@@ -31,23 +29,17 @@ def _labelled() -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def graph() -> Iterator[Program]:
+def graph(homes: Homes) -> Program:
     """A home with a graph and its calibration."""
-    # Not pytest's own temporary directory: as root the server runs as a user who may not pass through it.
-    with tempfile.TemporaryDirectory(prefix="assayer-graph-") as folder:
-        Path(folder).chmod(0o711)
-        program = Program(Path(folder))
-        try:
-            _write(program, "labelled.jsonl", _labelled())
-            built = program.run("graph", "build", "labelled.jsonl", "--classes", "Reject,Poster")
-            assert built.code == 0, built.err
-            assert f"{2 * _EACH} ideas added" in built.out
-            trained = program.run("graph", "train", "--folds", 2)
-            assert trained.code == 0, trained.err
-            assert "always the most frequent outcome" in trained.out
-            yield program
-        finally:
-            program.stop_server()
+    program = homes.bare("graph")
+    _write(program, "labelled.jsonl", _labelled())
+    built = program.run("graph", "build", "labelled.jsonl", "--classes", "Reject,Poster")
+    assert built.code == 0, built.err
+    assert f"{2 * _EACH} ideas added" in built.out
+    trained = program.run("graph", "train", "--folds", 2)
+    assert trained.code == 0, trained.err
+    assert "always the most frequent outcome" in trained.out
+    return program
 
 
 def _write(program: Program, name: str, records: list[dict[str, Any]]) -> Path:

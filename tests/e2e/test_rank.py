@@ -3,7 +3,6 @@
 import csv
 import json
 import signal
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -13,7 +12,7 @@ import pytest
 from assayer_client.comparisons import NamedComparison
 from assayer_client.rankings import GroupAnalysis, Ranking
 from simulator.process import Simulator
-from tests.e2e.program import Ended, Program
+from tests.e2e.program import Ended, Homes, Program
 from tests.polling import LONGEST_SECONDS, wait_until
 
 _FEWER, _FIRST, _ALL = 4, 6, 8
@@ -61,16 +60,9 @@ def _labelled(program: Program) -> Path:
 
 
 @pytest.fixture(scope="module")
-def ranked() -> Iterator[Ranked]:
-    # Not pytest's own temporary directory: as root the server runs as a user who may not pass through it.
-    with tempfile.TemporaryDirectory(prefix="assayer-rank-") as folder:
-        Path(folder).chmod(0o711)
-        program = Program(Path(folder))
-        try:
-            with Simulator(latency_mean=0.2) as simulated:
-                yield _ranked(program.asking(simulated), simulated)
-        finally:
-            program.stop_server()
+def ranked(homes: Homes) -> Iterator[Ranked]:
+    with Simulator(latency_mean=0.2) as simulated:
+        yield _ranked(homes.bare("rank").asking(simulated), simulated)
 
 
 def _ranked(program: Program, simulated: Simulator) -> Ranked:

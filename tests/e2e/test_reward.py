@@ -2,15 +2,13 @@
 
 import json
 import re
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from simulator.process import Simulator
-from tests.e2e.program import Program
+from tests.e2e.program import Homes, Program
 
 ITEM = {
     "question": "How can forgetting be foreseen?",
@@ -20,15 +18,8 @@ ITEM = {
 
 
 @pytest.fixture(scope="module")
-def program() -> Iterator[Program]:
-    # Not pytest's own temporary directory: as root the server runs as a user who may not pass through it.
-    with tempfile.TemporaryDirectory(prefix="assayer-reward-") as folder:
-        Path(folder).chmod(0o711)
-        opened = Program(Path(folder))
-        try:
-            yield opened
-        finally:
-            opened.stop_server()
+def program(homes: Homes) -> Program:
+    return homes.bare("reward")
 
 
 def items(program: Program, *items: dict[str, Any]) -> Path:

@@ -25,12 +25,9 @@ router = APIRouter(prefix="/v1/comparisons", tags=["comparisons"])
 
 
 @router.post(**submission_route(AcceptedComparison, ComparisonResource))
-async def create_comparison(
-    body: ComparisonBody,
-    submission: SubmissionDependency,
-) -> Response:
+async def create_comparison(body: ComparisonBody, submission: SubmissionDependency) -> Response:
     """Compare two ideas and decide which is better."""
-    services, tenant = submission.services, submission.caller.tenant
+    services, tenant = submission.services, submission.context.tenant
     first = await _idea(services, tenant, body.first, body.first_evaluation, "first")
     second = await _idea(services, tenant, body.second, body.second_evaluation, "second")
     work = comparison_request(first, second, blind=services.options.judged_blind(body.blind, several=True), body=body)

@@ -57,7 +57,7 @@ async def compare_rollouts(body: RolloutsToCompare, posting: PostingDependency) 
     is judged and answered at once."""
     if isinstance(body, RolloutListBody):
         return await _compare_all(body, posting)
-    services, tenant = posting.services, posting.caller.tenant
+    services, tenant = posting.services, posting.context.tenant
     member = member_of_group(body)
     work = _work(services, item_of_rollout(body), body)
     _check_room(posting)
@@ -115,7 +115,7 @@ async def _judged(work: RewardsRequest, posting: Posting) -> Job:
 
 async def _join(posting: Posting, body: CompareBody, member: int, work: RewardsRequest) -> JobId:
     """Return the job of the member, which was started when the member was first sent. Raises HttpProblem."""
-    services, tenant, request = posting.services, posting.caller.tenant, posting.request
+    services, tenant, request = posting.services, posting.context.tenant, posting.request
     plan = GroupPlan(body.group, body.size, work.judge or "")
     digest = hashlib.sha256(f"{work.judge} {work.items[0].item.model_dump_json()}".encode()).digest()
     seconds = services.group_seconds
@@ -139,7 +139,7 @@ def _work(services: Services, item: NamedRewardItem, body: VerifyBody) -> Reward
 def _check_room(posting: Posting) -> None:
     """Check that the caller may hold a stream open, before paying for a judgement that no request could wait for.
     Raises HttpProblem."""
-    tenant = posting.caller.tenant
+    tenant = posting.context.tenant
     if not posting.streams.has_room(tenant):
         with posting.streams.hold(tenant, {}):
             return

@@ -19,11 +19,7 @@ _ITEMS = ItemRoutes(router, "score", "idea", ScoreResource, ScoreItems, ItemsRes
 
 
 @router.post(**submission_route(AcceptedItems, ScoreResource))
-async def create_score(
-    body: ScoreBody,
-    submission: SubmissionDependency,
-    uploads: UploadLimitDependency,
-) -> Response:
+async def create_score(body: ScoreBody, submission: SubmissionDependency, uploads: UploadLimitDependency) -> Response:
     """Request scores for each idea, each judged independently."""
     items = await read_items(submission, uploads, _scored, body.items)
     blind = submission.services.options.judged_blind(body.blind, several=len(items) > 1)

@@ -8,6 +8,7 @@ import pytest
 
 from orchestrator.store import Database, NotificationListener
 from tests.contract.api.commands import Program
+from tests.contract.api.people import Person, person
 from tests.contract.api.service import ACME, OTHER, TEXT, Service, served
 
 
@@ -30,6 +31,22 @@ async def client(service: Service) -> AsyncIterator[httpx2.AsyncClient]:
     """A client with a key of the tenant `ACME` that permits everything."""
     async with service.caller() as opened:
         yield opened
+
+
+@pytest.fixture
+async def owner(service: Service) -> Person:
+    return await person(service, "owner", "Olga Owner")
+
+
+@pytest.fixture
+async def officer(service: Service) -> Person:
+    return await person(service, "officer", "Otto Officer")
+
+
+@pytest.fixture
+async def ada(service: Service) -> Person:
+    """A reviewer."""
+    return await person(service, "reviewer")
 
 
 @pytest.fixture

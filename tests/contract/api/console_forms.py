@@ -27,7 +27,10 @@ async def csrf_token(client: httpx2.AsyncClient, path: str) -> str:
     return hidden_field((await client.get(path)).text, "csrf_token")
 
 
-async def submit_form(client: httpx2.AsyncClient, page: str, path: str = "", **fields: str) -> httpx2.Response:
-    """Send a form of a page, with its CSRF token, to a path below the page."""
+async def submit_form(
+    client: httpx2.AsyncClient, page: str, path: str = "", **fields: str | list[str]
+) -> httpx2.Response:
+    """Send a form of a page, with its CSRF token, to a path below the page, or to an address of the console."""
     body = {"csrf_token": await csrf_token(client, page), **fields}
-    return await client.post(f"{page}{path}", data=body, headers={"Origin": "http://api"})
+    url = path if path.startswith("/console") else f"{page}{path}"
+    return await client.post(url, data=body, headers={"Origin": "http://api"})

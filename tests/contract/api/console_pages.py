@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from tests.contract.api.erasures import request_erasure, submit_rows_to_erase
 from tests.contract.api.evaluated_calls import call_of_two_fields, call_with_reports, evaluated_call_of_six
-from tests.contract.api.people import Person, asking
+from tests.contract.api.people import Person
 from tests.contract.api.ranking_jobs import finish_ranking
 from tests.contract.api.reported_evaluations import evaluation_with_llm_requests
 from tests.contract.api.reviewed_calls import call_with_opinions
@@ -28,16 +28,15 @@ async def pages_with_content(
     mixed = await call_with_reports(service)
     ended = await evaluated_call_of_six(service)
     reviewed, *_ = await call_with_opinions(service, others=1)
-    async with asking(service, owner) as asks:
-        ranking = (await asks.post("/v1/rankings", json={"batch": ended, "cut": 2})).json()["id"]
-        await finish_ranking(service)
-        changed = await asks.patch(f"/v1/batches/{ended}", json={"tags": ["A" + "-tag-of-many-letters" * 4]})
-        assert changed.status_code == 200, changed.text
-        assigned = await asks.post(f"/v1/batches/{ended}/assignments", json={"per_proposal": 1})
-        assert assigned.status_code < 300, assigned.text
-        listed = (await asks.get(f"/v1/batches/{ended}/evaluations")).json()["items"]
-        await submit_rows_to_erase(asks)
-        proof = (await request_erasure(asks, source="A-1"))["proof"]
+    ranking = (await owner.post("/v1/rankings", json={"batch": ended, "cut": 2})).json()["id"]
+    await finish_ranking(service)
+    changed = await owner.patch(f"/v1/batches/{ended}", json={"tags": ["A" + "-tag-of-many-letters" * 4]})
+    assert changed.status_code == 200, changed.text
+    assigned = await owner.post(f"/v1/batches/{ended}/assignments", json={"per_proposal": 1})
+    assert assigned.status_code < 300, assigned.text
+    listed = (await owner.get(f"/v1/batches/{ended}/evaluations")).json()["items"]
+    await submit_rows_to_erase(owner)
+    proof = (await request_erasure(owner, source="A-1"))["proof"]
     first, second = (evaluation["id"] for evaluation in listed[:2])
     call, proposal, member = "/console/calls/{id}", "/console/proposals/{id}", "/console/members/{id}"
     of_ended, of_made = f"/console/calls/{ended}", f"/console/proposals/{making}"

@@ -1,27 +1,27 @@
 """Members of a tenant who ask the API with keys of their own, and a call that they review."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
-
 import httpx2
 
 from orchestrator.access.api_keys import generate_key
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId, PersonRole
 from orchestrator.jobs.models import TenantId
 from orchestrator.reviewing.models import Member, NewMember
 from tests.contract.api.service import ACME, Service
 from tests.contract.store_jobs import OPERATOR
 
-__all__ = ["OPERATOR", "Person", "asking", "call_of", "person"]
+__all__ = ["OPERATOR", "Person", "call_of", "person"]
 
 FILLER = "We predict which stored examples the next round of training will overwrite, and rehearse those first. " * 3
 
 
-@dataclass(frozen=True)
-class Person:
-    member: Member
-    key: str
+class Person(httpx2.AsyncClient):
+    """Member of a tenant and a client with their key."""
+
+    def __init__(self, service: Service, member: Member, key: str) -> None:
+        headers = {"Authorization": f"Bearer {key}"}
+        super().__init__(transport=httpx2.ASGITransport(app=service.app), base_url="http://api", headers=headers)
+        self.member, self.key = member, key
 
 
 async def person(
@@ -31,17 +31,11 @@ async def person(
     email = f"{name.lower().replace(' ', '.')}@example.org"
     id = MemberId(services.new_id("mb"))
     new = NewMember(name=name, email=email, affiliation=affiliation, role=role)
-    made = await services.members.invite(tenant, id, new, OPERATOR, now)
+    made = await services.members.invite(tenant, id, new, ActBy(OPERATOR, now))
     assert made is not None
     key = generate_key()
-    await services.members.give_key(tenant, made.id, key, OPERATOR, now)
-    return Person(made, key.secret)
-
-
-@asynccontextmanager
-async def asking(service: Service, who: Person) -> AsyncIterator[httpx2.AsyncClient]:
-    async with service.client(who.key) as client:
-        yield client
+    await services.members.give_key(tenant, made.id, key, ActBy(OPERATOR, now))
+    return Person(service, made, key.secret)
 
 
 async def call_of(service: Service, *texts: str, tenant: TenantId = ACME) -> tuple[str, list[str]]:

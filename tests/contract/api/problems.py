@@ -2,7 +2,7 @@
 
 import httpx2
 
-from orchestrator.problems import ProblemDocument
+from orchestrator.problems import ProblemDocument, ProblemError
 
 
 def check_problem(answer: httpx2.Response, status: int, slug: str) -> ProblemDocument:
@@ -16,3 +16,10 @@ def check_problem(answer: httpx2.Response, status: int, slug: str) -> ProblemDoc
     assert document.request_id == answer.headers["x-request-id"]
     assert "Traceback" not in answer.text
     return document
+
+
+def first_error(answer: httpx2.Response) -> ProblemError:
+    """Check that an answer refuses an invalid request, and return the first error that it names."""
+    errors = check_problem(answer, 422, "invalid-request").errors
+    assert errors
+    return errors[0]

@@ -8,7 +8,7 @@ import httpx2
 from assayer.models import Score
 from orchestrator.jobs.models import BatchId
 from tests.contract.api.evaluated_calls import part_with
-from tests.contract.api.people import Person, asking, call_of, person
+from tests.contract.api.people import Person, call_of, person
 from tests.contract.api.reported_evaluations import finish_with_report
 from tests.contract.api.service import Service
 from tests.contract.store_records import report
@@ -54,8 +54,7 @@ async def call_with_reviewer(service: Service, *texts: str) -> tuple[Person, str
     """Return a reviewer with all proposals of a call assigned, the call and its evaluations; the first has a report."""
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     batch, evaluations = await call_of(service, *texts)
-    async with asking(service, officer) as officers:
-        await officers.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
+    await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
     await finish_with_report(service, await service.lease(), full_report())
     return ada, batch, evaluations
 
@@ -68,12 +67,11 @@ async def call_with_opinions(service: Service, opinions: int = 8, others: int = 
     rows = "\n".join(f'Number {n},"We count what {n} plots hold. {"We test it. " * 20}"' for n in range(count))
     grace, ben = await invite_reviewers(service, "Grace Hopper", "Ben Blum")
     officer = await person(service, "officer", "Otto Officer")
-    async with asking(service, officer) as officers:
-        made = await officers.post("/v1/batches", files=[("file", ("call.csv", f"title,text\n{rows}\n".encode()))])
-        batch = BatchId(made.json()["id"])
-        assigned = await officers.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2 + others})
-        assert assigned.status_code < 300, assigned.text
-        listed = (await officers.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
+    made = await officer.post("/v1/batches", files=[("file", ("call.csv", f"title,text\n{rows}\n".encode()))])
+    batch = BatchId(made.json()["id"])
+    assigned = await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2 + others})
+    assert assigned.status_code < 300, assigned.text
+    listed = (await officer.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
     id_by_row = {evaluation["row"]: evaluation["id"] for evaluation in listed}
     for _ in _REPORT_SCORES:
         lease = await service.lease()
@@ -81,8 +79,7 @@ async def call_with_opinions(service: Service, opinions: int = 8, others: int = 
         parts = () if value is None else (part_with(Score(value=value, basis="two papers", certainty="low")),)
         await finish_with_report(service, lease, report().model_copy(update={"parts": parts}))
     for reviewer, scores in ((grace, _SCORES_OF_GRACE), (ben, _SCORES_OF_BEN)):
-        async with asking(service, reviewer) as client:
-            for row, score in list(enumerate(scores, 1))[:opinions]:
-                answer = await client.post(f"/v1/evaluations/{id_by_row[row]}/opinions", json={"score": score})
-                assert answer.status_code < 300, answer.text
+        for row, score in list(enumerate(scores, 1))[:opinions]:
+            answer = await reviewer.post(f"/v1/evaluations/{id_by_row[row]}/opinions", json={"score": score})
+            assert answer.status_code < 300, answer.text
     return batch, grace, ben

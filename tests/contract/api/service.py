@@ -123,15 +123,11 @@ class Service:
         await self.services.keys.create(tenant, plan, key)
         return key.secret
 
-    @asynccontextmanager
-    async def client(self, key: str | None = None, url: str | None = None) -> AsyncIterator[httpx2.AsyncClient]:
-        """Asks the application itself, or the server that runs at the URL."""
+    def client(self, key: str | None = None, url: str | None = None) -> httpx2.AsyncClient:
+        """Return a client of the application itself, or of the server that runs at the URL."""
         headers = {} if key is None else {"Authorization": f"Bearer {key}"}
         transport = None if url else httpx2.ASGITransport(app=self.app)
-        async with httpx2.AsyncClient(
-            transport=transport, base_url=url or "http://api", headers=headers, timeout=60
-        ) as client:
-            yield client
+        return httpx2.AsyncClient(transport=transport, base_url=url or "http://api", headers=headers, timeout=60)
 
     @asynccontextmanager
     async def caller(self, *scopes: Scope, tenant: TenantId = ACME) -> AsyncIterator[httpx2.AsyncClient]:

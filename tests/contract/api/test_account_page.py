@@ -2,19 +2,12 @@
 
 import asyncio
 
-import httpx2
-
-from tests.contract.api.console_forms import csrf_token, signed_in
-from tests.contract.api.people import asking, person
+from tests.contract.api.console_forms import csrf_token, signed_in, submit_form
+from tests.contract.api.people import person
 from tests.contract.api.service import Service
 
 HERE = "/console/account"
 ORIGIN = {"Origin": "http://api"}
-
-
-async def _save(browser: httpx2.AsyncClient, **fields: str) -> httpx2.Response:
-    body = {"csrf_token": await csrf_token(browser, HERE), **fields}
-    return await browser.post(HERE, data=body, headers=ORIGIN)
 
 
 async def test_a_reviewer_switches_mails_off_and_on_again(service: Service) -> None:
@@ -25,12 +18,12 @@ async def test_a_reviewer_switches_mails_off_and_on_again(service: Service) -> N
         assert "grace.hopper@example.org" in shown
         assert "Yale University" in shown
         assert 'value="true" checked' in shown
-        assert (await _save(browser)).status_code == 303
+        assert (await submit_form(browser, HERE)).status_code == 303
         assert 'value="true" checked' not in (await browser.get(HERE)).text
         found = await members.get(tenant, grace.member.id)
         assert found == grace.member.model_copy(update={"mails": False, "signs_in": True})
-        assert (await _save(browser, mails="true")).status_code == 303
-        assert (await _save(browser, mails="true")).status_code == 303
+        assert (await submit_form(browser, HERE, mails="true")).status_code == 303
+        assert (await submit_form(browser, HERE, mails="true")).status_code == 303
     found = await members.get(tenant, grace.member.id)
     assert found is not None
     assert found.mails
@@ -41,14 +34,14 @@ async def test_a_reviewer_switches_mails_off_and_on_again(service: Service) -> N
 async def test_a_role_taken_away_while_somebody_saves_their_account_stays_away(service: Service) -> None:
     owner, otto = await person(service, "owner", "Olga Owner"), await person(service, "officer", "Otto Officer")
     at = f"/v1/members/{otto.member.id}"
-    async with signed_in(service, otto.key) as browser, asking(service, owner) as owners:
+    async with signed_in(service, otto.key) as browser:
         body = {"csrf_token": await csrf_token(browser, HERE)}
         for _ in range(10):
-            demotion = owners.patch(at, json={"role": "reviewer"})
+            demotion = owner.patch(at, json={"role": "reviewer"})
             saves = [{"mails": "true"} if n % 2 else {} for n in range(8)]
             await asyncio.gather(*(browser.post(HERE, data=body | save, headers=ORIGIN) for save in saves), demotion)
-            assert (await owners.get(at)).json()["role"] == "reviewer"
-            await owners.patch(at, json={"role": "officer"})
+            assert (await owner.get(at)).json()["role"] == "reviewer"
+            await owner.patch(at, json={"role": "officer"})
 
 
 async def test_a_mail_that_did_not_arrive_is_seen_by_who_invites(service: Service) -> None:

@@ -8,13 +8,14 @@ from typing import Any
 import httpx2
 import pytest
 
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import JobId
 from orchestrator.store import Database
 from orchestrator.store.database import Connection
 from orchestrator.store.retention import erase_jobs
 from tests.contract.api.console_forms import csrf_token, signed_in
 from tests.contract.api.erasures import wait_for_blocked_statements
-from tests.contract.api.people import OPERATOR, Person, asking, call_of, person
+from tests.contract.api.people import OPERATOR, Person, call_of, person
 from tests.contract.api.problems import check_problem
 from tests.contract.api.service import ACME, BODY, Service
 from tests.contract.store_jobs import NOW
@@ -52,7 +53,9 @@ async def erased_over(service: Service, evaluation: str, ask: Ask) -> httpx2.Res
             await connection.execute("LOCK TABLE sign_offs IN ACCESS EXCLUSIVE MODE")
             acting = asyncio.ensure_future(ask())
             await wait_for_blocked_statements(service.database, 1)
-            erasing = asyncio.create_task(service.services.erasures.erase(ACME, OPERATOR, [JobId(evaluation)], NOW))
+            erasing = asyncio.create_task(
+                service.services.erasures.erase(ACME, [JobId(evaluation)], ActBy(OPERATOR, NOW))
+            )
             await wait_for_blocked_statements(service.database, 2)
         answer = await acting
         await erasing
@@ -64,9 +67,8 @@ async def erased_over(service: Service, evaluation: str, ask: Ask) -> httpx2.Res
 async def reviewed(service: Service, owner: Person) -> str:
     """A proposal of a call, which is assigned."""
     batch, (first,) = await call_of(service, "# One")
-    async with asking(service, owner) as asks:
-        assigned = await asks.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
-        assert assigned.status_code == 200, assigned.text
+    assigned = await owner.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
+    assert assigned.status_code == 200, assigned.text
     return first
 
 
@@ -86,10 +88,10 @@ async def words_about(database: Database, evaluation: str) -> list[str]:
 async def test_what_is_said_of_a_single_evaluation_while_it_is_erased_is_410(service: Service, what: str) -> None:
     """No call is locked, which erasing would have to wait for."""
     owner, reviewer = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
-    async with service.caller() as machine, asking(service, owner) as asks:
+    async with service.caller() as machine:
         single = (await machine.post("/v1/evaluations", json=BODY)).json()["id"]
         body = _ACTS[what][1] | ({"reviewer": reviewer.member.id} if what == "conflicts" else {})
-        ask = partial(asks.post, f"/v1/evaluations/{single}/{what}", json=body)
+        ask = partial(owner.post, f"/v1/evaluations/{single}/{what}", json=body)
         check_problem(await erased_under(service, single, ask), 410, "gone")
     assert await words_about(service.database, single) == []
 
@@ -102,10 +104,10 @@ async def test_an_act_about_a_call_that_meets_an_erasure_is_done_or_410(
     owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
     first = await reviewed(service, owner)
     role, body = _ACTS[what]
-    async with asking(service, ada if role == "reviewer" else owner) as acts:
-        answer = await meets(service, first, partial(acts.post, f"/v1/evaluations/{first}/{what}", json=body))
-        if answer.status_code not in (200, 201):
-            check_problem(answer, 410, "gone")
+    acts = ada if role == "reviewer" else owner
+    answer = await meets(service, first, partial(acts.post, f"/v1/evaluations/{first}/{what}", json=body))
+    if answer.status_code not in (200, 201):
+        check_problem(answer, 410, "gone")
     assert await service.database.fetch("SELECT FROM jobs") == []
     assert await words_about(service.database, first) == []
 
@@ -126,15 +128,13 @@ async def test_an_opinion_that_is_erased_as_soon_as_it_is_given_was_given(servic
         FOR EACH ROW EXECUTE FUNCTION erase_at_once()
     """)
     try:
-        async with asking(service, ada) as reviews:
-            given = await reviews.post(f"/v1/evaluations/{first}/opinions", json={"score": 2})
+        given = await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 2})
     finally:
         await service.database.execute("DROP FUNCTION erase_at_once CASCADE")
     assert (given.status_code, given.json().get("blind_score")) == (200, 2), given.text
 
 
-async def test_a_page_that_meets_an_erasure_says_so(service: Service) -> None:
-    owner = await person(service, "owner", "Olga Owner")
+async def test_a_page_that_meets_an_erasure_says_so(service: Service, owner: Person) -> None:
     async with service.caller() as machine, signed_in(service, owner.key) as browser:
         single = (await machine.post("/v1/evaluations", json=BODY)).json()["id"]
         form = {"csrf_token": await csrf_token(browser, f"/console/proposals/{single}"), "text": "Look at the budget."}

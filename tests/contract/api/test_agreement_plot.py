@@ -6,7 +6,6 @@ import re
 import pytest
 
 from tests.contract.api.console_forms import signed_in
-from tests.contract.api.people import asking
 from tests.contract.api.reviewed_calls import (
     call_with_opinions,
 )
@@ -15,10 +14,9 @@ from tests.contract.api.service import Service
 
 async def test_agreement_is_drawn_with_what_chance_and_one_score_for_all_would_give(service: Service) -> None:
     batch, grace, _ = await call_with_opinions(service)
-    async with asking(service, grace) as reviewer:  # a revision moves no first opinion
-        first = (await reviewer.get("/v1/assignments")).json()["items"][0]["evaluation"]
-        revised = await reviewer.patch(f"/v1/evaluations/{first}/opinions", json={"score": 5})
-        assert revised.status_code == 200, revised.text
+    first = (await grace.get("/v1/assignments")).json()["items"][0]["evaluation"]
+    revised = await grace.patch(f"/v1/evaluations/{first}/opinions", json={"score": 5})
+    assert revised.status_code == 200, revised.text
     async with signed_in(service, await service.key()) as officer:
         page = (await officer.get(f"/console/calls/{batch}/plots")).text
     cells = [re.sub("<[^>]*>", "|", row) for row in re.findall("<tr>.*?</tr>", page)]

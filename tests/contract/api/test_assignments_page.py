@@ -1,12 +1,11 @@
 """The page on which reviewers are assigned to a call: tried, done, withdrawn; conflicts declared and cleared."""
 
 from tests.contract.api.console_forms import hidden_field, signed_in, submit_form
-from tests.contract.api.people import call_of, person
+from tests.contract.api.people import Person, call_of, person
 from tests.contract.api.service import Service
 
 
-async def test_reviewers_are_tried_assigned_and_withdrawn(service: Service) -> None:
-    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+async def test_reviewers_are_tried_assigned_and_withdrawn(service: Service, officer: Person, ada: Person) -> None:
     batch, (first, _) = await call_of(service, "# One", "# Two")
     here = f"/console/calls/{batch}/assignments"
     async with signed_in(service, officer.key) as browser:

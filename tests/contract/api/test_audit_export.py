@@ -7,16 +7,15 @@ from pathlib import Path
 from orchestrator.access.audit_chain import AuditEntry, AuditExport
 from tests.contract.api.commands import Program
 from tests.contract.api.console_forms import signed_in
-from tests.contract.api.people import asking, call_of, person
+from tests.contract.api.people import call_of, person
 from tests.contract.api.service import Service, served
 
 
 async def test_words_blanked_in_an_owners_export_are_a_fault(service: Service, tmp_path: Path) -> None:
     owner, file = await person(service, "owner", "Olga Owner"), tmp_path / "log.jsonl"
     _, (first,) = await call_of(service, "# One")
-    async with asking(service, owner) as owners:
-        await owners.post(f"/v1/evaluations/{first}/override", json={"score": 4, "reason": "It is urgent."})
-        assert (await owners.get("/v1/audit-log")).json()["reader"] == "owner"
+    await owner.post(f"/v1/evaluations/{first}/override", json={"score": 4, "reason": "It is urgent."})
+    assert (await owner.get("/v1/audit-log")).json()["reader"] == "owner"
     async with served(service.app) as url:
         program = Program(url, owner.key, tmp_path)
         saved = await program.run("audit-log", "export", file)

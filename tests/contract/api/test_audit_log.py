@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from assayer.errors import StorageError
-from orchestrator.access.audit_chain import Actor, AuditEntry, AuditTip, audit_faults
+from orchestrator.access.audit_chain import ActBy, Actor, AuditEntry, AuditTip, audit_faults
 from orchestrator.jobs.models import TenantId
 from tests.contract.api.commands import Program
-from tests.contract.api.people import asking, call_of, person
+from tests.contract.api.people import Person, call_of, person
 from tests.contract.api.service import ACME, BODY, OTHER, Service, served
 
 ADA = Actor("mb_ada", "Ada", "officer")
@@ -19,9 +19,8 @@ ADA = Actor("mb_ada", "Ada", "officer")
 
 async def _write(service: Service, count: int, tenant: TenantId = ACME) -> None:
     for number in range(count):
-        await service.services.audit_log.record(
-            tenant, ADA, "score overridden", f"ev_{number}", service.services.clock.now(), score=number / 3
-        )
+        by = ActBy(ADA, service.services.clock.now())
+        await service.services.audit_log.record(tenant, by, "score overridden", f"ev_{number}", score=number / 3)
 
 
 async def _log(service: Service, tenant: TenantId = ACME) -> list[AuditEntry]:
@@ -72,10 +71,9 @@ async def test_database_refuses_to_change_what_was_written(service: Service, sta
 async def test_words_with_a_nul_are_kept_as_the_database_can_read_them(service: Service) -> None:
     owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
     _, (first,) = await call_of(service, "# One")
-    async with asking(service, owner) as asks:
-        body = {"reviewer": ada.member.id, "reason": "a friend\x00 of theirs"}
-        declared = await asks.post(f"/v1/evaluations/{first}/conflicts", json=body)
-        assert declared.status_code in (200, 201), declared.text
+    body = {"reviewer": ada.member.id, "reason": "a friend\x00 of theirs"}
+    declared = await owner.post(f"/v1/evaluations/{first}/conflicts", json=body)
+    assert declared.status_code in (200, 201), declared.text
     reasons = "SELECT content::jsonb ->> 'reason' AS reason FROM audit_contents WHERE about = $1"
     assert [row["reason"] for row in await service.database.fetch(reasons, first)] == ["a friend\ufffd of theirs"]
     assert list(audit_faults(await service.services.audit_log.entries(ACME))) == []
@@ -87,8 +85,10 @@ async def test_erasing_an_applicant_takes_the_words_and_leaves_the_chain(service
         job = batch.json()["id"]
         await service.finish()
         now = service.services.clock.now()
-        await service.services.audit_log.record(ACME, ADA, "score overridden", job, now, reason="Dr Who is a friend")
-        await service.services.audit_log.record(ACME, ADA, "score overridden", "ev_other", now, reason="stays")
+        await service.services.audit_log.record(
+            ACME, ActBy(ADA, now), "score overridden", job, reason="Dr Who is a friend"
+        )
+        await service.services.audit_log.record(ACME, ActBy(ADA, now), "score overridden", "ev_other", reason="stays")
         tip = await service.services.audit_log.tip(ACME)
         assert (await owner.delete(f"/v1/evaluations/{job}?erase=true")).status_code == 204
     log = await _log(service)
@@ -190,19 +190,17 @@ async def test_log_is_saved_and_checked_by_a_command(service: Service, tmp_path:
 
 
 async def test_a_machine_verifies_the_log_without_reading_what_people_think(
-    service: Service, tmp_path: Path, log_file: Path
+    service: Service, owner: Person, ada: Person, tmp_path: Path, log_file: Path
 ) -> None:
-    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
     batch, (first,) = await call_of(service, "# One")
-    async with asking(service, owner) as owners, asking(service, ada) as reviewer:
-        await owners.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
-        await reviewer.post(f"/v1/evaluations/{first}/opinions", json={"score": 2, "note": "It is weak."})
-        await reviewer.patch(f"/v1/evaluations/{first}/opinions", json={"score": 3, "note": "It is fair."})
-        await owners.post(f"/v1/evaluations/{first}/override", json={"score": 4, "reason": "It is urgent."})
-        await owners.post(f"/v1/evaluations/{first}/remarks", json={"text": "It is late."})
-        await owners.post(f"/v1/batches/{batch}/sign-off", json={"note": "It is decided.", "despite_unfinished": True})
-        whole = (await owners.get("/v1/audit-log")).json()["items"]
-        assert not any(entry["withheld"] for entry in whole)
+    await owner.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
+    await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 2, "note": "It is weak."})
+    await ada.patch(f"/v1/evaluations/{first}/opinions", json={"score": 3, "note": "It is fair."})
+    await owner.post(f"/v1/evaluations/{first}/override", json={"score": 4, "reason": "It is urgent."})
+    await owner.post(f"/v1/evaluations/{first}/remarks", json={"text": "It is late."})
+    await owner.post(f"/v1/batches/{batch}/sign-off", json={"note": "It is decided.", "despite_unfinished": True})
+    whole = (await owner.get("/v1/audit-log")).json()["items"]
+    assert not any(entry["withheld"] for entry in whole)
     async with service.caller("manage") as machine:
         answer = await machine.get("/v1/audit-log")
     entries = answer.json()["items"]

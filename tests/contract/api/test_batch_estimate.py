@@ -85,13 +85,12 @@ async def test_no_estimate_of_the_usual_board_is_passed_off_as_one_of_another(se
     assert "What another board takes is not known" in other.cost_absent
 
 
-async def test_cost_is_unknown_where_a_price_is(service: Service) -> None:
+async def test_cost_is_unknown_where_a_price_is(service: Service, client: httpx2.AsyncClient) -> None:
     await evaluated(service, 12, None)
-    async with service.caller() as caller:
-        found = await asked(caller)
-        assert (found.basis, found.cost_usd, found.high_cost_usd, found.exceeds_month) == ("own", None, None, None)
-        assert found.cost_absent is not None
-        assert "price is not known" in found.cost_absent
+    found = await asked(client)
+    assert (found.basis, found.cost_usd, found.high_cost_usd, found.exceeds_month) == ("own", None, None, None)
+    assert found.cost_absent is not None
+    assert "price is not known" in found.cost_absent
 
 
 async def test_estimate_tells_whether_the_month_has_enough_left(service: Service) -> None:
@@ -103,10 +102,9 @@ async def test_estimate_tells_whether_the_month_has_enough_left(service: Service
         assert (await asked(caller, max_usd="0.4")).exceeds_month is False
 
 
-async def test_body_without_an_idea_is_refused_as_a_submission_would_be(service: Service) -> None:
-    async with service.caller() as caller:
-        answer = await caller.post("/v1/batches/estimate", content=as_jsonl([{"title": "-"}]), headers=JSONL_HEADERS)
-        assert (answer.status_code, answer.json()["rows"][0]["row"]) == (422, 1)
+async def test_body_without_an_idea_is_refused_as_a_submission_would_be(client: httpx2.AsyncClient) -> None:
+    answer = await client.post("/v1/batches/estimate", content=as_jsonl([{"title": "-"}]), headers=JSONL_HEADERS)
+    assert (answer.status_code, answer.json()["rows"][0]["row"]) == (422, 1)
 
 
 async def test_command_says_it_in_words_and_submits_nothing(program: Program, service: Service) -> None:
@@ -148,11 +146,10 @@ class _OfReefs(MemoryCorpus):
 
 
 async def test_fields_that_the_corpus_does_not_cover_are_told_before_anything_is_paid(
-    service: Service, program: Program
+    service: Service, client: httpx2.AsyncClient, program: Program
 ) -> None:
-    async with service.caller() as caller:
-        unknown = await asked(caller)
-        assert (unknown.corpus_fit, unknown.corpus_fit_absent) == (None, "This service has no corpus to search.")
+    unknown = await asked(client)
+    assert (unknown.corpus_fit, unknown.corpus_fit_absent) == (None, "This service has no corpus to search.")
     corpora = MemoryCorpusVersions(_OfReefs(PAPERS, HashingEmbedder()))
     searching = service.with_services(corpora=corpora)
     rows = [{"text": words(1)}, {"text": f"Of a reef. {words(2)}"}]

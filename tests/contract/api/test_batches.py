@@ -18,7 +18,7 @@ from orchestrator.batches.results import ResultLine
 from orchestrator.jobs.models import JobId, Problem
 from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.settings import BatchSettings
-from tests.contract.api.problems import check_problem
+from tests.contract.api.problems import check_problem, first_error
 from tests.contract.api.service import ACME, JSONL_HEADERS, Service, served
 from tests.unit.batch_bodies import BOUNDARY, WORDS, as_csv, as_form, as_jsonl, packed, words
 
@@ -143,11 +143,8 @@ async def test_batch_without_a_good_row_is_refused_with_every_row(client: httpx2
     ],
 )
 async def test_wrong_option_is_named(client: httpx2.AsyncClient, query: str, parameter: str) -> None:
-    refused = check_problem(
-        await client.post(f"/v1/batches?{query}", content=THREE, headers=JSONL_HEADERS), 422, "invalid-request"
-    )
-    assert refused.errors is not None
-    assert refused.errors[0].parameter == parameter
+    error = first_error(await client.post(f"/v1/batches?{query}", content=THREE, headers=JSONL_HEADERS))
+    assert error.parameter == parameter
 
 
 async def test_batch_sent_again_with_its_key_is_one_whatever_the_boundary(client: httpx2.AsyncClient) -> None:

@@ -8,7 +8,7 @@ from orchestrator.jobs.models import JobVerdict, Problem
 from orchestrator.settings import QueueSettings
 from orchestrator.store import PgLeases, PgReports
 from tests.contract.api.console_forms import signed_in
-from tests.contract.api.people import Person, asking, person
+from tests.contract.api.people import Person, person
 from tests.contract.api.service import JSONL_HEADERS, Service
 from tests.unit.batch_bodies import as_jsonl, words
 from tests.unit.named_reports import IDENTIFYING, named_report
@@ -49,10 +49,10 @@ async def test_nothing_that_a_reviewer_reads_says_whose_proposal_it_is(service: 
     async with service.caller() as officer:
         sent = {"files": [PDF]} if kind == "document" else {"content": as_jsonl([ROW]), "headers": JSONL_HEADERS}
         one = await _given_to(service, ada, await officer.post("/v1/batches", **sent))
-    async with asking(service, ada) as reviewer, signed_in(service, ada.key) as browser:
+    async with signed_in(service, ada.key) as browser:
 
         async def told() -> str:
-            api = [await reviewer.get(path) for path in ("/v1/assignments", f"/v1/evaluations/{one}/proposal")]
+            api = [await ada.get(path) for path in ("/v1/assignments", f"/v1/evaluations/{one}/proposal")]
             pages = [await browser.get(path) for path in ("/console/queue", f"/console/review/{one}")]
             return "\n".join(answer.text for answer in (*api, *pages))
 
@@ -60,16 +60,16 @@ async def test_nothing_that_a_reviewer_reads_says_whose_proposal_it_is(service: 
         assert ("Proposal 1" in before) == (kind == "document")
         assert ("Rehearsal after" in before) == (kind == "row")
         await _finish(service, named_report("Rehearsal after [name]"))
-        assert (await reviewer.post(f"/v1/evaluations/{one}/opinions", json={"score": 4})).status_code == 200
+        assert (await ada.post(f"/v1/evaluations/{one}/opinions", json={"score": 4})).status_code == 200
         after = await told()
         assert "Rehearsal after" in after
         read = "\n".join(
             [
-                (await reviewer.get(f"/v1/evaluations/{one}/report", headers={"Accept": accept})).text
+                (await ada.get(f"/v1/evaluations/{one}/report", headers={"Accept": accept})).text
                 for accept in ("application/json", "text/html", "text/markdown")
             ]
         )
-        brief = await reviewer.get(f"/v1/evaluations/{one}/brief")
+        brief = await ada.get(f"/v1/evaluations/{one}/brief")
     assert brief.status_code == 200
     for word in (*IDENTIFYING, "HOPPER-7"):
         assert word not in before + after + read, word
@@ -79,14 +79,12 @@ async def test_nothing_that_a_reviewer_reads_says_whose_proposal_it_is(service: 
     assert "Hopper" in whole
 
 
-async def test_why_there_is_no_report_is_not_told_where_it_names_the_file(service: Service) -> None:
-    ada = await person(service, "reviewer")
+async def test_why_there_is_no_report_is_not_told_where_it_names_the_file(service: Service, ada: Person) -> None:
     async with service.caller() as officer:
         one = await _given_to(service, ada, await officer.post("/v1/batches", files=[PDF]))
     await service.finish(Problem(type="about:blank", title="Not read", detail="Hopper_Grace_Yale.pdf is no PDF."))
-    async with asking(service, ada) as reviewer:
-        await reviewer.post(f"/v1/evaluations/{one}/opinions", json={"score": 4})
-        refused = await reviewer.get(f"/v1/evaluations/{one}/report")
+    await ada.post(f"/v1/evaluations/{one}/opinions", json={"score": 4})
+    refused = await ada.get(f"/v1/evaluations/{one}/report")
     assert refused.status_code >= 400
     assert "Hopper" not in refused.text
     assert "Whoever runs the call sees why." in refused.text
@@ -94,13 +92,13 @@ async def test_why_there_is_no_report_is_not_told_where_it_names_the_file(servic
 
 async def test_an_officer_and_the_reviewer_of_a_call_with_names_read_the_title_as_it_came(service: Service) -> None:
     ada = await person(service, "reviewer")
-    async with service.caller() as officer, asking(service, ada) as reviewer:
+    async with service.caller() as officer:
         await _given_to(service, ada, await officer.post("/v1/batches", content=as_jsonl([ROW]), headers=JSONL_HEADERS))
         (seen,) = (await officer.get("/v1/assignments")).json()["items"]
         assert seen["title"] == ROW["title"]
         async with service.caller() as named:
             answer = await named.post("/v1/batches?blind=false", content=as_jsonl([ROW]), headers=JSONL_HEADERS)
         await _given_to(service, ada, answer)
-        titles = [item["title"] for item in (await reviewer.get("/v1/assignments")).json()["items"]]
+        titles = [item["title"] for item in (await ada.get("/v1/assignments")).json()["items"]]
     assert sorted("Hopper" in title for title in titles) == [False, True]
     assert ROW["title"] in titles

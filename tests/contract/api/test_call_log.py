@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from orchestrator.access.audit_chain import AuditEntry
-from orchestrator.access.job_acts import ActBy
+from orchestrator.access.audit_chain import ActBy, AuditEntry
 from orchestrator.jobs.models import BatchId
 from orchestrator.jobs.submissions import MoreRows, NewBatch
 from orchestrator.store import PgJobs
@@ -15,7 +14,7 @@ from orchestrator.store.database import Connection
 from tests.contract.api.comparison_jobs import TWO_IDEAS
 from tests.contract.api.console_forms import csrf_token, signed_in
 from tests.contract.api.evaluated_calls import evaluated_call_of_six
-from tests.contract.api.people import asking, call_of, person
+from tests.contract.api.people import Person, call_of, person
 from tests.contract.api.service import ACME, BODY, Service
 from tests.contract.store_jobs import NOW, OPERATOR, Losing, job
 from tests.polling import wait_until_async
@@ -63,17 +62,15 @@ async def test_a_call_is_one_entry_with_its_rules_and_nobodys_title(service: Ser
     assert "A-1" not in entry.model_dump_json()
 
 
-async def test_parts_are_entries_and_so_is_closing_by_cancelling(service: Service) -> None:
-    owner = await person(service, "owner", "Olga Owner")
+async def test_parts_are_entries_and_so_is_closing_by_cancelling(service: Service, owner: Person) -> None:
     before = len(await _log(service))
-    async with asking(service, owner) as owners:
-        made = (await owners.post("/v1/batches?open=true", content=ROWS, headers=JSON_LINES)).json()
-        more = f"/v1/batches/{made['id']}/rows?first={made['next_row']}&open=true"
-        assert (await owners.post(more, content=ROWS.splitlines()[0], headers=JSON_LINES)).status_code == 202
-        for _ in range(2):
-            assert (await owners.delete(f"/v1/batches/{made['id']}")).status_code == 200
-        again = (await owners.post(f"/v1/batches/{made['id']}/retry")).json()
-        assert (await owners.post(f"/v1/batches/{made['id']}/retry")).status_code == 202
+    made = (await owner.post("/v1/batches?open=true", content=ROWS, headers=JSON_LINES)).json()
+    more = f"/v1/batches/{made['id']}/rows?first={made['next_row']}&open=true"
+    assert (await owner.post(more, content=ROWS.splitlines()[0], headers=JSON_LINES)).status_code == 202
+    for _ in range(2):
+        assert (await owner.delete(f"/v1/batches/{made['id']}")).status_code == 200
+    again = (await owner.post(f"/v1/batches/{made['id']}/retry")).json()
+    assert (await owner.post(f"/v1/batches/{made['id']}/retry")).status_code == 202
     log = await _log(service, before)
     assert _acts(log) == ["call submitted", "proposals added", "call cancelled", "call run again"]
     assert {(item.actor, item.role, item.about) for item in log} == {(owner.member.id, "owner", made["id"])}
@@ -157,7 +154,7 @@ async def test_what_is_done_in_the_console_stands_under_the_name_of_who_did_it(s
 
 
 async def test_single_ideas_take_no_turn_at_the_log_and_calls_do(service: Service) -> None:
-    await service.services.audit_log.record(ACME, OPERATOR, "exported", "bt_1", NOW)
+    await service.services.audit_log.record(ACME, ActBy(OPERATOR, NOW), "exported", "bt_1")
 
     async def while_the_log_is_held(connection: Connection) -> None:
         async with connection.transaction():

@@ -5,11 +5,12 @@ import asyncio
 import httpx2
 import pytest
 
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.reviewing.models import ReviewRefused
 from tests.contract.api.erasures import wait_for_blocked_statements
-from tests.contract.api.people import OPERATOR, asking, call_of, person
+from tests.contract.api.people import OPERATOR, Person, call_of, person
 from tests.contract.api.problems import check_problem
 from tests.contract.api.reviewed_calls import (
     OUTSIDE_REVIEWER,
@@ -34,58 +35,53 @@ async def who_has(client: httpx2.AsyncClient, batch: str) -> dict[str, set[str]]
     return has
 
 
-async def test_only_those_who_were_chosen_for_a_call_get_its_proposals(service: Service) -> None:
-    officer = await person(service, "officer", "Otto Officer")
+async def test_only_those_who_were_chosen_for_a_call_get_its_proposals(service: Service, officer: Person) -> None:
     ada, bob, carol = await invite_reviewers(service, "Ada Byron", "Bob Noyce", "Carol Shaw")
     batch, _ = await call_of(service, "# One", "# Two", "# Three", "# Four")
     other, _ = await call_of(service, "# Another")
-    async with asking(service, officer) as officers:
-        assert await asked(officers, batch) == (False, member_ids(ada, bob, carol))
-        done = await choose_reviewers(officers, batch, member_ids(ada, carol))
-        assert (sorted(done["added"]), done["removed"], done["withdrawn"]) == (sorted(member_ids(ada, carol)), [], [])
-        assert await asked(officers, batch) == (True, member_ids(ada, carol))
-        outcome = await assign_reviewers(officers, batch, per_proposal=1)
-        assert outcome["loads"] == dict.fromkeys(member_ids(ada, carol), 2)
-        assert (await assign_reviewers(officers, other, per_proposal=3))["assigned"] == 3
-        stranger = await officers.post(f"/v1/batches/{batch}/assignments", json={"reviewers": member_ids(bob)})
-        assert "do not review this call" in check_problem(stranger, 422, "invalid-request").detail
-        everybody = await choose_reviewers(officers, batch, None)
-        assert (sorted(everybody["removed"]), everybody["withdrawn"]) == (sorted(member_ids(ada, carol)), [])
-        assert await asked(officers, batch) == (False, member_ids(ada, bob, carol))
+    assert await asked(officer, batch) == (False, member_ids(ada, bob, carol))
+    done = await choose_reviewers(officer, batch, member_ids(ada, carol))
+    assert (sorted(done["added"]), done["removed"], done["withdrawn"]) == (sorted(member_ids(ada, carol)), [], [])
+    assert await asked(officer, batch) == (True, member_ids(ada, carol))
+    outcome = await assign_reviewers(officer, batch, per_proposal=1)
+    assert outcome["loads"] == dict.fromkeys(member_ids(ada, carol), 2)
+    assert (await assign_reviewers(officer, other, per_proposal=3))["assigned"] == 3
+    stranger = await officer.post(f"/v1/batches/{batch}/assignments", json={"reviewers": member_ids(bob)})
+    assert "do not review this call" in check_problem(stranger, 422, "invalid-request").detail
+    everybody = await choose_reviewers(officer, batch, None)
+    assert (sorted(everybody["removed"]), everybody["withdrawn"]) == (sorted(member_ids(ada, carol)), [])
+    assert await asked(officer, batch) == (False, member_ids(ada, bob, carol))
 
 
 async def test_whoever_never_signed_in_is_shown_as_such(service: Service) -> None:
     officer, _ = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     batch, _ = await call_of(service, "# One")
-    async with asking(service, officer) as officers:
-        await officers.post("/v1/members", json=OUTSIDE_REVIEWER | {"role": "reviewer"})
-        found = (await officers.get(f"/v1/batches/{batch}/reviewers")).json()
+    await officer.post("/v1/members", json=OUTSIDE_REVIEWER | {"role": "reviewer"})
+    found = (await officer.get(f"/v1/batches/{batch}/reviewers")).json()
     assert {item["name"]: item["signs_in"] for item in found["reviewers"]} == {"Ada Byron": True, "Grace Hopper": False}
 
 
-async def test_somebody_is_invited_for_a_call_and_told_which(service: Service) -> None:
-    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+async def test_somebody_is_invited_for_a_call_and_told_which(service: Service, officer: Person, ada: Person) -> None:
     batch, _ = await call_of(service, "# One")
     path = f"/v1/batches/{batch}/reviewers"
-    async with asking(service, officer) as officers:
-        made = await officers.post(path, json=OUTSIDE_REVIEWER)
-        assert made.status_code == 201, made.text
-        grace = made.json()
-        assert (grace["role"], grace["signs_in"], grace["affiliation"]) == ("reviewer", False, "Yale University")
-        assert (await officers.post(path, json=OUTSIDE_REVIEWER)).json()["id"] == grace["id"]
-        # Nobody was chosen before: now only she is.
-        assert await asked(officers, batch) == (True, [grace["id"]])
-        assert (await assign_reviewers(officers, batch, per_proposal=2))["loads"] == {grace["id"]: 1}
-        known = await officers.post(path, json={"name": "A. Byron", "email": ada.member.email.upper()})
-        assert (known.json()["id"], known.json()["name"]) == (ada.member.id, "Ada Byron")
-        assert await asked(officers, batch) == (True, [ada.member.id, grace["id"]])
-        no_reviewer = await officers.post(path, json={"name": "Otto", "email": officer.member.email})
-        assert "officer" in check_problem(no_reviewer, 409, "conflict").detail
-        mails = (await officers.get(f"/v1/members/{grace['id']}/mails")).json()["items"]
-        assert sorted((mail["kind"], mail["batch"]) for mail in mails) == [
-            ("member invited", batch),
-            ("reviews assigned", batch),
-        ]
+    made = await officer.post(path, json=OUTSIDE_REVIEWER)
+    assert made.status_code == 201, made.text
+    grace = made.json()
+    assert (grace["role"], grace["signs_in"], grace["affiliation"]) == ("reviewer", False, "Yale University")
+    assert (await officer.post(path, json=OUTSIDE_REVIEWER)).json()["id"] == grace["id"]
+    # Nobody was chosen before: now only she is.
+    assert await asked(officer, batch) == (True, [grace["id"]])
+    assert (await assign_reviewers(officer, batch, per_proposal=2))["loads"] == {grace["id"]: 1}
+    known = await officer.post(path, json={"name": "A. Byron", "email": ada.member.email.upper()})
+    assert (known.json()["id"], known.json()["name"]) == (ada.member.id, "Ada Byron")
+    assert await asked(officer, batch) == (True, [ada.member.id, grace["id"]])
+    no_reviewer = await officer.post(path, json={"name": "Otto", "email": officer.member.email})
+    assert "officer" in check_problem(no_reviewer, 409, "conflict").detail
+    mails = (await officer.get(f"/v1/members/{grace['id']}/mails")).json()["items"]
+    assert sorted((mail["kind"], mail["batch"]) for mail in mails) == [
+        ("member invited", batch),
+        ("reviews assigned", batch),
+    ]
     entries = await service.services.audit_log.entries(ACME)
     (invited,) = [entry for entry in entries if entry.act == "member invited" and entry.about == grace["id"]]
     assert (invited.content or {})["call"] == batch
@@ -96,54 +92,49 @@ async def test_somebody_is_invited_for_a_call_and_told_which(service: Service) -
     ]
 
 
-async def test_nobody_is_invited_for_a_call_whose_reports_they_could_read(service: Service) -> None:
+async def test_nobody_is_invited_for_a_call_whose_reports_they_could_read(service: Service, owner: Person) -> None:
     """They would be told of a call of which they get nothing."""
-    owner = await person(service, "owner", "Olga Owner")
     otto, erin = await person(service, "officer", "Otto Other"), await person(service, "officer", "Erin Else")
     batch, _ = await call_of(service, "# One")
     path = f"/v1/batches/{batch}/reviewers"
-    async with asking(service, owner) as owners:
-        await owners.patch(f"/v1/members/{otto.member.id}", json={"role": "reviewer"})
-        await owners.delete(f"/v1/members/{erin.member.id}")
-        for who in (otto, erin):
-            body = {"name": who.member.name, "email": who.member.email}
-            refused = check_problem(await owners.post(path, json=body), 409, "conflict")
-            assert "could read the reports of this call until" in refused.detail
-        assert await asked(owners, batch) == (False, member_ids(otto))
+    await owner.patch(f"/v1/members/{otto.member.id}", json={"role": "reviewer"})
+    await owner.delete(f"/v1/members/{erin.member.id}")
+    for who in (otto, erin):
+        body = {"name": who.member.name, "email": who.member.email}
+        refused = check_problem(await owner.post(path, json=body), 409, "conflict")
+        assert "could read the reports of this call until" in refused.detail
+    assert await asked(owner, batch) == (False, member_ids(otto))
 
 
-async def test_an_invitation_for_a_call_ends_nobodys_assignment(service: Service) -> None:
-    officer = await person(service, "officer", "Otto Officer")
+async def test_an_invitation_for_a_call_ends_nobodys_assignment(service: Service, officer: Person) -> None:
     ada, _ = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     batch, (first, _) = await call_of(service, "# One", "# Two")
-    async with asking(service, officer) as officers:
-        await assign_reviewers(officers, batch, per_proposal=1, reviewers=member_ids(ada))
-        grace = (await officers.post(f"/v1/batches/{batch}/reviewers", json=OUTSIDE_REVIEWER)).json()
-        assert await asked(officers, batch) == (True, [str(ada.member.id), grace["id"]])
-        assert first in (await who_has(officers, batch))[str(ada.member.id)]
+    await assign_reviewers(officer, batch, per_proposal=1, reviewers=member_ids(ada))
+    grace = (await officer.post(f"/v1/batches/{batch}/reviewers", json=OUTSIDE_REVIEWER)).json()
+    assert await asked(officer, batch) == (True, [str(ada.member.id), grace["id"]])
+    assert first in (await who_has(officer, batch))[str(ada.member.id)]
 
 
 async def test_who_is_taken_from_a_call_keeps_opinions_and_others_get_the_rest(service: Service) -> None:
     officer = await person(service, "officer", "Otto Officer")
     ada, bob = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     batch, evaluations = await call_of(service, "# One", "# Two", "# Three")
-    async with asking(service, officer) as officers, asking(service, ada) as reviewer:
-        await choose_reviewers(officers, batch, member_ids(ada))
-        await assign_reviewers(officers, batch, per_proposal=1)
-        await reviewer.post(f"/v1/evaluations/{evaluations[0]}/opinions", json={"score": 4})
-        tried = await choose_reviewers(officers, batch, member_ids(bob), dry_run=True)
-        ending = {(item["evaluation"], item["member"]) for item in tried["withdrawn"]}
-        assert ending == {(evaluation, ada.member.id) for evaluation in evaluations[1:]}
-        assert await asked(officers, batch) == (True, member_ids(ada))
-        done = await choose_reviewers(officers, batch, member_ids(bob))
-        assert (done["added"], done["removed"], len(done["withdrawn"])) == (member_ids(bob), member_ids(ada), 2)
-        left = (await reviewer.get("/v1/assignments")).json()["items"]
-        assert [item["evaluation"] for item in left] == [evaluations[0]]
-        check_problem(await reviewer.get(f"/v1/evaluations/{evaluations[1]}/proposal"), 404, "not-found")
-        panel = (await officers.get(f"/v1/batches/{batch}/panel")).json()
-        assert [len(row["opinions"]) for row in panel["rows"]] == [1]
-        outcome = await assign_reviewers(officers, batch, per_proposal=1)
-        assert (outcome["assigned"], outcome["loads"], outcome["unfilled"]) == (2, {bob.member.id: 2}, [])
+    await choose_reviewers(officer, batch, member_ids(ada))
+    await assign_reviewers(officer, batch, per_proposal=1)
+    await ada.post(f"/v1/evaluations/{evaluations[0]}/opinions", json={"score": 4})
+    tried = await choose_reviewers(officer, batch, member_ids(bob), dry_run=True)
+    ending = {(item["evaluation"], item["member"]) for item in tried["withdrawn"]}
+    assert ending == {(evaluation, ada.member.id) for evaluation in evaluations[1:]}
+    assert await asked(officer, batch) == (True, member_ids(ada))
+    done = await choose_reviewers(officer, batch, member_ids(bob))
+    assert (done["added"], done["removed"], len(done["withdrawn"])) == (member_ids(bob), member_ids(ada), 2)
+    left = (await ada.get("/v1/assignments")).json()["items"]
+    assert [item["evaluation"] for item in left] == [evaluations[0]]
+    check_problem(await ada.get(f"/v1/evaluations/{evaluations[1]}/proposal"), 404, "not-found")
+    panel = (await officer.get(f"/v1/batches/{batch}/panel")).json()
+    assert [len(row["opinions"]) for row in panel["rows"]] == [1]
+    outcome = await assign_reviewers(officer, batch, per_proposal=1)
+    assert (outcome["assigned"], outcome["loads"], outcome["unfilled"]) == (2, {bob.member.id: 2}, [])
     withdrawn = [
         entry for entry in await service.services.audit_log.entries(ACME) if entry.act == "assignment withdrawn"
     ]
@@ -155,43 +146,38 @@ async def test_a_choice_of_which_nobody_reviews_any_more_does_not_open_the_call_
     officer = await person(service, "officer", "Otto Officer")
     ada, _ = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     batch, _ = await call_of(service, "# One")
-    async with asking(service, officer) as officers:
-        await choose_reviewers(officers, batch, member_ids(ada))
-        await officers.delete(f"/v1/members/{ada.member.id}")
-        assert await asked(officers, batch) == (True, [])
-        refused = check_problem(await officers.post(f"/v1/batches/{batch}/assignments", json={}), 409, "conflict")
-        assert "chosen for this call" in refused.detail
+    await choose_reviewers(officer, batch, member_ids(ada))
+    await officer.delete(f"/v1/members/{ada.member.id}")
+    assert await asked(officer, batch) == (True, [])
+    refused = check_problem(await officer.post(f"/v1/batches/{batch}/assignments", json={}), 409, "conflict")
+    assert "chosen for this call" in refused.detail
 
 
-async def test_what_is_no_choice_is_refused_and_changes_nothing(service: Service) -> None:
-    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+async def test_what_is_no_choice_is_refused_and_changes_nothing(service: Service, officer: Person, ada: Person) -> None:
     theirs = await person(service, "reviewer", "Eve Other", tenant=OTHER)
     batch, _ = await call_of(service, "# One")
     path = f"/v1/batches/{batch}/reviewers"
-    async with asking(service, officer) as officers:
-        for wrong in ([], ["mb_none"], member_ids(theirs), member_ids(officer), [*member_ids(ada), "mb_none"]):
-            check_problem(await officers.put(path, json={"reviewers": wrong}), 422, "invalid-request")
-        check_problem(await officers.put(path, json={}), 422, "invalid-request")
-        assert await asked(officers, batch) == (False, member_ids(ada))
-        for body in ({"name": "Grace", "email": "no address"}, OUTSIDE_REVIEWER | {"role": "owner"}):
-            check_problem(await officers.post(path, json=body), 422, "invalid-request")
+    for wrong in ([], ["mb_none"], member_ids(theirs), member_ids(officer), [*member_ids(ada), "mb_none"]):
+        check_problem(await officer.put(path, json={"reviewers": wrong}), 422, "invalid-request")
+    check_problem(await officer.put(path, json={}), 422, "invalid-request")
+    assert await asked(officer, batch) == (False, member_ids(ada))
+    for body in ({"name": "Grace", "email": "no address"}, OUTSIDE_REVIEWER | {"role": "owner"}):
+        check_problem(await officer.post(path, json=body), 422, "invalid-request")
     assert [entry for entry in await service.services.audit_log.entries(ACME) if entry.act == "reviewers chosen"] == []
 
 
-async def test_a_call_that_is_signed_off_keeps_its_reviewers(service: Service) -> None:
-    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
+async def test_a_call_that_is_signed_off_keeps_its_reviewers(service: Service, owner: Person, ada: Person) -> None:
     batch, _ = await call_of(service, "# One")
     path = f"/v1/batches/{batch}/reviewers"
-    async with asking(service, owner) as owners:
-        await owners.post(f"/v1/batches/{batch}/sign-off", json={"despite_unfinished": True})
-        for body in (
-            {"reviewers": member_ids(ada)},
-            {"reviewers": None},
-            {"reviewers": member_ids(ada), "dry_run": True},
-        ):
-            check_problem(await owners.put(path, json=body), 409, "conflict")
-        check_problem(await owners.post(path, json=OUTSIDE_REVIEWER), 409, "conflict")
-        members = (await owners.get("/v1/members")).json()["items"]
+    await owner.post(f"/v1/batches/{batch}/sign-off", json={"despite_unfinished": True})
+    for body in (
+        {"reviewers": member_ids(ada)},
+        {"reviewers": None},
+        {"reviewers": member_ids(ada), "dry_run": True},
+    ):
+        check_problem(await owner.put(path, json=body), 409, "conflict")
+    check_problem(await owner.post(path, json=OUTSIDE_REVIEWER), 409, "conflict")
+    members = (await owner.get("/v1/members")).json()["items"]
     assert "Grace Hopper" not in [member["name"] for member in members]
     assert await service.services.reviewing.call_reviewers.chosen(ACME, BatchId(batch)) is None
 
@@ -200,9 +186,9 @@ async def test_nobody_is_assigned_who_was_taken_from_the_call_meanwhile(service:
     ada, bob = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     batch, (first, second) = await call_of(service, "# One", "# Two")
     stores, now = service.services, service.services.clock.now()
-    await stores.reviewing.call_reviewers.choose(ACME, BatchId(batch), [bob.member.id], OPERATOR, now)
+    await stores.reviewing.call_reviewers.choose(ACME, BatchId(batch), [bob.member.id], ActBy(OPERATOR, now))
     pairs = [(JobId(item), who.member.id) for item in (first, second) for who in (ada, bob)]
-    kept = await stores.reviewing.assignments.assign(ACME, BatchId(batch), pairs, OPERATOR, now)
+    kept = await stores.reviewing.assignments.assign(ACME, BatchId(batch), pairs, ActBy(OPERATOR, now))
     assert {who for _, who in kept} == {bob.member.id}
 
 
@@ -211,36 +197,33 @@ async def test_choosing_and_assigning_at_once_leave_nobody_with_proposals_who_is
     _, bob = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     for turn in range(6):
         batch, _ = await call_of(service, *(f"# {turn}.{row}" for row in range(4)))
-        async with asking(service, officer) as officers:
-            await asyncio.gather(
-                assign_reviewers(officers, batch, per_proposal=2), choose_reviewers(officers, batch, member_ids(bob))
-            )
-            assert (await who_has(officers, batch)).keys() <= set(member_ids(bob))
+        await asyncio.gather(
+            assign_reviewers(officer, batch, per_proposal=2), choose_reviewers(officer, batch, member_ids(bob))
+        )
+        assert (await who_has(officer, batch)).keys() <= set(member_ids(bob))
 
 
 @pytest.mark.parametrize("act", ["invite", "assign"])
-async def test_people_are_held_before_the_end_of_the_log(service: Service, act: str) -> None:
+async def test_people_are_held_before_the_end_of_the_log(service: Service, officer: Person, act: str) -> None:
     """People are locked before the end of the log, as by the code that changes them; otherwise the two would
     deadlock."""
-    officer = await person(service, "officer", "Otto Officer")
     ada, bob = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     batch, (first, second) = await call_of(service, "# One", "# Two")
     pairs = [(JobId(first), ada.member.id), (JobId(second), bob.member.id)]
     stores, now = service.services, service.services.clock.now()
-    assert len(await stores.reviewing.assignments.assign(ACME, BatchId(batch), pairs, OPERATOR, now)) == 2
-    await stores.members.remove(ACME, bob.member.id, OPERATOR, now)
+    assert len(await stores.reviewing.assignments.assign(ACME, BatchId(batch), pairs, ActBy(OPERATOR, now))) == 2
+    await stores.members.remove(ACME, bob.member.id, ActBy(OPERATOR, now))
     holder = await service.database.connect_unpooled()
-    async with asking(service, officer) as officers:
-        async with holder.transaction():
-            await holder.fetch("SELECT FROM members WHERE id = $1 FOR UPDATE", ada.member.id)
-            if act == "invite":
-                acts = asyncio.create_task(officers.post(f"/v1/batches/{batch}/reviewers", json=OUTSIDE_REVIEWER))
-            else:
-                acts = asyncio.create_task(officers.post(f"/v1/batches/{batch}/assignments", json={}))
-            await wait_for_blocked_statements(service.database, 1)
-            await holder.execute("SET LOCAL lock_timeout = '200ms'")
-            assert await holder.fetch("SELECT FROM audit_tips WHERE tenant = $1 FOR UPDATE", ACME)
-        assert (await acts).status_code in (200, 201)
+    async with holder.transaction():
+        await holder.fetch("SELECT FROM members WHERE id = $1 FOR UPDATE", ada.member.id)
+        if act == "invite":
+            acts = asyncio.create_task(officer.post(f"/v1/batches/{batch}/reviewers", json=OUTSIDE_REVIEWER))
+        else:
+            acts = asyncio.create_task(officer.post(f"/v1/batches/{batch}/assignments", json={}))
+        await wait_for_blocked_statements(service.database, 1)
+        await holder.execute("SET LOCAL lock_timeout = '200ms'")
+        assert await holder.fetch("SELECT FROM audit_tips WHERE tenant = $1 FOR UPDATE", ACME)
+    assert (await acts).status_code in (200, 201)
     await holder.close()
 
 
@@ -248,14 +231,13 @@ async def test_a_choice_goes_with_its_call_and_stays_in_its_tenant(service: Serv
     owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
     (batch, _), (kept, _) = await call_of(service, "# One"), await call_of(service, "# Two")
     stores, now = service.services, service.services.clock.now()
-    async with asking(service, owner) as owners:
-        for item in (batch, kept):
-            await choose_reviewers(owners, item, member_ids(ada))
-        assert await stores.reviewing.call_reviewers.chosen(OTHER, BatchId(batch)) is None
-        with pytest.raises(ReviewRefused, match="no such call"):
-            await stores.reviewing.call_reviewers.choose(OTHER, BatchId(batch), [MemberId("mb_1")], OPERATOR, now)
-        await stores.erasures.erase(ACME, OPERATOR, [], now, batch=BatchId(batch))
-        await service.services.jobs.purge(now)
-        check_problem(await owners.get(f"/v1/batches/{batch}/reviewers"), 410, "gone")
+    for item in (batch, kept):
+        await choose_reviewers(owner, item, member_ids(ada))
+    assert await stores.reviewing.call_reviewers.chosen(OTHER, BatchId(batch)) is None
+    with pytest.raises(ReviewRefused, match="no such call"):
+        await stores.reviewing.call_reviewers.choose(OTHER, BatchId(batch), [MemberId("mb_1")], ActBy(OPERATOR, now))
+    await stores.erasures.erase(ACME, [], ActBy(OPERATOR, now), batch=BatchId(batch))
+    await service.services.jobs.purge(now)
+    check_problem(await owner.get(f"/v1/batches/{batch}/reviewers"), 410, "gone")
     rows = await service.database.fetch("SELECT batch, member FROM call_reviewers")
     assert [tuple(row) for row in rows] == [(kept, ada.member.id)]

@@ -2,11 +2,9 @@
 
 import re
 
-import httpx2
-
 from orchestrator.jobs.models import BatchId
-from tests.contract.api.console_forms import csrf_token, hidden_field, signed_in, submit_form
-from tests.contract.api.people import asking, call_of, person
+from tests.contract.api.console_forms import hidden_field, signed_in, submit_form
+from tests.contract.api.people import Person, call_of, person
 from tests.contract.api.reviewed_calls import (
     OUTSIDE_REVIEWER,
     assign_reviewers,
@@ -17,81 +15,74 @@ from tests.contract.api.reviewed_calls import (
 from tests.contract.api.service import ACME, Service
 
 
-async def posted(browser: httpx2.AsyncClient, page: str, path: str, **fields: str | list[str]) -> httpx2.Response:
-    body = {"csrf_token": await csrf_token(browser, page), **fields}
-    return await browser.post(f"{page}{path}", data=body, headers={"Origin": "http://api"})
-
-
 def told(page: str) -> str:
     """Its words, without tags."""
     return " ".join(re.sub(r"<[^>]+>", "", page).split())
 
 
-async def test_a_page_says_who_would_be_asked_and_who_never_signed_in(service: Service) -> None:
-    officer = await person(service, "officer", "Otto Officer")
+async def test_a_page_says_who_would_be_asked_and_who_never_signed_in(service: Service, officer: Person) -> None:
     ada, bob = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     batch, _ = await call_of(service, "# One")
     here = f"/console/calls/{batch}/assignments"
-    async with asking(service, officer) as officers, signed_in(service, officer.key) as browser:
-        await officers.post("/v1/members", json=OUTSIDE_REVIEWER | {"role": "reviewer"})
+    async with signed_in(service, officer.key) as browser:
+        await officer.post("/v1/members", json=OUTSIDE_REVIEWER | {"role": "reviewer"})
         page = told((await browser.get(here)).text)
         assert "Nobody is chosen for this call: all 3 reviewers would be asked, 1 of whom has never signed in." in page
         assert "Grace Hopper never signed in" in page
-        chosen = await posted(browser, here, "/reviewers", reviewer=member_ids(ada, bob), listed=member_ids(ada, bob))
+        chosen = await submit_form(
+            browser, here, "/reviewers", reviewer=member_ids(ada, bob), listed=member_ids(ada, bob)
+        )
         assert chosen.status_code == 303
         page = told((await browser.get(here)).text)
         assert "2 of 3 reviewers are chosen for this call. Only they are asked." in page
         async with signed_in(service, (await person(service, "auditor", "Eva Auditor")).key) as auditors:
             entries = told((await auditors.get("/console/audit-log", params={"act": "reviewers chosen"})).text)
         assert re.search(r"added: (Ada Byron, Bob Noyce|Bob Noyce, Ada Byron)", entries)
-        everybody = await posted(browser, here, "/reviewers", everybody="yes")
+        everybody = await submit_form(browser, here, "/reviewers", everybody="yes")
         assert everybody.status_code == 303
         assert "all 3 reviewers would be asked" in told((await browser.get(here)).text)
 
 
-async def test_whoever_is_not_listed_stays_chosen(service: Service) -> None:
-    officer = await person(service, "officer", "Otto Officer")
+async def test_whoever_is_not_listed_stays_chosen(service: Service, officer: Person) -> None:
     people = await invite_reviewers(service, *(f"Reviewer {number:03}" for number in range(104)))
     batch, _ = await call_of(service, "# One")
     here = f"/console/calls/{batch}/assignments"
-    async with asking(service, officer) as officers, signed_in(service, officer.key) as browser:
+    async with signed_in(service, officer.key) as browser:
         page = (await browser.get(here)).text
         assert page.count('name="reviewer" type="checkbox"') == 100
         assert "The first 100 of 104 are listed" in told(page)
         found = (await browser.get(here, params={"find": "reviewer.103@"})).text
         assert re.findall(r'name="reviewer" type="checkbox" value="(\w+)"', found) == member_ids(people[103])
-        await choose_reviewers(officers, batch, member_ids(people[0], people[1]))
-        ticked = await posted(
+        await choose_reviewers(officer, batch, member_ids(people[0], people[1]))
+        ticked = await submit_form(
             browser, here, "/reviewers", reviewer=member_ids(people[103]), listed=member_ids(people[103])
         )
         assert ticked.status_code == 303
         chosen = await service.services.reviewing.call_reviewers.chosen(ACME, BatchId(batch))
         assert chosen == frozenset(member_ids(people[0], people[1], people[103]))
-        unticked = await posted(browser, here, "/reviewers", listed=member_ids(people[0]))
+        unticked = await submit_form(browser, here, "/reviewers", listed=member_ids(people[0]))
         assert unticked.status_code == 303
-        none = await posted(browser, here, "/reviewers", listed=member_ids(people[1], people[103]))
+        none = await submit_form(browser, here, "/reviewers", listed=member_ids(people[1], people[103]))
         assert none.status_code == 409
         assert "Tick at least one" in none.text
         nobody = (await browser.get(here, params={"find": "nobody of this name"})).text
         assert "No reviewer fits" in nobody
 
 
-async def test_assignments_are_ended_only_once_that_was_shown(service: Service) -> None:
-    officer = await person(service, "officer", "Otto Officer")
+async def test_assignments_are_ended_only_once_that_was_shown(service: Service, officer: Person) -> None:
     ada, bob = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     batch, evaluations = await call_of(service, "# One", "# Two", "# Three")
     here, fields = f"/console/calls/{batch}/assignments", {"reviewer": member_ids(bob), "listed": member_ids(ada, bob)}
-    async with asking(service, officer) as officers, signed_in(service, officer.key) as browser:
-        await assign_reviewers(officers, batch, per_proposal=1, reviewers=member_ids(ada))
-        async with asking(service, ada) as reviewer:
-            await reviewer.post(f"/v1/evaluations/{evaluations[0]}/opinions", json={"score": 4})
-        shown = await posted(browser, here, "/reviewers", **fields)
+    async with signed_in(service, officer.key) as browser:
+        await assign_reviewers(officer, batch, per_proposal=1, reviewers=member_ids(ada))
+        await ada.post(f"/v1/evaluations/{evaluations[0]}/opinions", json={"score": 4})
+        shown = await submit_form(browser, here, "/reviewers", **fields)
         assert shown.status_code == 200
         assert "2 assignments without an opinion would end: Ada Byron, 2." in told(shown.text)
         assert await service.services.reviewing.call_reviewers.chosen(ACME, BatchId(batch)) is None
-        stale = await posted(browser, here, "/reviewers", **fields, ends="another")
+        stale = await submit_form(browser, here, "/reviewers", **fields, ends="another")
         assert "would end" in stale.text
-        done = await posted(browser, here, "/reviewers", **fields, ends=hidden_field(shown.text, "ends"))
+        done = await submit_form(browser, here, "/reviewers", **fields, ends=hidden_field(shown.text, "ends"))
         assert done.status_code == 303
         page = told((await browser.get(here)).text)
         assert "Ada Byron not asked any more" in page
@@ -108,20 +99,19 @@ async def test_assignments_are_ended_only_once_that_was_shown(service: Service) 
     }
 
 
-async def test_what_an_invitation_lacks_is_said_and_nothing_typed_is_lost(service: Service) -> None:
-    officer = await person(service, "officer", "Otto Officer")
+async def test_what_an_invitation_lacks_is_said_and_nothing_typed_is_lost(service: Service, officer: Person) -> None:
     batch, _ = await call_of(service, "# One")
     here = f"/console/calls/{batch}/assignments"
     async with signed_in(service, officer.key) as browser:
-        wrong = await posted(browser, here, "/invite", name="Grace Hopper", email="grace", affiliation="Yale")
+        wrong = await submit_form(browser, here, "/invite", name="Grace Hopper", email="grace", affiliation="Yale")
         assert wrong.status_code == 422
         assert "An address reads name@example.org." in wrong.text
         assert 'value="Grace Hopper"' in wrong.text
-        otto = await posted(browser, here, "/invite", name="Otto", email=officer.member.email)
+        otto = await submit_form(browser, here, "/invite", name="Otto", email=officer.member.email)
         assert otto.status_code == 409
         assert "an officer, no reviewer" in otto.text
         assert (
-            await posted(browser, here, "/invite", name="Grace Hopper", email="grace@example.org")
+            await submit_form(browser, here, "/invite", name="Grace Hopper", email="grace@example.org")
         ).status_code == 303
 
 
@@ -135,12 +125,12 @@ async def test_a_signed_off_call_offers_no_choice_and_an_auditor_only_sees(servi
         assert "the 1 reviewer would be asked" in told(page)
         assert 'checkbox" value="mb_' not in page
         assert "Invite" not in page
-    async with asking(service, owner) as owners, signed_in(service, owner.key) as browser:
-        await owners.post(f"/v1/batches/{batch}/sign-off", json={"despite_unfinished": True})
+    async with signed_in(service, owner.key) as browser:
+        await owner.post(f"/v1/batches/{batch}/sign-off", json={"despite_unfinished": True})
         page = (await browser.get(here)).text
         assert 'checkbox" value="mb_' not in page
         for path in ("/reviewers", "/invite"):
             fields = {"everybody": "yes", "name": "Grace Hopper", "email": "grace@example.org"}
-            late = await posted(browser, here, path, **fields)
+            late = await submit_form(browser, here, path, **fields)
             assert late.status_code == 409
             assert "signed off" in late.text

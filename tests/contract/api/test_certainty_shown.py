@@ -8,7 +8,7 @@ from orchestrator.settings import QueueSettings
 from orchestrator.store import PgLeases, PgReports
 from tests.contract.api.console_forms import signed_in
 from tests.contract.api.evaluated_calls import EMPTY_SUMMARY, call_with_reports
-from tests.contract.api.people import asking, call_of, person
+from tests.contract.api.people import call_of, person
 from tests.contract.api.service import Service
 from tests.contract.pdf_files import pdf_text
 from tests.contract.store_records import report
@@ -47,8 +47,7 @@ async def test_a_column_that_would_be_empty_is_left_out_and_the_page_says_where_
         with_it = (await reads.get(f"/console/calls/{known}")).text
         compared = (await reads.get(f"/console/compare?id={jobs[0]}&id={jobs[1]}")).text
         proposal = (await reads.get(f"/console/proposals/{jobs[0]}")).text
-    async with asking(service, owner) as asks:
-        papers = [pdf_text((await asks.get(f"/v1/batches/{item}/dossier")).content) for item in (batch, known)]
+    papers = [pdf_text((await owner.get(f"/v1/batches/{item}/dossier")).content) for item in (batch, known)]
     assert "sort=certainty" not in without
     assert "Certainty is told of single methods and dimensions, on the page of each proposal" in without
     assert "sort=certainty" in with_it

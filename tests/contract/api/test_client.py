@@ -26,7 +26,7 @@ from assayer_client import (
 )
 from assayer_client.reports import Report
 from orchestrator.jobs.models import Problem
-from tests.contract.api.service import ACME, TEXT, Service, served
+from tests.contract.api.service import TEXT, Service, served
 from tests.contract.cutting_proxy import cutting
 
 _BODY = EvaluationBody(idea=IdeaBody(title="Rehearsal by risk", text=TEXT))
@@ -204,8 +204,3 @@ async def test_client_for_programs_that_wait_does_the_same(service: Service, url
     state, kinds, size = asked.result()
     assert (state, kinds) == ("succeeded", ["queued", "started", "succeeded"])
     assert size > 0
-
-
-async def test_methods_and_usage_are_told(client: AsyncClient) -> None:
-    assert "review" in [item.name for item in (await client.methods.list()).items]
-    assert (await client.usage.get()).tenant == ACME

@@ -5,14 +5,13 @@ import csv
 import datetime as dt
 import io
 import json
-import os
 import re
 import signal
 from pathlib import Path
 
 from orchestrator.jobs.models import Problem, TenantPlan
 from orchestrator.jobs.requests import RankingRequest
-from tests.contract.api.commands import PROGRAM, Program
+from tests.contract.api.commands import Program
 from tests.contract.api.comparison_jobs import finish_comparison
 from tests.contract.api.service import ACME, TEXT, Service
 from tests.contract.office_files import word
@@ -203,15 +202,7 @@ async def test_a_batch_without_budget_says_why_nothing_runs(program: Program, se
 
 
 async def test_submit_that_stops_waiting_says_how_to_go_on(program: Program) -> None:
-    own = {name: value for name, value in os.environ.items() if not name.startswith("ASSAYER_")}
-    given = {"ASSAYER_HOME": str(program.home), "ASSAYER_API_URL": program.url, "ASSAYER_API_KEY": program.key}
-    process = await asyncio.create_subprocess_exec(
-        *(str(PROGRAM), "submit", "ideas/risk.txt", "--wait"),
-        cwd=program.home,
-        env={**own, **given, "PYTHONUNBUFFERED": "1"},
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
+    process = await program.start("submit", "ideas/risk.txt", "--wait", PYTHONUNBUFFERED="1")
     assert process.stdout is not None
     assert process.stderr is not None
     job = (await process.stdout.readline()).decode().strip()
@@ -256,6 +247,7 @@ async def test_batches_and_evaluations_are_listed_with_what_went_wrong(program: 
     wrong = await program.run("list", "--state", "lost")
     assert wrong.code != 0
     assert "There is no state 'lost'." in wrong.err
+    assert "queued, running, succeeded, failed, cancelled" in wrong.err
 
 
 async def test_usage_of_a_span_is_told(program: Program, service: Service) -> None:

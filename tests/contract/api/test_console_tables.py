@@ -9,7 +9,7 @@ from orchestrator.console.drawing import distribution, over_time
 from orchestrator.jobs.models import BatchId, TenantPlan
 from orchestrator.store.call_tables import TableView
 from tests.contract.api.browsing import EACH_LOOK, Look, at_the_console, look_over, open_and_check
-from tests.contract.api.console_forms import signed_in
+from tests.contract.api.console_forms import signed_in, submit_form
 from tests.contract.api.evaluated_calls import NO_SCORE_REASON, TITLES, call_with_reports
 from tests.contract.api.people import person
 from tests.contract.api.service import ACME, TEXT, Service
@@ -162,17 +162,14 @@ async def test_a_call_has_tags_rules_and_a_day_until_which_opinions_are_due(serv
             assert words in page
         assert batch in (await client.get("/console", params={"tag": "round 3"})).text
         assert batch not in (await client.get("/console", params={"tag": "energy"})).text
-        token = page.partition('name="csrf_token" value="')[2].partition('"')[0]
-        form = {"csrf_token": token, "name": "Autumn", "tags": "water", "opinions_due": ""}
-        saved = await client.post(f"/console/calls/{batch}/details", data=form, headers={"Origin": "http://api"})
+        form = {"name": "Autumn", "tags": "water", "opinions_due": ""}
+        saved = await submit_form(client, f"/console/calls/{batch}", "/details", **form)
         assert saved.status_code == 303
         page = (await client.get(f"/console/calls/{batch}")).text
         assert "Autumn" in page
         assert "Opinions due by 2" not in page
-        form = form | {"opinions_due": "2026-01-31"}
-        await client.post(f"/console/calls/{batch}/details", data=form, headers={"Origin": "http://api"})
-    async with service.client(officer.key) as officers:
-        await officers.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
+        await submit_form(client, f"/console/calls/{batch}", "/details", **form | {"opinions_due": "2026-01-31"})
+    await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
     async with signed_in(service, ada.key) as reviewer:
         assert "due by 2026-01-31" in (await reviewer.get("/console/queue")).text
 

@@ -12,7 +12,7 @@ from assayer_client.corpus import CorpusSearch
 from index import CorpusVersionCache, Delta, build_corpus, update_corpus
 from index.memory_corpus import MemoryCorpus
 from index.records.paper_record import PaperRecord
-from tests.contract.api.problems import check_problem
+from tests.contract.api.problems import check_problem, first_error
 from tests.contract.api.service import Service
 from tests.corpus_papers import RECORDS, record, write_jsonl
 from tests.in_memory import MemoryCorpusVersions
@@ -122,9 +122,8 @@ async def test_many_queries_are_answered_in_their_order_with_passages(client: ht
     ],
 )
 async def test_wrong_parameter_is_named(client: httpx2.AsyncClient, query: str, parameter: str) -> None:
-    refused = check_problem(await client.get(f"/v1/corpus/search?{query}"), 422, "invalid-request")
-    assert refused.errors is not None
-    assert refused.errors[0].parameter == parameter
+    error = first_error(await client.get(f"/v1/corpus/search?{query}"))
+    assert error.parameter == parameter
 
 
 async def test_service_without_a_corpus_says_so_and_when_to_come_back(service: Service) -> None:

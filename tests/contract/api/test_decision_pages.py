@@ -6,16 +6,15 @@ import pytest
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.reviewing.models import ScoreOverride
 from tests.contract.api.browsing import PHONE_AND_DESK, Look, at_the_console, look_over
-from tests.contract.api.console_forms import csrf_token, signed_in, submit_form
-from tests.contract.api.people import Person, asking, call_of, person
+from tests.contract.api.console_forms import signed_in, submit_form
+from tests.contract.api.people import Person, call_of, person
 from tests.contract.api.reviewed_calls import call_with_reviewer
 from tests.contract.api.service import ACME, OTHER, Service
 
 
 async def _opinion(service: Service, who: Person, evaluation: str | JobId, score: int) -> None:
-    async with asking(service, who) as reviewer:
-        given = await reviewer.post(f"/v1/evaluations/{evaluation}/opinions", json={"score": score})
-        assert given.status_code == 200, given.text
+    given = await who.post(f"/v1/evaluations/{evaluation}/opinions", json={"score": score})
+    assert given.status_code == 200, given.text
 
 
 async def test_a_reviewer_sees_and_judges_no_claim_before_the_first_opinion(service: Service) -> None:
@@ -72,8 +71,7 @@ async def test_an_owner_signs_off_and_then_nothing_changes(service: Service) -> 
     here = f"/console/calls/{batch}"
     async with signed_in(service, (await person(service, "owner", "Olga Owner")).key) as owner:
         assert "Although 1 opinion is missing" in (await owner.get(f"{here}/panel")).text
-        body = {"csrf_token": await csrf_token(owner, f"{here}/panel"), "note": "All in order."}
-        refused = await owner.post(f"{here}/sign-off", data=body, headers={"Origin": "http://api"})
+        refused = await submit_form(owner, f"{here}/panel", f"{here}/sign-off", note="All in order.")
         assert refused.status_code == 409
         assert "1 assigned opinion is missing" in refused.text
         assert "1 evaluation has not ended" in refused.text
@@ -100,8 +98,7 @@ async def test_a_panel_puts_first_what_reviewers_disagree_on(service: Service) -
     officer = await person(service, "officer", "Otto Officer")
     batch, _ = await call_of(service, *(f"# Title {place}" for place in range(60)))
     evaluations = list(await service.services.reviewing.assignments.titles(ACME, BatchId(batch)))
-    async with asking(service, officer) as officers:
-        await officers.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2})
+    await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2})
     for who, score in zip(people, (1, 5), strict=True):
         await _opinion(service, who, evaluations[59], score)
     await _opinion(service, people[0], evaluations[3], 3)
@@ -161,6 +158,4 @@ async def _title(service: Service, evaluation: JobId) -> str:
 
 
 async def _posted(browser: httpx2.AsyncClient, page: str, path: str, **fields: str) -> int:
-    body = {"csrf_token": await csrf_token(browser, page), **fields}
-    answer = await browser.post(path, data=body, headers={"Origin": "http://api"})
-    return int(answer.status_code)
+    return int((await submit_form(browser, page, path, **fields)).status_code)

@@ -2,7 +2,7 @@
 
 from tests.contract.api.console_forms import hidden_field, signed_in
 from tests.contract.api.erasures import request_erasure, submit_rows_to_erase, tables_holding
-from tests.contract.api.people import asking, person
+from tests.contract.api.people import person
 from tests.contract.api.service import OTHER, Service
 from tests.contract.pdf_files import pdf_text
 
@@ -32,10 +32,10 @@ async def test_the_proof_says_in_plain_words_who_erased_what_and_each_thing_once
     async with service.caller() as caller:
         await submit_rows_to_erase(caller)
     owner = await person(service, "owner", "Olga Owner")
-    async with asking(service, owner) as asks, signed_in(service, owner.key) as reads:
-        proof = (await asks.get(f"/v1/erasures/{(await request_erasure(asks, source='A-1'))['proof']}")).json()
+    async with signed_in(service, owner.key) as reads:
+        proof = (await owner.get(f"/v1/erasures/{(await request_erasure(owner, source='A-1'))['proof']}")).json()
         page = (await reads.get(f"/console/erase/{proof['number']}")).text.partition("<main")[2]
-        paper = " ".join(pdf_text((await asks.get(f"/v1/erasures/{proof['number']}?format=pdf")).content).split())
+        paper = " ".join(pdf_text((await owner.get(f"/v1/erasures/{proof['number']}?format=pdf")).content).split())
     assert proof["by_name"] == "Olga Owner"
     entry = f"{proof['number']}:{proof['hash']}"
     assert proof["tip"] == entry

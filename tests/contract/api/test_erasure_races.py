@@ -9,6 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.services.erasures import erase_found, erasure_of
 from orchestrator.store import Database
 from orchestrator.store.audit_log import PgAuditLog
@@ -17,7 +18,7 @@ from orchestrator.store.erasure_steps import ErasureBeginning, ErasureBegun
 from orchestrator.store.retention import erase_jobs
 from tests.contract.api.erasures import erase_and_fetch_proof, tables_holding, wait_for_blocked_statements
 from tests.contract.api.evaluated_calls import ENTRANTS, evaluated_call_of_six
-from tests.contract.api.people import OPERATOR, asking, call_of, person
+from tests.contract.api.people import OPERATOR, call_of, person
 from tests.contract.api.problems import check_problem
 from tests.contract.api.ranking_jobs import finish_ranking
 from tests.contract.api.service import ACME, JSONL_HEADERS, OTHER, Service
@@ -49,16 +50,15 @@ def after_the_words(monkeypatch: pytest.MonkeyPatch, act: Callable[[], Awaitable
 async def test_opinion_that_is_given_meanwhile_goes_too(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
     batch, (first,) = await call_of(service, "# One")
-    async with asking(service, owner) as asks, asking(service, ada) as reviews:
-        await asks.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
+    await owner.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
 
-        async def give() -> None:
-            opinion = {"score": 2, "note": f"{NAME} is my rival"}
-            given = await reviews.post(f"/v1/evaluations/{first}/opinions", json=opinion)
-            assert given.status_code == 200, given.text
+    async def give() -> None:
+        opinion = {"score": 2, "note": f"{NAME} is my rival"}
+        given = await ada.post(f"/v1/evaluations/{first}/opinions", json=opinion)
+        assert given.status_code == 200, given.text
 
-        after_the_words(monkeypatch, give)
-        proof = await erase_and_fetch_proof(asks, source="0.txt")
+    after_the_words(monkeypatch, give)
+    proof = await erase_and_fetch_proof(owner, source="0.txt")
 
     assert proof["still_stored"] == []
     assert await tables_holding(service.database, NAME) == []
@@ -68,48 +68,45 @@ async def test_opinion_that_is_given_meanwhile_goes_too(service: Service, monkey
 
 
 async def test_row_that_comes_in_meanwhile_goes_with_its_call(
-    service: Service, monkeypatch: pytest.MonkeyPatch
+    service: Service, client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with service.caller() as caller:
-        made = await caller.post("/v1/batches", content=ROWS, headers=JSONL_HEADERS, params={"open": "true"})
-        batch = made.json()["id"]
+    made = await client.post("/v1/batches", content=ROWS, headers=JSONL_HEADERS, params={"open": "true"})
+    batch = made.json()["id"]
 
-        async def more() -> None:
-            part = as_jsonl([{"id": "A-4", "title": f"Late plan of {NAME}", "text": words(4)}])
-            where = {"first": made.json()["next_row"], "open": "true"}
-            sent = await caller.post(f"/v1/batches/{batch}/rows", content=part, headers=JSONL_HEADERS, params=where)
-            assert sent.status_code == 202, sent.text
-            for _ in range(3):
-                await service.finish()
+    async def more() -> None:
+        part = as_jsonl([{"id": "A-4", "title": f"Late plan of {NAME}", "text": words(4)}])
+        where = {"first": made.json()["next_row"], "open": "true"}
+        sent = await client.post(f"/v1/batches/{batch}/rows", content=part, headers=JSONL_HEADERS, params=where)
+        assert sent.status_code == 202, sent.text
+        for _ in range(3):
+            await service.finish()
 
-        after_the_words(monkeypatch, more)
-        proof = await erase_and_fetch_proof(caller, batch=batch)
+    after_the_words(monkeypatch, more)
+    proof = await erase_and_fetch_proof(client, batch=batch)
 
     assert proof["still_stored"] == []
     assert await tables_holding(service.database, NAME) == []
     assert await service.database.fetch("SELECT FROM evaluations") == []
 
 
-async def test_no_webhook_hears_of_what_was_erased(service: Service) -> None:
-    async with service.caller() as caller:
-        await caller.post("/v1/webhooks", json={"url": "http://127.0.0.1:9/x"})
-        await caller.post("/v1/batches", content=ROWS, headers=JSONL_HEADERS)
-        await service.finish()
-        proof = await erase_and_fetch_proof(caller, source="A-1")
-        assert proof["still_stored"] == []
-        later = await caller.post("/v1/batches", content=ROWS, headers=JSONL_HEADERS)
-        await erase_and_fetch_proof(caller, batch=later.json()["id"])
-        claimed = await service.services.webhooks.claim(10, 10, [], 60)
+async def test_no_webhook_hears_of_what_was_erased(service: Service, client: httpx2.AsyncClient) -> None:
+    await client.post("/v1/webhooks", json={"url": "http://127.0.0.1:9/x"})
+    await client.post("/v1/batches", content=ROWS, headers=JSONL_HEADERS)
+    await service.finish()
+    proof = await erase_and_fetch_proof(client, source="A-1")
+    assert proof["still_stored"] == []
+    later = await client.post("/v1/batches", content=ROWS, headers=JSONL_HEADERS)
+    await erase_and_fetch_proof(client, batch=later.json()["id"])
+    claimed = await service.services.webhooks.claim(10, 10, [], 60)
     assert NAME not in json.dumps([item.payload for item in claimed])
 
 
-async def test_request_that_is_repeated_after_an_erasure_names_no_refused_row(service: Service) -> None:
-    async with service.caller() as caller:
-        headers = {**JSONL_HEADERS, "Idempotency-Key": "once"}
-        first = await caller.post("/v1/batches", content=ROWS, headers=headers)
-        assert "A-3" in first.text
-        await erase_and_fetch_proof(caller, source="A-3")
-        again = await caller.post("/v1/batches", content=ROWS, headers=headers)
+async def test_request_that_is_repeated_after_an_erasure_names_no_refused_row(client: httpx2.AsyncClient) -> None:
+    headers = {**JSONL_HEADERS, "Idempotency-Key": "once"}
+    first = await client.post("/v1/batches", content=ROWS, headers=headers)
+    assert "A-3" in first.text
+    await erase_and_fetch_proof(client, source="A-3")
+    again = await client.post("/v1/batches", content=ROWS, headers=headers)
     assert (again.status_code, again.json()["id"], again.json()["rejected"]) == (202, first.json()["id"], [])
 
 
@@ -139,8 +136,7 @@ async def test_refused_rows_of_a_part_that_comes_in_meanwhile_stay(service: Serv
 async def test_words_of_a_tenant_go_before_it_is_gone(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     owner = await person(service, "owner", "Olga Owner")
     _, (first,) = await call_of(service, "# One")
-    async with asking(service, owner) as asks:
-        await asks.post(f"/v1/evaluations/{first}/remarks", json={"text": f"{NAME}'s plan is weak"})
+    await owner.post(f"/v1/evaluations/{first}/remarks", json={"text": f"{NAME}'s plan is weak"})
     original = PgAuditLog.erase_within
 
     async def dies(*_: Any) -> Any:
@@ -149,7 +145,7 @@ async def test_words_of_a_tenant_go_before_it_is_gone(service: Service, monkeypa
     async with service.client(await service.key("admin", tenant=OTHER)) as admin:
         monkeypatch.setattr(PgAuditLog, "erase_within", dies)
         with pytest.raises(LookupError):
-            await service.services.tenants.delete(ACME, OPERATOR, NOW)
+            await service.services.tenants.delete(ACME, ActBy(OPERATOR, NOW))
         monkeypatch.setattr(PgAuditLog, "erase_within", original)
         again = await admin.delete(f"/v1/tenants/{ACME}")
     assert again.status_code == 204
@@ -157,15 +153,14 @@ async def test_words_of_a_tenant_go_before_it_is_gone(service: Service, monkeypa
     assert await service.services.tenants.get(ACME) is None
 
 
-async def test_ranking_that_begins_meanwhile_goes_too(service: Service) -> None:
+async def test_ranking_that_begins_meanwhile_goes_too(service: Service, client: httpx2.AsyncClient) -> None:
     """Whoever erases looks first, then takes the applicant out of finished rankings, which is slow."""
     call, erasures, now = await evaluated_call_of_six(service), service.services.erasures, service.services.clock.now()
     found = [item.id for item in await erasures.find(ACME, "3.txt", None)]
-    async with service.caller() as owner:
-        begun = (await owner.post("/v1/rankings", json={"batch": call, "blind": False})).json()["id"]
-        erased = await erasures.erase(ACME, OPERATOR, found, now, source="3.txt")
-        assert (await owner.get(f"/v1/rankings/{begun}")).status_code == 410
-        assert (await owner.get(f"/v1/erasures/{erased.proof}")).json()["still_stored"] == []
+    begun = (await client.post("/v1/rankings", json={"batch": call, "blind": False})).json()["id"]
+    erased = await erasures.erase(ACME, found, ActBy(OPERATOR, now), source="3.txt")
+    assert (await client.get(f"/v1/rankings/{begun}")).status_code == 410
+    assert (await client.get(f"/v1/erasures/{erased.proof}")).json()["still_stored"] == []
     assert await tables_holding(service.database, "3.txt") == []
     erased_too = [entry for entry in await service.services.audit_log.entries(ACME) if entry.act == "erased"][1:]
     assert [(item.content or {})["things"] for item in erased_too] == [[begun]]
@@ -189,7 +184,7 @@ async def test_ranking_whose_reports_were_read_before_the_erasure_is_not_added_a
             return begun
 
         refused = check_problem(await (await service.database.run(erase_meanwhile)), 409, "conflict")
-        await erasures.erase(ACME, OPERATOR, found, now, source="3.txt")
+        await erasures.erase(ACME, found, ActBy(OPERATOR, now), source="3.txt")
         again = await owner.post("/v1/rankings", json=asked, headers=headers)
     assert f"1 of the {ENTRANTS} evaluations that it was made of were deleted" in (refused.detail or "")
     assert (again.status_code, again.json()["ideas"]) == (202, ENTRANTS - 1)
@@ -227,7 +222,7 @@ async def test_an_erasure_waits_for_a_ranking_that_is_being_added_and_takes_it_t
             # By then the evaluations are held, and not yet the log, at which the erasure would wait.
             adding = asyncio.create_task(owner.post("/v1/rankings", json={"batch": call, "blind": False}))
             await wait_for_blocked_statements(service.database, 1)
-            erasing = asyncio.create_task(erasures.erase(ACME, OPERATOR, found, now, source="3.txt"))
+            erasing = asyncio.create_task(erasures.erase(ACME, found, ActBy(OPERATOR, now), source="3.txt"))
             await wait_for_blocked_statements(service.database, 2)
         begun = (await adding).json()["id"]
         proof = (await erasing).proof
@@ -238,24 +233,23 @@ async def test_an_erasure_waits_for_a_ranking_that_is_being_added_and_takes_it_t
 
 @pytest.mark.parametrize("what", ["ranking", "comparison"])
 async def test_what_begins_while_its_call_is_erased_goes_too(
-    service: Service, monkeypatch: pytest.MonkeyPatch, what: str
+    service: Service, client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     call = await evaluated_call_of_six(service)
-    async with service.caller() as owner:
-        listed = (await owner.get(f"/v1/batches/{call}/evaluations")).json()["items"]
-        pair = {"first_evaluation": listed[0]["id"], "second_evaluation": listed[1]["id"]}
-        body = {"batch": call, "blind": False} if what == "ranking" else pair
-        begun: list[str] = []
+    listed = (await client.get(f"/v1/batches/{call}/evaluations")).json()["items"]
+    pair = {"first_evaluation": listed[0]["id"], "second_evaluation": listed[1]["id"]}
+    body = {"batch": call, "blind": False} if what == "ranking" else pair
+    begun: list[str] = []
 
-        async def begin() -> None:
-            if not begun:
-                made = await owner.post(f"/v1/{what}s", json=body)
-                assert made.status_code == 202, made.text
-                begun.append(made.json()["id"])
+    async def begin() -> None:
+        if not begun:
+            made = await client.post(f"/v1/{what}s", json=body)
+            assert made.status_code == 202, made.text
+            begun.append(made.json()["id"])
 
-        after_the_words(monkeypatch, begin)
-        proof = await erase_and_fetch_proof(owner, batch=call)
-        assert (await owner.get(f"/v1/{what}s/{begun[0]}")).status_code == 410
+    after_the_words(monkeypatch, begin)
+    proof = await erase_and_fetch_proof(client, batch=call)
+    assert (await client.get(f"/v1/{what}s/{begun[0]}")).status_code == 410
     assert proof["still_stored"] == []
     assert await tables_holding(service.database, "3.txt") == []
 
@@ -268,7 +262,8 @@ async def test_ranking_that_finishes_between_the_look_and_the_erasure_stays(serv
         assert begun in [job.id for job in told.jobs]
         assert any("is under way and goes with it" in warning for warning in told.warnings)
         await finish_ranking(service)
-        gone = await erase_found(service.services.erasures, ACME, OPERATOR, "3.txt", told, service.services.clock.now())
+        by = ActBy(OPERATOR, service.services.clock.now())
+        gone = await erase_found(service.services.erasures, ACME, "3.txt", told, by)
         assert (begun in [job.id for job in gone.jobs], gone.warnings) == (False, ())
         assert [(item.id, item.taken, item.left) for item in gone.taken_out_of if item.id == begun] == [
             (begun, 1, ENTRANTS - 1)

@@ -1,5 +1,7 @@
 """All of one applicant, or of one batch, is found and deleted everywhere, and nothing of anybody else."""
 
+import httpx2
+
 from tests.contract.api.commands import Program
 from tests.contract.api.erasures import request_erasure, submit_rows_to_erase, tables_holding
 from tests.contract.api.service import OTHER, Service
@@ -24,26 +26,24 @@ async def test_an_applicant_goes_everywhere_and_the_others_stay(service: Service
         assert (other["erased"], other["states"]) == (0, {"queued": 2})
 
 
-async def test_refused_rows_name_goes_too(service: Service) -> None:
-    async with service.caller() as caller:
-        batch = await submit_rows_to_erase(caller)
-        (refused,) = (await caller.get(f"/v1/batches/{batch}")).json()["rejected_rows"]
-        assert refused["source"] == "row 3 (A-3)"
-        gone = await request_erasure(caller, source="A-3")
-        assert (gone["jobs"], gone["refused_rows"]) == ([], 1)
-        left = (await caller.get(f"/v1/batches/{batch}")).json()
-        assert (left["rejected_rows"], left["erased"], left["rows"]) == ([], 1, 3)
+async def test_refused_rows_name_goes_too(client: httpx2.AsyncClient) -> None:
+    batch = await submit_rows_to_erase(client)
+    (refused,) = (await client.get(f"/v1/batches/{batch}")).json()["rejected_rows"]
+    assert refused["source"] == "row 3 (A-3)"
+    gone = await request_erasure(client, source="A-3")
+    assert (gone["jobs"], gone["refused_rows"]) == ([], 1)
+    left = (await client.get(f"/v1/batches/{batch}")).json()
+    assert (left["rejected_rows"], left["erased"], left["rows"]) == ([], 1, 3)
 
 
-async def test_a_batch_goes_with_all_of_its_rows(service: Service) -> None:
-    async with service.caller() as caller:
-        batch, other = await submit_rows_to_erase(caller), await submit_rows_to_erase(caller)
-        gone = await request_erasure(caller, batch=batch)
-        assert (len(gone["jobs"]), gone["refused_rows"], gone["batch"]) == (2, 1, batch)
-        assert (await caller.get(f"/v1/batches/{batch}")).status_code == 410
-        assert (await caller.get(f"/v1/batches/{other}")).json()["states"] == {"queued": 2}
-        records = {"audit_contents", "audit_log", "tombstones"}
-        assert set(await tables_holding(service.database, batch)) <= records
+async def test_a_batch_goes_with_all_of_its_rows(service: Service, client: httpx2.AsyncClient) -> None:
+    batch, other = await submit_rows_to_erase(client), await submit_rows_to_erase(client)
+    gone = await request_erasure(client, batch=batch)
+    assert (len(gone["jobs"]), gone["refused_rows"], gone["batch"]) == (2, 1, batch)
+    assert (await client.get(f"/v1/batches/{batch}")).status_code == 410
+    assert (await client.get(f"/v1/batches/{other}")).json()["states"] == {"queued": 2}
+    records = {"audit_contents", "audit_log", "tombstones"}
+    assert set(await tables_holding(service.database, batch)) <= records
 
 
 async def test_what_cannot_be_erased_is_said(service: Service) -> None:
@@ -55,16 +55,15 @@ async def test_what_cannot_be_erased_is_said(service: Service) -> None:
         assert (await request_erasure(caller, source="A-1"))["jobs"] == []
 
 
-async def test_command_shows_what_would_go_asks_and_deletes(program: Program, service: Service) -> None:
-    async with service.caller() as caller:
-        await submit_rows_to_erase(caller)
-        refused = await program.run("erase", "--source", "A-1")
-        assert refused.code != 0
-        assert "Reeds" in refused.out
-        assert len((await caller.get("/v1/evaluations")).json()["items"]) == 2
-        done = await program.run("erase", "--source", "A-1", "--yes", "--proof", "proof.json")
-        assert done.code == 0, done.err
-        assert '"still_stored": []' in (program.home / "proof.json").read_text("utf-8")
-        assert "Deleted: 1 evaluation." in done.err
-        nothing = await program.run("erase", "--source", "A-1", "--yes")
-        assert (nothing.code, "Nothing is stored of A-1" in nothing.err) == (2, True)
+async def test_command_shows_what_would_go_asks_and_deletes(program: Program, client: httpx2.AsyncClient) -> None:
+    await submit_rows_to_erase(client)
+    refused = await program.run("erase", "--source", "A-1")
+    assert refused.code != 0
+    assert "Reeds" in refused.out
+    assert len((await client.get("/v1/evaluations")).json()["items"]) == 2
+    done = await program.run("erase", "--source", "A-1", "--yes", "--proof", "proof.json")
+    assert done.code == 0, done.err
+    assert '"still_stored": []' in (program.home / "proof.json").read_text("utf-8")
+    assert "Deleted: 1 evaluation." in done.err
+    nothing = await program.run("erase", "--source", "A-1", "--yes")
+    assert (nothing.code, "Nothing is stored of A-1" in nothing.err) == (2, True)

@@ -3,7 +3,7 @@
 import httpx2
 
 from orchestrator.jobs.models import Problem
-from tests.contract.api.console_forms import csrf_token, signed_in
+from tests.contract.api.console_forms import signed_in, submit_form
 from tests.contract.api.service import BODY, OTHER, TEXT, Service
 
 ORIGIN = {"Origin": "http://api"}
@@ -18,8 +18,7 @@ async def handed_in(service: Service, **idea: str) -> str:
 
 
 async def act(client: httpx2.AsyncClient, job: str, what: str) -> str:
-    token = await csrf_token(client, f"/console/proposals/{job}")
-    done = await client.post(f"/console/proposals/{job}/{what}", data={"csrf_token": token}, headers=ORIGIN)
+    done = await submit_form(client, f"/console/proposals/{job}", f"/{what}")
     assert (done.status_code, done.headers["location"]) == (303, f"/console/proposals/{job}")
     return (await client.get(f"/console/proposals/{job}")).text
 

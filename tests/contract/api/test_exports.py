@@ -11,7 +11,7 @@ import pytest
 from openpyxl import load_workbook
 
 from tests.contract.api.evaluated_calls import ENTRANTS, call_with_reports, evaluated_call_of_six
-from tests.contract.api.people import asking, person
+from tests.contract.api.people import person
 from tests.contract.api.ranking_jobs import ranked_call
 from tests.contract.api.service import OTHER, Service
 
@@ -24,9 +24,8 @@ async def opinion(service: Service, call: str, row: int, score: int) -> None:
         body = {"reviewers": [reviewer.member.id], "per_proposal": 1}
         answer = await owner.post(f"/v1/batches/{call}/assignments", json=body)
         assert answer.status_code in (200, 201), answer.text
-    async with asking(service, reviewer) as client:
-        given = await client.post(f"/v1/evaluations/{proposal}/opinions", json={"score": score, "note": "Well."})
-        assert given.status_code in (200, 201), given.text
+    given = await reviewer.post(f"/v1/evaluations/{proposal}/opinions", json={"score": score, "note": "Well."})
+    assert given.status_code in (200, 201), given.text
 
 
 def lines(answer: httpx2.Response) -> list[dict[str, str]]:
@@ -71,9 +70,8 @@ async def test_people_who_see_the_panel_get_what_reviewers_think_and_machines_ne
     call = await evaluated_call_of_six(service)
     await opinion(service, call, 2, 4)
     officer = await person(service, "officer")
-    async with asking(service, officer) as client:
-        rows = lines(await client.get(f"/v1/batches/{call}/results?format=csv"))
-        told = [json.loads(line) for line in (await client.get(f"/v1/batches/{call}/results")).text.splitlines()]
+    rows = lines(await officer.get(f"/v1/batches/{call}/results?format=csv"))
+    told = [json.loads(line) for line in (await officer.get(f"/v1/batches/{call}/results")).text.splitlines()]
     assert [row["opinions"] for row in rows] == ["0", "1", "0", "0", "0", "0"]
     assert [row["reviewers_score"] for row in rows] == ["", "4.0", "", "", "", ""]
     assert told[1]["reviewers_score"] == 4.0
@@ -85,10 +83,9 @@ async def test_people_who_see_the_panel_get_what_reviewers_think_and_machines_ne
             assert {item["opinions"] for item in found} <= {"", None}
 
 
-async def test_a_workbook_has_the_words_of_the_page(service: Service) -> None:
+async def test_a_workbook_has_the_words_of_the_page(service: Service, client: httpx2.AsyncClient) -> None:
     call = await call_with_reports(service)
-    async with service.caller() as owner:
-        answer = await owner.get(f"/v1/batches/{call}/results?format=xlsx")
+    answer = await client.get(f"/v1/batches/{call}/results?format=xlsx")
     names, *rows = load_workbook(io.BytesIO(answer.content))["Results"].iter_rows(values_only=True)
     table = [dict(zip(names, row, strict=True)) for row in rows]
     assert {"Proposal", "Score (0 to 100)", "Certainty", "State", "Corpus fit", "Cost ($)"} <= set(names)
@@ -109,13 +106,12 @@ async def test_a_workbook_has_the_words_of_the_page(service: Service) -> None:
         ("春の公募", "{id}.csv"),
     ],
 )
-async def test_a_file_is_named_for_its_call_and_safely(service: Service, name: str, plain: str) -> None:
-    async with service.caller() as owner:
-        made = await owner.post(
-            "/v1/batches", params={"name": name}, files=[("file", ("a.txt", b"An idea of corals. " * 30))]
-        )
-        call = made.json()["id"]
-        told = (await owner.get(f"/v1/batches/{call}/results?format=csv")).headers["content-disposition"]
+async def test_a_file_is_named_for_its_call_and_safely(client: httpx2.AsyncClient, name: str, plain: str) -> None:
+    made = await client.post(
+        "/v1/batches", params={"name": name}, files=[("file", ("a.txt", b"An idea of corals. " * 30))]
+    )
+    call = made.json()["id"]
+    told = (await client.get(f"/v1/batches/{call}/results?format=csv")).headers["content-disposition"]
     assert f'filename="{plain.format(id=call)}"' in told
     if not name.isascii():
         assert f"filename*=UTF-8''{quote(name + '.csv', safe='')}" in told

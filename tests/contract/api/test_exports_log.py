@@ -1,6 +1,6 @@
 """Exports by people and by machines are in the audit log."""
 
-from tests.contract.api.people import asking, person
+from tests.contract.api.people import person
 from tests.contract.api.reviewed_calls import call_with_reviewer
 from tests.contract.api.service import ACME, Service
 
@@ -15,8 +15,8 @@ async def test_dossier_brief_and_contestation_are_exports(service: Service) -> N
         (first, "contestation", f"/v1/evaluations/{first}/contestation"),
         (first, "contestation", f"/v1/evaluations/{first}/contestation?format=pdf"),
     )
-    async with service.caller() as machine, asking(service, owner) as owners:
-        for client in (machine, owners):
+    async with service.caller() as machine:
+        for client in (machine, owner):
             for _, _, path in taken:
                 assert (await client.get(path)).status_code == 200
     log = (await service.services.audit_log.entries(ACME))[before:]

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 
+import httpx2
 import pytest
 
 from assayer_client.evaluations import Accepted, Evaluation
@@ -28,30 +29,27 @@ FOUND = ("hidden_text", "suspected_injection")
     ids=["honest", "text", "title", "title of a section"],
 )
 async def test_an_evaluation_tells_it_at_once_and_in_lists(
-    service: Service, body: dict[str, object], flags: tuple[str, ...]
+    client: httpx2.AsyncClient, body: dict[str, object], flags: tuple[str, ...]
 ) -> None:
-    async with service.caller() as client:
-        accepted = Accepted.model_validate_json((await client.post("/v1/evaluations", json=body)).content)
-        shown = Evaluation.model_validate_json((await client.get(accepted.links.evaluation)).content)
-        (listed,) = (await client.get("/v1/evaluations")).json()["items"]
+    accepted = Accepted.model_validate_json((await client.post("/v1/evaluations", json=body)).content)
+    shown = Evaluation.model_validate_json((await client.get(accepted.links.evaluation)).content)
+    (listed,) = (await client.get("/v1/evaluations")).json()["items"]
     assert (shown.flags, tuple(listed["flags"])) == (flags, flags)
 
 
-async def test_the_table_of_a_batch_has_a_column_of_them(service: Service) -> None:
-    async with service.caller() as client:
-        rows = "\n".join(json.dumps(item["idea"]) for item in (BODY, BRIBING))
-        sent = await client.post("/v1/batches", content=rows, headers={"Content-Type": "application/jsonl"})
-        batch = sent.json()["id"]
-        table = (await client.get(f"/v1/batches/{batch}/results", params={"format": "csv"})).text
+async def test_the_table_of_a_batch_has_a_column_of_them(client: httpx2.AsyncClient) -> None:
+    rows = "\n".join(json.dumps(item["idea"]) for item in (BODY, BRIBING))
+    sent = await client.post("/v1/batches", content=rows, headers={"Content-Type": "application/jsonl"})
+    batch = sent.json()["id"]
+    table = (await client.get(f"/v1/batches/{batch}/results", params={"format": "csv"})).text
     read = csv.DictReader(io.StringIO(table.removeprefix("\ufeff")))
     assert [row["flags"] for row in read] == ["", ", ".join(FOUND)]
 
 
-async def test_what_a_document_held_is_told_with_the_verdict(service: Service) -> None:
-    async with service.caller() as client:
-        accepted = Accepted.model_validate_json((await client.post("/v1/evaluations", json=BODY)).content)
-        lease = await service.lease()
-        verdict = JobVerdict(state="succeeded", flags=("hidden_text",))
-        assert await PgLeases(service.database, QueueSettings()).finish(lease, verdict)
-        shown = Evaluation.model_validate_json((await client.get(accepted.links.evaluation)).content)
+async def test_what_a_document_held_is_told_with_the_verdict(service: Service, client: httpx2.AsyncClient) -> None:
+    accepted = Accepted.model_validate_json((await client.post("/v1/evaluations", json=BODY)).content)
+    lease = await service.lease()
+    verdict = JobVerdict(state="succeeded", flags=("hidden_text",))
+    assert await PgLeases(service.database, QueueSettings()).finish(lease, verdict)
+    shown = Evaluation.model_validate_json((await client.get(accepted.links.evaluation)).content)
     assert shown.flags == ("hidden_text",)

@@ -4,7 +4,7 @@ import pytest
 from playwright.async_api import Page
 
 from tests.contract.api.browsing import DROP_FILE, PHONE_AND_DESK, at_the_console, look_over
-from tests.contract.api.people import Person, asking, call_of, person
+from tests.contract.api.people import Person, call_of, person
 from tests.contract.api.service import TEXT, Service
 
 WORDS = 'Sound, and cheap; "twice" <b>read</b>.\nA second line.'
@@ -14,8 +14,7 @@ KEPT = "Object.keys(sessionStorage).filter(name => name.startsWith('words of')).
 async def _assigned(service: Service) -> tuple[Person, str]:
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     batch, (first,) = await call_of(service, "# One")
-    async with asking(service, officer) as officers:
-        await officers.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
+    await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
     return ada, first
 
 
@@ -91,8 +90,7 @@ async def test_a_page_of_an_earlier_session_gives_back_what_was_typed(service: S
 
 
 @pytest.mark.slow
-async def test_a_new_call_keeps_its_files_while_somebody_signs_in_again(service: Service) -> None:
-    officer = await person(service, "officer", "Otto Officer")
+async def test_a_new_call_keeps_its_files_while_somebody_signs_in_again(service: Service, officer: Person) -> None:
     async with at_the_console(service, officer.key, PHONE_AND_DESK[1], refused=True) as (page, url):
         await page.goto(f"{url}/console/calls/new")
         assert await page.get_by_text("needs JavaScript").count() == 0
@@ -115,8 +113,7 @@ async def test_a_new_call_keeps_its_files_while_somebody_signs_in_again(service:
 
 
 @pytest.mark.slow
-async def test_a_new_call_says_what_to_do_where_no_script_runs(service: Service) -> None:
-    officer = await person(service, "officer", "Otto Officer")
+async def test_a_new_call_says_what_to_do_where_no_script_runs(service: Service, officer: Person) -> None:
     async with at_the_console(service, officer.key, PHONE_AND_DESK[1]) as (signed, url):
         assert signed.context.browser is not None
         cookies = await signed.context.storage_state()

@@ -1,8 +1,8 @@
 """Keys in the log of acts: who made and revoked them, never their secrets, and no key in the name of a person."""
 
 from orchestrator.access.audit_chain import AuditEntry
-from tests.contract.api.console_forms import csrf_token, signed_in
-from tests.contract.api.people import asking, call_of, person
+from tests.contract.api.console_forms import signed_in, submit_form
+from tests.contract.api.people import Person, call_of, person
 from tests.contract.api.problems import check_problem
 from tests.contract.api.service import ACME, OTHER, Service
 
@@ -11,13 +11,11 @@ async def _log(service: Service) -> list[AuditEntry]:
     return await service.services.audit_log.entries(ACME)
 
 
-async def test_keys_are_made_and_revoked_under_the_eyes_of_the_log(service: Service) -> None:
-    owner = await person(service, "owner", "Olga Owner")
+async def test_keys_are_made_and_revoked_under_the_eyes_of_the_log(service: Service, owner: Person) -> None:
     before = len(await _log(service))
-    async with asking(service, owner) as owners:
-        made = (await owners.post("/v1/keys", json={"name": "nightly", "scopes": ["submit", "read"]})).json()
-        for _ in range(2):
-            assert (await owners.delete(f"/v1/keys/{made['id']}")).status_code == 200
+    made = (await owner.post("/v1/keys", json={"name": "nightly", "scopes": ["submit", "read"]})).json()
+    for _ in range(2):
+        assert (await owner.delete(f"/v1/keys/{made['id']}")).status_code == 200
     log = (await _log(service))[before:]
     assert [(item.act, item.actor, item.role, item.about) for item in log] == [
         ("key made", owner.member.id, "owner", made["id"]),
@@ -55,15 +53,12 @@ async def test_nobody_acts_under_the_name_of_another_by_a_key_that_is_called_so(
     await person(service, "auditor", "Audi Tor")
     owner = await person(service, "owner", "Olga Owner")
     batch, (first,) = await call_of(service, "# One")
-    async with asking(service, owner) as owners:
-        made = (await owners.post("/v1/keys", json={"name": "Audi Tor", "scopes": ["manage"]})).json()
+    made = (await owner.post("/v1/keys", json={"name": "Audi Tor", "scopes": ["manage"]})).json()
     async with signed_in(service, made["secret"]) as browser:
         here = f"/console/calls/{batch}/panel"
         assert "key “Audi Tor”" in (await browser.get(here)).text
         fields = {"evaluation": first, "score": "5", "reason": "It is the best."}
-        body = {"csrf_token": await csrf_token(browser, here), **fields}
-        assert body["csrf_token"]
-        answer = await browser.post(f"/console/calls/{batch}/override", data=body, headers={"Origin": "http://api"})
+        answer = await submit_form(browser, here, f"/console/calls/{batch}/override", **fields)
         assert "not tied to a member" in check_problem(answer, 403, "forbidden").detail
     assert "score overridden" not in {entry.act for entry in await _log(service)}
     async with service.client(made["secret"]) as machine:

@@ -3,8 +3,8 @@
 import httpx2
 import pytest
 
-from tests.contract.api.console_forms import csrf_token, signed_in
-from tests.contract.api.people import person
+from tests.contract.api.console_forms import signed_in, submit_form
+from tests.contract.api.people import Person, person
 from tests.contract.api.service import Service
 
 HERE = "/console/members"
@@ -12,12 +12,10 @@ GRACE = {"name": "Grace Hopper", "email": "grace@example.org", "affiliation": "Y
 
 
 async def sent(browser: httpx2.AsyncClient, path: str, page: str = HERE, **fields: str) -> httpx2.Response:
-    body = {"csrf_token": await csrf_token(browser, page), **fields}
-    return await browser.post(path, data=body, headers={"Origin": "http://api"})
+    return await submit_form(browser, page, path, **fields)
 
 
-async def test_somebody_is_invited_changed_given_a_key_and_removed(service: Service) -> None:
-    owner = await person(service, "owner", "Olga Owner")
+async def test_somebody_is_invited_changed_given_a_key_and_removed(service: Service, owner: Person) -> None:
     async with signed_in(service, owner.key) as browser:
         made = await sent(browser, HERE, **GRACE)
         assert made.status_code == 303, made.text
@@ -42,16 +40,6 @@ async def test_somebody_is_invited_changed_given_a_key_and_removed(service: Serv
     assert acts[-4:] == ["member invited", "member changed", "key given", "member removed"]
 
 
-async def test_an_officer_makes_no_key_with_which_they_could_act_as_somebody_else(service: Service) -> None:
-    owner, officer = await person(service, "owner", "Olga Owner"), await person(service, "officer", "Otto Officer")
-    page = f"{HERE}/{(await person(service, 'reviewer')).member.id}"
-    async with signed_in(service, officer.key) as browser:
-        assert "Make a key" not in (await browser.get(page)).text
-        assert (await sent(browser, f"{page}/key")).status_code == 403
-    async with signed_in(service, owner.key) as browser:
-        assert "Make a key" in (await browser.get(page)).text
-
-
 @pytest.mark.parametrize(
     ("field", "value", "words"),
     [
@@ -63,9 +51,8 @@ async def test_an_officer_makes_no_key_with_which_they_could_act_as_somebody_els
     ],
 )
 async def test_what_cannot_be_is_said_beside_what_was_typed(
-    service: Service, field: str, value: str, words: str
+    service: Service, officer: Person, field: str, value: str, words: str
 ) -> None:
-    officer = await person(service, "officer", "Otto Officer")
     async with signed_in(service, officer.key) as browser:
         refused = await sent(browser, HERE, **GRACE | {field: value})
         assert refused.status_code in (403, 409, 422)
@@ -88,7 +75,7 @@ async def test_an_officer_changes_somebody_and_not_their_address(service: Servic
     assert (changed.name, changed.email) == ("Grace Hopper", ada.member.email)
 
 
-async def test_officers_change_no_owners_auditors_only_see_and_reviewers_see_nobody(service: Service) -> None:
+async def test_officers_change_no_owners_and_auditors_only_see(service: Service) -> None:
     owner, officer = await person(service, "owner", "Olga Owner"), await person(service, "officer", "Otto Officer")
     changes = (f"{HERE}/{owner.member.id}", f"{HERE}/{owner.member.id}/remove")
     async with signed_in(service, officer.key) as browser:
@@ -101,15 +88,11 @@ async def test_officers_change_no_owners_auditors_only_see_and_reviewers_see_nob
         assert (await sent(browser, f"{changes[0]}/key")).status_code == 403
     async with signed_in(service, owner.key) as browser:
         assert "<option>owner" in (await browser.get(HERE)).text
-        assert (await browser.get(changes[0])).status_code == 200
+        assert "Make a key" in (await browser.get(changes[0])).text
     async with signed_in(service, (await person(service, "auditor", "Eva Auditor")).key) as browser:
         listed = (await browser.get(HERE)).text
         assert "Olga Owner" in listed
         assert "Invite somebody" not in listed
-        assert (await sent(browser, HERE, **GRACE)).status_code == 403
-        assert (await browser.get(changes[0])).status_code == 403
-    async with signed_in(service, (await person(service, "reviewer")).key) as browser:
-        assert (await browser.get(HERE)).status_code == 403
 
 
 async def test_officer_changes_no_roles_not_even_their_own(service: Service) -> None:
@@ -118,6 +101,7 @@ async def test_officer_changes_no_roles_not_even_their_own(service: Service) -> 
         for who in (officer, reviewer):
             form = {"name": who.member.name, "email": who.member.email, "affiliation": "", "role": "auditor"}
             refused = await sent(browser, f"{HERE}/{who.member.id}", **form)
+            assert "Make a key" not in (await browser.get(f"{HERE}/{who.member.id}")).text
             assert refused.status_code == 403
             assert "Only an owner may change" in refused.text
             form["role"] = who.member.role

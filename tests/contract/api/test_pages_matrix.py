@@ -11,7 +11,7 @@ from fastapi.routing import APIRoute
 
 from orchestrator.access.roles import PERMISSIONS, Act, PersonRole
 from tests.contract.api.console_forms import csrf_token, signed_in
-from tests.contract.api.people import Person, asking, call_of, person
+from tests.contract.api.people import Person, call_of, person
 from tests.contract.api.routes import console_routes
 from tests.contract.api.service import ACME, OTHER, Service
 
@@ -80,10 +80,7 @@ async def _things(service: Service, owner: Person, *, theirs: bool) -> _Things:
     tenant = OTHER if theirs else ACME
     call, (evaluation, _) = await call_of(service, "# One", "# Two", tenant=tenant)
     reviewer = await person(service, "reviewer", "Grace Hopper", tenant=tenant)
-    async with asking(service, owner) as owners:
-        await owners.post(
-            f"/v1/batches/{call}/assignments", json={"per_proposal": 1, "reviewers": [reviewer.member.id]}
-        )
+    await owner.post(f"/v1/batches/{call}/assignments", json={"per_proposal": 1, "reviewers": [reviewer.member.id]})
     return _Things(call, evaluation, str(reviewer.member.id))
 
 
@@ -140,13 +137,11 @@ async def test_pages_are_refused_by_role_and_anothers_things_are_not_there(servi
 
 
 @pytest.mark.parametrize("role", ROLES)
-async def test_who_may_open_a_page_sees_it(service: Service, role: PersonRole) -> None:
-    owner = await person(service, "owner", "Olga Owner")
+async def test_who_may_open_a_page_sees_it(service: Service, owner: Person, role: PersonRole) -> None:
     call, (evaluation, _) = await call_of(service, "# One", "# Two")
     who = await person(service, role, "Somebody Else")
     if role == "reviewer":
-        async with asking(service, owner) as owners:
-            await owners.post(f"/v1/batches/{call}/assignments", json={"per_proposal": 1})
+        await owner.post(f"/v1/batches/{call}/assignments", json={"per_proposal": 1})
     await service.finish()
     things = _Things(call, evaluation, str((await person(service, "reviewer", "Grace Hopper")).member.id))
     async with signed_in(service, who.key) as browser:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.contract.api.commands import Program
 from tests.contract.api.evaluated_calls import NO_SCORE_REASON, TITLES, call_with_reports
-from tests.contract.api.people import asking, person
+from tests.contract.api.people import person
 from tests.contract.api.service import OTHER, Service, served
 from tests.contract.pdf_files import pdf_text
 
@@ -38,10 +38,10 @@ async def test_a_call_has_a_dossier_by_score_with_what_has_none_and_what_was_ref
 
 async def test_officers_find_in_it_what_people_think_and_others_do_not(service: Service) -> None:
     call = await call_with_reports(service)
-    async with asking(service, await person(service, "officer")) as officer:
-        assert "Opinions" in pdf_text((await officer.get(f"/v1/batches/{call}/dossier")).content)
-    async with asking(service, await person(service, "reviewer", "Bea Stone")) as reviewer:
-        assert (await reviewer.get(f"/v1/batches/{call}/dossier")).status_code == 403
+    officer = await person(service, "officer")
+    assert "Opinions" in pdf_text((await officer.get(f"/v1/batches/{call}/dossier")).content)
+    reviewer = await person(service, "reviewer", "Bea Stone")
+    assert (await reviewer.get(f"/v1/batches/{call}/dossier")).status_code == 403
     async with service.caller(tenant=OTHER) as stranger:
         assert (await stranger.get(f"/v1/batches/{call}/dossier")).status_code == 404
 

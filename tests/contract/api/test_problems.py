@@ -5,21 +5,21 @@ import logging
 import re
 from typing import Any
 
+import httpx2
 import pytest
 from fastapi.routing import APIRoute
 
 from assayer.errors import StorageError
 from orchestrator.application import documented_app
 from orchestrator.store import PgJobs
-from tests.contract.api.problems import check_problem
+from tests.contract.api.problems import check_problem, first_error
 from tests.contract.api.service import ACME, BODY, TEXT, Service
 
 
-async def test_a_body_that_is_no_json_is_refused_with_line_and_column(service: Service) -> None:
-    async with service.caller() as client:
-        answer = await client.post(
-            "/v1/evaluations", content=b'{\n  "idea": {,}\n}', headers={"Content-Type": "application/json"}
-        )
+async def test_a_body_that_is_no_json_is_refused_with_line_and_column(client: httpx2.AsyncClient) -> None:
+    answer = await client.post(
+        "/v1/evaluations", content=b'{\n  "idea": {,}\n}', headers={"Content-Type": "application/json"}
+    )
     document = check_problem(answer, 400, "malformed-body")
     assert "line 2, column 12" in document.detail
 
@@ -27,9 +27,8 @@ async def test_a_body_that_is_no_json_is_refused_with_line_and_column(service: S
 @pytest.mark.parametrize(
     "content", [b"\xff\xfe{}", b"[" * 100_000, b'{"idea": ' + b"9" * 5_000 + b"}"], ids=["bytes", "depth", "digits"]
 )
-async def test_a_body_that_breaks_the_parser_is_the_clients_fault(service: Service, content: bytes) -> None:
-    async with service.caller() as client:
-        answer = await client.post("/v1/evaluations", content=content, headers={"Content-Type": "application/json"})
+async def test_a_body_that_breaks_the_parser_is_the_clients_fault(client: httpx2.AsyncClient, content: bytes) -> None:
+    answer = await client.post("/v1/evaluations", content=content, headers={"Content-Type": "application/json"})
     check_problem(answer, 400, "malformed-body")
 
 
@@ -54,31 +53,26 @@ async def test_a_body_that_breaks_the_parser_is_the_clients_fault(service: Servi
     ],
 )
 async def test_a_field_that_cannot_be_used_is_named(
-    service: Service, change: dict[str, Any], pointer: str, words: str
+    client: httpx2.AsyncClient, change: dict[str, Any], pointer: str, words: str
 ) -> None:
-    async with service.caller() as client:
-        answer = await client.post(
-            "/v1/evaluations", content=json.dumps(BODY | change), headers={"Content-Type": "application/json"}
-        )
-        listed = await client.get("/v1/evaluations")
-    document = check_problem(answer, 422, "invalid-request")
-    assert document.errors is not None
-    (error,) = document.errors
+    answer = await client.post(
+        "/v1/evaluations", content=json.dumps(BODY | change), headers={"Content-Type": "application/json"}
+    )
+    listed = await client.get("/v1/evaluations")
+    error = first_error(answer)
     assert error.pointer == pointer
     assert words in error.detail
     assert listed.json() == {"items": [], "next": None}
 
 
-async def test_half_a_character_is_refused(service: Service) -> None:
-    async with service.caller() as client:
-        answer = await client.post(
-            "/v1/evaluations",
-            content=b'{"idea": {"text": "\\ud800 and more"}}',
-            headers={"Content-Type": "application/json"},
-        )
-    document = check_problem(answer, 422, "invalid-request")
-    assert document.errors is not None
-    assert document.errors[0].pointer == "/idea/text"
+async def test_half_a_character_is_refused(client: httpx2.AsyncClient) -> None:
+    answer = await client.post(
+        "/v1/evaluations",
+        content=b'{"idea": {"text": "\\ud800 and more"}}',
+        headers={"Content-Type": "application/json"},
+    )
+    error = first_error(answer)
+    assert error.pointer == "/idea/text"
 
 
 @pytest.mark.parametrize(
@@ -88,23 +82,20 @@ async def test_half_a_character_is_refused(service: Service) -> None:
 async def test_a_query_parameter_that_cannot_be_used_is_named(service: Service, query: str, name: str) -> None:
     async with service.caller() as client:
         answer = await client.get(f"/v1/evaluations?{query}")
-    document = check_problem(answer, 422, "invalid-request")
-    assert document.errors is not None
-    assert document.errors[0].parameter == name
+    error = first_error(answer)
+    assert error.parameter == name
 
 
-async def test_what_is_nowhere_is_404_and_a_wrong_method_names_the_right_ones(service: Service) -> None:
-    async with service.caller() as client:
-        check_problem(await client.get("/v1/nothing"), 404, "not-found")
-        check_problem(await client.get("/v1/evaluations/ev_0"), 404, "not-found")
-        answer = await client.put("/v1/evaluations")
+async def test_what_is_nowhere_is_404_and_a_wrong_method_names_the_right_ones(client: httpx2.AsyncClient) -> None:
+    check_problem(await client.get("/v1/nothing"), 404, "not-found")
+    check_problem(await client.get("/v1/evaluations/ev_0"), 404, "not-found")
+    answer = await client.put("/v1/evaluations")
     check_problem(answer, 405, "method-not-allowed")
     assert answer.headers["allow"] == "GET, POST"
 
 
-async def test_a_body_of_another_kind_is_415(service: Service) -> None:
-    async with service.caller() as client:
-        answer = await client.post("/v1/evaluations", content=TEXT, headers={"Content-Type": "text/plain"})
+async def test_a_body_of_another_kind_is_415(client: httpx2.AsyncClient) -> None:
+    answer = await client.post("/v1/evaluations", content=TEXT, headers={"Content-Type": "text/plain"})
     assert "application/json" in check_problem(answer, 415, "unsupported-media-type").detail
 
 
@@ -134,11 +125,10 @@ async def test_a_defect_is_500_without_a_stack_trace(service: Service, caplog: p
     assert "secret inside" in caplog.text
 
 
-async def test_a_full_queue_is_429(service: Service) -> None:
+async def test_a_full_queue_is_429(service: Service, client: httpx2.AsyncClient) -> None:
     await service.database.execute("UPDATE tenants SET max_queued = 1 WHERE id = $1", ACME)
-    async with service.caller() as client:
-        assert (await client.post("/v1/evaluations", json=BODY)).status_code == 202
-        answer = await client.post("/v1/evaluations", json=BODY)
+    assert (await client.post("/v1/evaluations", json=BODY)).status_code == 202
+    answer = await client.post("/v1/evaluations", json=BODY)
     assert check_problem(answer, 429, "queue-full").retry_after == int(answer.headers["retry-after"])
 
 
@@ -153,53 +143,48 @@ async def test_a_full_queue_is_429(service: Service) -> None:
     ],
 )
 async def test_a_parameter_that_nothing_would_heed_is_refused(
-    service: Service, method: str, path: str, parameter: str, words: str
+    client: httpx2.AsyncClient, method: str, path: str, parameter: str, words: str
 ) -> None:
-    async with service.caller() as client:
-        answer = await client.request(method, path)
+    answer = await client.request(method, path)
     (error,) = check_problem(answer, 422, "invalid-request").errors or ()
     assert error.parameter == parameter
     assert words in error.detail
 
 
-async def test_every_route_of_the_api_refuses_a_parameter_that_it_does_not_know(service: Service) -> None:
+async def test_every_route_of_the_api_refuses_a_parameter_that_it_does_not_know(client: httpx2.AsyncClient) -> None:
     routes = [item for item in documented_app().routes if isinstance(item, APIRoute) and item.path != "/metrics"]
     heeded = []
-    async with service.caller() as client:
-        for route in routes:
-            path = re.sub(r"\{[^}]*\}", "1", route.path)
-            for method in route.methods or ():
-                answer = await client.request(method, f"{path}?no_such=1", json={} if method != "GET" else None)
-                heeded += [f"{method} {route.path}"] if answer.status_code != 422 else []
+    for route in routes:
+        path = re.sub(r"\{[^}]*\}", "1", route.path)
+        for method in route.methods or ():
+            answer = await client.request(method, f"{path}?no_such=1", json={} if method != "GET" else None)
+            heeded += [f"{method} {route.path}"] if answer.status_code != 422 else []
     assert heeded == []
 
 
-async def test_a_cutoff_in_the_future_is_refused_before_anything_is_accepted(service: Service) -> None:
-    async with service.caller() as client:
-        one = await client.post("/v1/evaluations", json=BODY | {"cutoff": "2044-01-01"})
-        many = await client.post("/v1/batches?cutoff=2044-01-01", json=[{"text": TEXT}])
+async def test_a_cutoff_in_the_future_is_refused_before_anything_is_accepted(client: httpx2.AsyncClient) -> None:
+    one = await client.post("/v1/evaluations", json=BODY | {"cutoff": "2044-01-01"})
+    many = await client.post("/v1/batches?cutoff=2044-01-01", json=[{"text": TEXT}])
     (error,) = check_problem(one, 422, "invalid-request").errors or ()
     assert (error.pointer, "in the future" in error.detail) == ("/cutoff", True)
     (error,) = check_problem(many, 422, "invalid-request").errors or ()
     assert (error.parameter, "in the future" in error.detail) == ("cutoff", True)
 
 
-async def test_head_has_the_headers_of_get_and_no_body(service: Service) -> None:
-    async with service.caller() as client:
-        for path in ("/healthz", "/v1/evaluations", "/openapi.json", "/v1/evaluations/ev_none"):
-            got, head = await client.get(path), await client.head(path)
-            assert (head.status_code, head.content) == (got.status_code, b""), path
-            assert head.headers["content-type"] == got.headers["content-type"]
-        assert (await client.head("/v1/batches/bt_1/events")).status_code == 405
-        assert (await client.head("/v1/erasures")).status_code == 405
+async def test_head_has_the_headers_of_get_and_no_body(service: Service, client: httpx2.AsyncClient) -> None:
+    for path in ("/healthz", "/v1/evaluations", "/openapi.json", "/v1/evaluations/ev_none"):
+        got, head = await client.get(path), await client.head(path)
+        assert (head.status_code, head.content) == (got.status_code, b""), path
+        assert head.headers["content-type"] == got.headers["content-type"]
+    assert (await client.head("/v1/batches/bt_1/events")).status_code == 405
+    assert (await client.head("/v1/erasures")).status_code == 405
     async with service.client() as stranger:
         assert (await stranger.head("/v1/evaluations")).status_code == 401
 
 
-async def test_nul_character_is_the_senders_fault_and_no_outage(service: Service) -> None:
-    async with service.caller() as caller:
-        for path in ("/v1/batches?tag=%00", "/v1/assignments?batch=%00", "/v1/evaluations?source=a%00"):
-            answer = await caller.get(path)
-            assert answer.status_code in (200, 422), (path, answer.text)
-        answer = await caller.post("/v1/erasures", json={"batch": "a\x00"})
-        assert (answer.status_code, "NUL" in answer.json()["detail"]) == (422, True)
+async def test_nul_character_is_the_senders_fault_and_no_outage(client: httpx2.AsyncClient) -> None:
+    for path in ("/v1/batches?tag=%00", "/v1/assignments?batch=%00", "/v1/evaluations?source=a%00"):
+        answer = await client.get(path)
+        assert answer.status_code in (200, 422), (path, answer.text)
+    answer = await client.post("/v1/erasures", json={"batch": "a\x00"})
+    assert (answer.status_code, "NUL" in answer.json()["detail"]) == (422, True)

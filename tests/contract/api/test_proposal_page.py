@@ -3,29 +3,29 @@
 import pytest
 
 from assayer.errors import StorageError
-from tests.contract.api.people import asking, person
+from tests.contract.api.people import person
 from tests.contract.api.reported_evaluations import evaluation_with_full_report
 from tests.contract.api.service import Service
 
 
 async def test_remarks_stay_as_they_are_and_stand_in_the_audit_log(service: Service) -> None:
     job = await evaluation_with_full_report(service)
-    async with asking(service, await person(service, "officer")) as officer:
-        first = await officer.post(f"/v1/evaluations/{job}/remarks", json={"text": "Look at the budget."})
-        assert first.status_code == 201, first.text
-        again = await officer.post(f"/v1/evaluations/{job}/remarks", json={"text": "Look at the budget."})
-        assert again.json() == first.json()
-        await officer.post(f"/v1/evaluations/{job}/remarks", json={"text": "It was corrected."})
-        listed = (await officer.get(f"/v1/evaluations/{job}/remarks")).json()["items"]
+    officer = await person(service, "officer")
+    first = await officer.post(f"/v1/evaluations/{job}/remarks", json={"text": "Look at the budget."})
+    assert first.status_code == 201, first.text
+    again = await officer.post(f"/v1/evaluations/{job}/remarks", json={"text": "Look at the budget."})
+    assert again.json() == first.json()
+    await officer.post(f"/v1/evaluations/{job}/remarks", json={"text": "It was corrected."})
+    listed = (await officer.get(f"/v1/evaluations/{job}/remarks")).json()["items"]
     assert [(item["text"], item["name"], item["role"]) for item in listed] == [
         ("Look at the budget.", "Ada Byron", "officer"),
         ("It was corrected.", "Ada Byron", "officer"),
     ]
     with pytest.raises(StorageError, match="never changed"):
         await service.database.execute("UPDATE remarks SET text = 'Nothing.'")
-    async with asking(service, await person(service, "owner", "Olga Owner")) as owner:
-        entries = (await owner.get("/v1/audit-log")).json()["items"]
-        await owner.delete(f"/v1/evaluations/{job}?erase=true")
+    owner = await person(service, "owner", "Olga Owner")
+    entries = (await owner.get("/v1/audit-log")).json()["items"]
+    await owner.delete(f"/v1/evaluations/{job}?erase=true")
     told = [entry for entry in entries if entry["act"] == "remark added"]
     assert [(item["about"], item["content"]["text"]) for item in told] == [
         (job, "Look at the budget."),

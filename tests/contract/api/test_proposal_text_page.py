@@ -8,7 +8,7 @@ from orchestrator.settings import QueueSettings
 from orchestrator.store import PgLeases, PgReports
 from tests.contract.api.browsing import Look, at_the_console, look_over
 from tests.contract.api.console_forms import signed_in
-from tests.contract.api.people import asking, call_of, person
+from tests.contract.api.people import call_of, person
 from tests.contract.api.service import Service
 from tests.unit.reports_fixture import full_report
 
@@ -60,8 +60,7 @@ async def test_a_proposals_markdown_is_read_and_nothing_of_it_runs_or_is_fetched
         await look_over(page, "proposal-text", look)
     assert [item for item in asked if "elsewhere" in item] == []
     reviewer = await person(service, "reviewer")
-    async with asking(service, officer) as asks:
-        await asks.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
+    await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
     async with signed_in(service, reviewer.key) as reads:
         shown = (await reads.get(f"/console/review/{job}")).text
     assert "<h3>Research Plan</h3>" in shown

@@ -4,10 +4,10 @@ now."""
 import httpx2
 import pytest
 
-from orchestrator.access.audit_chain import Actor
+from orchestrator.access.audit_chain import ActBy, Actor
 from orchestrator.access.roles import PersonRole
 from tests.contract.api.console_forms import signed_in
-from tests.contract.api.people import OPERATOR, Person, asking, call_of, person
+from tests.contract.api.people import OPERATOR, Person, call_of, person
 from tests.contract.api.problems import check_problem
 from tests.contract.api.service import ACME, Service
 
@@ -24,29 +24,26 @@ async def _assigned(owners: httpx2.AsyncClient, batch: str) -> set[str]:
 
 @pytest.mark.parametrize("before", ["owner", "officer", "auditor"])
 async def test_whoever_could_read_the_reports_of_a_call_is_not_assigned_to_it(
-    service: Service, before: PersonRole
+    service: Service, owner: Person, ada: Person, before: PersonRole
 ) -> None:
-    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
     otto = await person(service, before, "Otto Other")
     old, _ = await call_of(service, "# One", "# Two")
-    async with asking(service, owner) as owners:
-        await _made(owners, otto, "reviewer")
-        new, (first, *_) = await call_of(service, "# Three", "# Four")
-        named = {"per_proposal": 1, "reviewers": [ada.member.id, otto.member.id]}
-        refused = check_problem(await owners.post(f"/v1/batches/{old}/assignments", json=named), 422, "invalid-request")
-        assert "Otto Other could read the reports of this call until" in refused.detail
-        outcome = (await owners.post(f"/v1/batches/{old}/assignments", json={"per_proposal": 2})).json()
-        assert outcome["not_blind"] == [otto.member.id]
-        assert [item["missing"] for item in outcome["unfilled"]] == [1, 1]
-        assert await _assigned(owners, old) == {ada.member.id}
-        later = (await owners.post(f"/v1/batches/{new}/assignments", json={"per_proposal": 2})).json()
-        assert later["not_blind"] == []
-        assert await _assigned(owners, new) == {ada.member.id, otto.member.id}
-        member = (await owners.get(f"/v1/members/{otto.member.id}")).json()
-        assert member["read_reports_until"] is not None
-        assert (await owners.get(f"/v1/members/{ada.member.id}")).json()["read_reports_until"] is None
-    async with asking(service, otto) as reviewer:
-        assert (await reviewer.post(f"/v1/evaluations/{first}/opinions", json={"score": 4})).status_code == 200
+    await _made(owner, otto, "reviewer")
+    new, (first, *_) = await call_of(service, "# Three", "# Four")
+    named = {"per_proposal": 1, "reviewers": [ada.member.id, otto.member.id]}
+    refused = check_problem(await owner.post(f"/v1/batches/{old}/assignments", json=named), 422, "invalid-request")
+    assert "Otto Other could read the reports of this call until" in refused.detail
+    outcome = (await owner.post(f"/v1/batches/{old}/assignments", json={"per_proposal": 2})).json()
+    assert outcome["not_blind"] == [otto.member.id]
+    assert [item["missing"] for item in outcome["unfilled"]] == [1, 1]
+    assert await _assigned(owner, old) == {ada.member.id}
+    later = (await owner.post(f"/v1/batches/{new}/assignments", json={"per_proposal": 2})).json()
+    assert later["not_blind"] == []
+    assert await _assigned(owner, new) == {ada.member.id, otto.member.id}
+    member = (await owner.get(f"/v1/members/{otto.member.id}")).json()
+    assert member["read_reports_until"] is not None
+    assert (await owner.get(f"/v1/members/{ada.member.id}")).json()["read_reports_until"] is None
+    assert (await otto.post(f"/v1/evaluations/{first}/opinions", json={"score": 4})).status_code == 200
     async with signed_in(service, owner.key) as browser:
         page = (await browser.get(f"/console/calls/{old}/assignments?per_proposal=2")).text
         assert "could read the reports until" in page
@@ -58,65 +55,58 @@ async def test_whoever_could_read_the_reports_of_a_call_is_not_assigned_to_it(
 async def test_an_assignment_from_before_allows_no_first_opinion_and_goes_to_somebody_else(service: Service) -> None:
     owner, otto = await person(service, "owner", "Olga Owner"), await person(service, "reviewer", "Otto Other")
     batch, (first,) = await call_of(service, "# One")
-    async with asking(service, owner) as owners, asking(service, otto) as reviewer:
-        await owners.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
-        await _made(owners, otto, "officer")
-        assert (await reviewer.get(f"/v1/evaluations/{first}")).status_code == 200
-        await _made(owners, otto, "reviewer")
-        refused = check_problem(
-            await reviewer.post(f"/v1/evaluations/{first}/opinions", json={"score": 4}), 409, "conflict"
-        )
-        assert "would not be blind" in refused.detail
-        alone = check_problem(await owners.post(f"/v1/batches/{batch}/assignments", json={}), 409, "conflict")
-        assert "Invite others" in alone.detail
-        ada = await person(service, "reviewer")
-        dry = (await owners.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1, "dry_run": True})).json()
-        done = (await owners.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})).json()
-        assert (dry["assigned"], dry["withdrawn"]) == (done["assigned"], done["withdrawn"]) == (1, 1)
-        assert await _assigned(owners, batch) == {ada.member.id}
-        log = (await owners.get("/v1/audit-log")).json()["items"]
+    await owner.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
+    await _made(owner, otto, "officer")
+    assert (await otto.get(f"/v1/evaluations/{first}")).status_code == 200
+    await _made(owner, otto, "reviewer")
+    refused = check_problem(await otto.post(f"/v1/evaluations/{first}/opinions", json={"score": 4}), 409, "conflict")
+    assert "would not be blind" in refused.detail
+    alone = check_problem(await owner.post(f"/v1/batches/{batch}/assignments", json={}), 409, "conflict")
+    assert "Invite others" in alone.detail
+    ada = await person(service, "reviewer")
+    dry = (await owner.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1, "dry_run": True})).json()
+    done = (await owner.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})).json()
+    assert (dry["assigned"], dry["withdrawn"]) == (done["assigned"], done["withdrawn"]) == (1, 1)
+    assert await _assigned(owner, batch) == {ada.member.id}
+    log = (await owner.get("/v1/audit-log")).json()["items"]
     (withdrawn,) = [item["content"] for item in log if item["act"] == "assignment withdrawn"]
     assert withdrawn["reason"] == "could read the reports in another role"
 
 
-async def test_an_opinion_that_was_blind_stays_and_is_revised(service: Service) -> None:
-    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
+async def test_an_opinion_that_was_blind_stays_and_is_revised(service: Service, owner: Person, ada: Person) -> None:
     batch, (first,) = await call_of(service, "# One")
-    async with asking(service, owner) as owners, asking(service, ada) as reviewer:
-        await owners.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
-        opinions = f"/v1/evaluations/{first}/opinions"
-        assert (await reviewer.post(opinions, json={"score": 4})).status_code == 200
-        await _made(owners, ada, "officer")
-        await _made(owners, ada, "reviewer")
-        assert (await reviewer.post(opinions, json={"score": 4})).status_code == 200
-        assert (await reviewer.patch(opinions, json={"score": 5})).status_code == 200
-        panel = (await owners.get(f"/v1/batches/{batch}/panel")).json()
+    await owner.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
+    opinions = f"/v1/evaluations/{first}/opinions"
+    assert (await ada.post(opinions, json={"score": 4})).status_code == 200
+    await _made(owner, ada, "officer")
+    await _made(owner, ada, "reviewer")
+    assert (await ada.post(opinions, json={"score": 4})).status_code == 200
+    assert (await ada.patch(opinions, json={"score": 5})).status_code == 200
+    panel = (await owner.get(f"/v1/batches/{batch}/panel")).json()
     assert panel["rows"][0]["opinions"][0]["blind_score"] == 4
 
 
-async def test_being_removed_and_invited_anew_forgets_nothing(service: Service) -> None:
-    owner = await person(service, "owner", "Olga Owner")
+async def test_being_removed_and_invited_anew_forgets_nothing(service: Service, owner: Person) -> None:
     otto = await person(service, "officer", "Otto Other")
     batch, _ = await call_of(service, "# One")
-    async with asking(service, owner) as owners:
-        assert (await owners.delete(f"/v1/members/{otto.member.id}")).status_code == 200
-        body = {"name": "O. Other", "email": "Otto.Other@Example.org", "role": "reviewer"}
-        again = (await owners.post("/v1/members", json=body)).json()
-        assert again["id"] != otto.member.id
-        assert again["read_reports_until"] is not None
-        refused = check_problem(await owners.post(f"/v1/batches/{batch}/assignments", json={}), 409, "conflict")
-        assert "Invite others" in refused.detail
+    assert (await owner.delete(f"/v1/members/{otto.member.id}")).status_code == 200
+    body = {"name": "O. Other", "email": "Otto.Other@Example.org", "role": "reviewer"}
+    again = (await owner.post("/v1/members", json=body)).json()
+    assert again["id"] != otto.member.id
+    assert again["read_reports_until"] is not None
+    refused = check_problem(await owner.post(f"/v1/batches/{batch}/assignments", json={}), 409, "conflict")
+    assert "Invite others" in refused.detail
 
 
 async def test_the_same_account_under_another_address_forgets_nothing(service: Service) -> None:
     members, now = service.services.members, service.services.clock.now()
-    account, provider = ("https://id.example.org", "otto"), Actor("provider:sso", "sso", "machine")
+    account, provider = ("https://id.example.org", "otto"), ActBy(Actor("provider:sso", "sso", "machine"), now)
     otto = await person(service, "officer", "Otto Other")
-    assert await members.of_identity(ACME, *account, otto.member.email, provider, now) is not None
-    await members.remove(ACME, otto.member.id, OPERATOR, now)
+    assert await members.of_identity(ACME, *account, otto.member.email, provider) is not None
+    await members.remove(ACME, otto.member.id, ActBy(OPERATOR, now))
     again = await person(service, "reviewer", "Second Address")
     assert again.member.read_reports_until is None
-    bound = await members.of_identity(ACME, *account, again.member.email, provider, now)
+    bound = await members.of_identity(ACME, *account, again.member.email, provider)
     assert bound is not None
     assert bound.id == again.member.id
     assert bound.read_reports_until is not None

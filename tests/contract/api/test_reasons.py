@@ -3,7 +3,7 @@
 import pytest
 
 from tests.contract.api.console_forms import signed_in, submit_form
-from tests.contract.api.people import asking, person
+from tests.contract.api.people import person
 from tests.contract.api.problems import check_problem
 from tests.contract.api.reviewed_calls import call_with_reviewer
 from tests.contract.api.service import Service
@@ -16,13 +16,12 @@ async def test_spaces_are_no_reason(service: Service, blank: str) -> None:
     ada, _, (first,) = await call_with_reviewer(service, "# One")
     owner = await person(service, "owner", "Olga Owner")
     here = f"/v1/evaluations/{first}"
-    async with asking(service, ada) as reviewer, asking(service, owner) as owners:
-        assert (await reviewer.post(f"{here}/opinions", json={"score": 3})).status_code == 200
-        judged = {"point": CLAIM, "agrees": True, "reason": blank}
-        check_problem(await reviewer.post(f"{here}/judgements", json=judged), 422, "invalid-request")
-        check_problem(await reviewer.post(f"{here}/conflicts", json={"reason": blank}), 422, "invalid-request")
-        check_problem(await owners.post(f"{here}/override", json={"score": 3, "reason": blank}), 422, "invalid-request")
-        assert (await owners.get("/v1/audit-log")).text.count("override") == 0
+    assert (await ada.post(f"{here}/opinions", json={"score": 3})).status_code == 200
+    judged = {"point": CLAIM, "agrees": True, "reason": blank}
+    check_problem(await ada.post(f"{here}/judgements", json=judged), 422, "invalid-request")
+    check_problem(await ada.post(f"{here}/conflicts", json={"reason": blank}), 422, "invalid-request")
+    check_problem(await owner.post(f"{here}/override", json={"score": 3, "reason": blank}), 422, "invalid-request")
+    assert (await owner.get("/v1/audit-log")).text.count("override") == 0
     async with signed_in(service, ada.key) as browser:
         page = f"/console/review/{first}"
         assert (await submit_form(browser, page, "/conflict", reason=blank)).status_code == 422
@@ -33,9 +32,8 @@ async def test_spaces_are_no_reason(service: Service, blank: str) -> None:
 async def test_a_reason_is_kept_without_the_spaces_around_it(service: Service) -> None:
     _, _, (first,) = await call_with_reviewer(service, "# One")
     owner = await person(service, "owner", "Olga Owner")
-    async with asking(service, owner) as owners:
-        body = {"score": 3, "reason": "  It is\n urgent. "}
-        made = await owners.post(f"/v1/evaluations/{first}/override", json=body)
+    body = {"score": 3, "reason": "  It is\n urgent. "}
+    made = await owner.post(f"/v1/evaluations/{first}/override", json=body)
     assert made.json()["reason"] == "It is\n urgent."
 
 
@@ -43,11 +41,10 @@ async def test_a_reason_is_kept_without_the_spaces_around_it(service: Service) -
 async def test_only_claims_of_the_report_are_judged(service: Service, point: str) -> None:
     ada, _, (first,) = await call_with_reviewer(service, "# One")
     here = f"/v1/evaluations/{first}"
-    async with asking(service, ada) as reviewer:
-        await reviewer.post(f"{here}/opinions", json={"score": 3})
-        report = (await reviewer.get(f"{here}/report")).json()
-        assert report["notices"]
-        judged = {"point": point, "agrees": True, "reason": "It is so."}
-        check_problem(await reviewer.post(f"{here}/judgements", json=judged), 422, "invalid-request")
-        good = await reviewer.post(f"{here}/judgements", json=judged | {"point": CLAIM})
-        assert good.status_code == 200, good.text
+    await ada.post(f"{here}/opinions", json={"score": 3})
+    report = (await ada.get(f"{here}/report")).json()
+    assert report["notices"]
+    judged = {"point": point, "agrees": True, "reason": "It is so."}
+    check_problem(await ada.post(f"{here}/judgements", json=judged), 422, "invalid-request")
+    good = await ada.post(f"{here}/judgements", json=judged | {"point": CLAIM})
+    assert good.status_code == 200, good.text

@@ -10,7 +10,7 @@ import pytest
 from assayer_client.references import SuggestedReferences
 from index import CorpusVersionCache, build_corpus
 from index.memory_corpus import MemoryCorpus
-from tests.contract.api.problems import check_problem
+from tests.contract.api.problems import check_problem, first_error
 from tests.contract.api.service import Service
 from tests.corpus_papers import record, write_jsonl
 from tests.in_memory import MemoryCorpusVersions
@@ -116,9 +116,8 @@ async def test_a_corpus_without_citations_suggests_by_words_and_says_so(service:
     ],
 )
 async def test_what_cannot_be_used_is_named(client: httpx2.AsyncClient, body: dict[str, Any], pointer: str) -> None:
-    refused = check_problem(await client.post("/v1/references", json=body), 422, "invalid-request")
-    assert refused.errors is not None
-    assert refused.errors[0].pointer == pointer
+    error = first_error(await client.post("/v1/references", json=body))
+    assert error.pointer == pointer
 
 
 async def test_a_body_beyond_the_limit_is_refused(client: httpx2.AsyncClient) -> None:

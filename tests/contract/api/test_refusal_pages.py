@@ -4,7 +4,7 @@ import httpx2
 import pytest
 
 from tests.contract.api.console_forms import csrf_token, signed_in
-from tests.contract.api.people import asking, call_of, person
+from tests.contract.api.people import call_of, person
 from tests.contract.api.service import Service
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8", "Origin": "http://api"}
@@ -48,8 +48,7 @@ async def test_a_refused_sign_off_keeps_what_was_decided(service: Service) -> No
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     owner = await person(service, "owner", "Olga Owner")
     batch, (first,) = await call_of(service, "# One")
-    async with asking(service, officer) as officers:
-        await officers.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
+    await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
     panel, review = f"/console/calls/{batch}/panel", f"/console/review/{first}"
     async with signed_in(service, owner.key) as owners, signed_in(service, ada.key) as reviewer:
         form = {"csrf_token": await csrf_token(owners, panel), "note": WORDS}

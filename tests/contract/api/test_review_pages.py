@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from tests.contract.api.browsing import EACH_LOOK, Look, at_the_console
-from tests.contract.api.console_forms import signed_in
-from tests.contract.api.people import Person, asking, call_of, person
+from tests.contract.api.console_forms import signed_in, submit_form
+from tests.contract.api.people import Person, call_of, person
 from tests.contract.api.service import Service
 from tests.contract.page_contrast import POOR_CONTRASTS
 
@@ -13,8 +13,7 @@ async def _assigned(service: Service, *texts: str) -> tuple[Person, str, list[st
     """A reviewer, a call, and its evaluations, all assigned to them."""
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     batch, evaluations = await call_of(service, *texts)
-    async with asking(service, officer) as officers:
-        await officers.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
+    await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
     return ada, batch, evaluations
 
 
@@ -50,13 +49,11 @@ async def test_a_reviewer_gives_an_opinion_reads_the_report_and_revises(
 async def test_a_conflict_takes_a_proposal_off_the_queue(service: Service) -> None:
     ada, _, (first, second) = await _assigned(service, "# One", "# Two")
     async with signed_in(service, ada.key) as browser:
-        token = (await browser.get(f"/console/review/{first}")).text.partition('name="csrf_token" value="')[2][:64]
-        body, origin = {"csrf_token": token, "reason": "a former student"}, {"Origin": "http://api"}
-        gone = await browser.post(f"/console/review/{first}/conflict", data=body, headers=origin)
+        gone = await submit_form(browser, f"/console/review/{first}", "/conflict", reason="a former student")
         assert (gone.status_code, gone.headers["location"]) == (303, "/console/queue")
         queue = (await browser.get("/console/queue")).text
         assert first not in queue
         assert second in queue
         assert (await browser.get(f"/console/review/{first}")).status_code == 404
-        without = await browser.post(f"/console/review/{second}/opinion", data={"score": "3"}, headers=origin)
+        without = await browser.post(f"/console/review/{second}/opinion", data={"score": "3"})
         assert without.status_code == 403

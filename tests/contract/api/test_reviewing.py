@@ -1,7 +1,6 @@
 """A call as its people work on it: invited, assigned, blind opinions first, then the program's, overrides, sign-off."""
 
 import asyncio
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -10,13 +9,13 @@ import httpx2
 import pytest
 
 from assayer.models import Point, Summary
-from orchestrator.access.audit_chain import Actor, audit_faults
+from orchestrator.access.audit_chain import ActBy, Actor, audit_faults
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store import PgReports
 from tests.contract.api.commands import Program
 from tests.contract.api.console_forms import signed_in
-from tests.contract.api.people import OPERATOR, asking, call_of, person
+from tests.contract.api.people import OPERATOR, Person, call_of, person
 from tests.contract.api.problems import check_problem
 from tests.contract.api.service import ACME, BODY, Service, served
 from tests.contract.store_records import report
@@ -37,44 +36,40 @@ async def test_a_call_is_reviewed_from_invitation_to_sign_off(service: Service) 
     batch, evaluations = await call_of(service, *PAPERS)
     for _ in evaluations:
         await service.finish()
-    async with asking(service, officer) as officers, asking(service, owner) as owners:
-        planned = await _assign(officers, batch, dry_run=True)
-        done = await _assign(officers, batch)
-        assert (planned["assigned"], done["assigned"], done["unfilled"]) == (10, 10, [])
-        assert set(done["loads"].values()) == {5}
-        again = await _assign(officers, batch)
-        assert again["assigned"] == 0
-        for who, scores in ((ada, (1, 2, 3, 4, 5)), (bob, (1, 2, 3, 5, 5))):
-            async with asking(service, who) as reviewer:
-                queue = (await reviewer.get("/v1/assignments")).json()["items"]
-                assert [item["evaluation"] for item in queue] == evaluations
-                for item, score in zip(queue, scores, strict=True):
-                    path = f"/v1/evaluations/{item['evaluation']}"
-                    check_problem(await reviewer.get(f"{path}/report"), 403, "forbidden")
-                    given = await reviewer.post(f"{path}/opinions", json={"score": score, "note": "at first"})
-                    assert given.json()["score"] == given.json()["blind_score"] == score
-                    assert (await reviewer.get(f"{path}/report")).status_code == 200
-        first = evaluations[0]
-        async with asking(service, bob) as reviewer:
-            revised = await reviewer.patch(f"/v1/evaluations/{first}/opinions", json={"score": 3, "note": "read it"})
-            assert (revised.json()["blind_score"], revised.json()["score"]) == (1, 3)
-        await officers.post(f"/v1/evaluations/{evaluations[1]}/override", json={"score": 4, "reason": "the board"})
-        panel = (await officers.get(f"/v1/batches/{batch}/panel")).json()
-        assert (panel["assigned"], panel["given"], panel["revised"]) == (10, 10, 1)
-        assert panel["blind"]["kappa"] == pytest.approx(0.9565, abs=0.0001)
-        assert panel["standing"]["kappa"] < panel["blind"]["kappa"]
-        rows = {row["evaluation"]: row for row in panel["rows"]}
-        assert (rows[first]["mean"], rows[first]["spread"], rows[first]["score"]) == (2, 2, 2)
-        assert (rows[evaluations[1]]["mean"], rows[evaluations[1]]["score"]) == (2, 4)
-        check_problem(await officers.post(f"/v1/batches/{batch}/sign-off", json={}), 403, "forbidden")
-        said = {"note": "Agreed.", "despite_unfinished": True}
-        signed = (await owners.post(f"/v1/batches/{batch}/sign-off", json=said)).json()
-        assert (signed["name"], signed["missing_opinions"]) == ("Olga Owner", 0)
-        check_problem(await owners.post(f"/v1/batches/{batch}/sign-off", json={}), 409, "conflict")
-        late = {"score": 5, "reason": "a friend"}
-        check_problem(await officers.post(f"/v1/evaluations/{first}/override", json=late), 409, "conflict")
-    async with asking(service, ada) as reviewer:
-        check_problem(await reviewer.patch(f"/v1/evaluations/{first}/opinions", json={"score": 5}), 409, "conflict")
+    planned = await _assign(officer, batch, dry_run=True)
+    done = await _assign(officer, batch)
+    assert (planned["assigned"], done["assigned"], done["unfilled"]) == (10, 10, [])
+    assert set(done["loads"].values()) == {5}
+    again = await _assign(officer, batch)
+    assert again["assigned"] == 0
+    for who, scores in ((ada, (1, 2, 3, 4, 5)), (bob, (1, 2, 3, 5, 5))):
+        queue = (await who.get("/v1/assignments")).json()["items"]
+        assert [item["evaluation"] for item in queue] == evaluations
+        for item, score in zip(queue, scores, strict=True):
+            path = f"/v1/evaluations/{item['evaluation']}"
+            check_problem(await who.get(f"{path}/report"), 403, "forbidden")
+            given = await who.post(f"{path}/opinions", json={"score": score, "note": "at first"})
+            assert given.json()["score"] == given.json()["blind_score"] == score
+            assert (await who.get(f"{path}/report")).status_code == 200
+    first = evaluations[0]
+    revised = await bob.patch(f"/v1/evaluations/{first}/opinions", json={"score": 3, "note": "read it"})
+    assert (revised.json()["blind_score"], revised.json()["score"]) == (1, 3)
+    await officer.post(f"/v1/evaluations/{evaluations[1]}/override", json={"score": 4, "reason": "the board"})
+    panel = (await officer.get(f"/v1/batches/{batch}/panel")).json()
+    assert (panel["assigned"], panel["given"], panel["revised"]) == (10, 10, 1)
+    assert panel["blind"]["kappa"] == pytest.approx(0.9565, abs=0.0001)
+    assert panel["standing"]["kappa"] < panel["blind"]["kappa"]
+    rows = {row["evaluation"]: row for row in panel["rows"]}
+    assert (rows[first]["mean"], rows[first]["spread"], rows[first]["score"]) == (2, 2, 2)
+    assert (rows[evaluations[1]]["mean"], rows[evaluations[1]]["score"]) == (2, 4)
+    check_problem(await officer.post(f"/v1/batches/{batch}/sign-off", json={}), 403, "forbidden")
+    said = {"note": "Agreed.", "despite_unfinished": True}
+    signed = (await owner.post(f"/v1/batches/{batch}/sign-off", json=said)).json()
+    assert (signed["name"], signed["missing_opinions"]) == ("Olga Owner", 0)
+    check_problem(await owner.post(f"/v1/batches/{batch}/sign-off", json={}), 409, "conflict")
+    late = {"score": 5, "reason": "a friend"}
+    check_problem(await officer.post(f"/v1/evaluations/{first}/override", json=late), 409, "conflict")
+    check_problem(await ada.patch(f"/v1/evaluations/{first}/opinions", json={"score": 5}), 409, "conflict")
     log = await service.services.audit_log.entries(ACME)
     assert (log[-1].act, log[-1].number, log[-1].hash) == ("signed off", signed["audit_number"], signed["audit_hash"])
     acts = [entry.act for entry in log]
@@ -87,34 +82,31 @@ async def test_a_reviewer_reads_the_proposal_and_nothing_of_the_machine_before_t
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     batch, (first, *_) = await call_of(service, *PAPERS)
     await service.finish()
-    async with asking(service, officer) as officers, asking(service, ada) as reviewer:
-        check_problem(await reviewer.get(f"/v1/evaluations/{first}/report"), 404, "not-found")
-        check_problem(await reviewer.post(f"/v1/evaluations/{first}/opinions", json={"score": 3}), 404, "not-found")
-        check_problem(await reviewer.get(f"/v1/evaluations/{first}/proposal"), 404, "not-found")
-        await _assign(officers, batch, per_proposal=1)
-        text = (await reviewer.get(f"/v1/evaluations/{first}/proposal")).json()
-        assert "rehearse" in text["text"]
-        assert text["masked"] is True
-        assert "Hopper" not in text["text"]
-        for accept in ("application/json", "text/html", "text/markdown"):
-            refused = await reviewer.get(f"/v1/evaluations/{first}/report", headers={"Accept": accept})
-            assert "own opinion" in check_problem(refused, 403, "forbidden").detail
-        judged = {"point": "/parts/0", "agrees": True, "reason": "so it is"}
-        check_problem(await reviewer.post(f"/v1/evaluations/{first}/judgements", json=judged), 403, "forbidden")
-        check_problem(await reviewer.patch(f"/v1/evaluations/{first}/opinions", json={"score": 3}), 409, "conflict")
+    check_problem(await ada.get(f"/v1/evaluations/{first}/report"), 404, "not-found")
+    check_problem(await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 3}), 404, "not-found")
+    check_problem(await ada.get(f"/v1/evaluations/{first}/proposal"), 404, "not-found")
+    await _assign(officer, batch, per_proposal=1)
+    text = (await ada.get(f"/v1/evaluations/{first}/proposal")).json()
+    assert "rehearse" in text["text"]
+    assert text["masked"] is True
+    assert "Hopper" not in text["text"]
+    for accept in ("application/json", "text/html", "text/markdown"):
+        refused = await ada.get(f"/v1/evaluations/{first}/report", headers={"Accept": accept})
+        assert "own opinion" in check_problem(refused, 403, "forbidden").detail
+    judged = {"point": "/parts/0", "agrees": True, "reason": "so it is"}
+    check_problem(await ada.post(f"/v1/evaluations/{first}/judgements", json=judged), 403, "forbidden")
+    check_problem(await ada.patch(f"/v1/evaluations/{first}/opinions", json={"score": 3}), 409, "conflict")
 
 
-async def test_a_first_opinion_stays(service: Service) -> None:
-    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+async def test_a_first_opinion_stays(service: Service, officer: Person, ada: Person) -> None:
     batch, (first,) = await call_of(service, "# One")
-    async with asking(service, officer) as officers, asking(service, ada) as reviewer:
-        await _assign(officers, batch, per_proposal=1)
-        path = f"/v1/evaluations/{first}/opinions"
-        for _ in range(2):
-            assert (await reviewer.post(path, json={"score": 2})).status_code == 200
-        check_problem(await reviewer.post(path, json={"score": 4}), 409, "conflict")
-        (shown,) = (await reviewer.get(path)).json()["items"]
-        assert shown["blind_score"] == 2
+    await _assign(officer, batch, per_proposal=1)
+    path = f"/v1/evaluations/{first}/opinions"
+    for _ in range(2):
+        assert (await ada.post(path, json={"score": 2})).status_code == 200
+    check_problem(await ada.post(path, json={"score": 4}), 409, "conflict")
+    (shown,) = (await ada.get(path)).json()["items"]
+    assert shown["blind_score"] == 2
     acts = [entry.act for entry in await service.services.audit_log.entries(ACME)]
     assert acts.count("blind opinion given") == 1
 
@@ -127,108 +119,92 @@ async def test_points_of_the_report_are_agreed_or_disagreed_with(service: Servic
     summary = Summary(strengths=(strength,), weaknesses=(), suggestions=())
     stored = report(f"run_{first}").model_copy(update={"summary": summary})
     await PgReports(service.database).keep(stored)
-    async with asking(service, officer) as officers, asking(service, ada) as reviewer:
-        await _assign(officers, batch, per_proposal=1)
-        await reviewer.post(f"/v1/evaluations/{first}/opinions", json={"score": 2})
-        path = f"/v1/evaluations/{first}/judgements"
-        for agrees in (True, False):
-            body = {"point": "/summary/strengths/0", "agrees": agrees, "reason": "the source says otherwise"}
-            (own,) = (await reviewer.post(path, json=body)).json()["items"]
-            assert (own["point"], own["agrees"]) == ("/summary/strengths/0", agrees)
-        for wrong in ("/summary/strengths", "/summary/strengths/1", "summary/strengths/0", "/idea", "/idea/text"):
-            body = {"point": wrong, "agrees": True, "reason": "so it is"}
-            check_problem(await reviewer.post(path, json=body), 422, "invalid-request")
-        assert len((await officers.get(path)).json()["items"]) == 1
+    await _assign(officer, batch, per_proposal=1)
+    await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 2})
+    path = f"/v1/evaluations/{first}/judgements"
+    for agrees in (True, False):
+        body = {"point": "/summary/strengths/0", "agrees": agrees, "reason": "the source says otherwise"}
+        (own,) = (await ada.post(path, json=body)).json()["items"]
+        assert (own["point"], own["agrees"]) == ("/summary/strengths/0", agrees)
+    for wrong in ("/summary/strengths", "/summary/strengths/1", "summary/strengths/0", "/idea", "/idea/text"):
+        body = {"point": wrong, "agrees": True, "reason": "so it is"}
+        check_problem(await ada.post(path, json=body), 422, "invalid-request")
+    assert len((await officer.get(path)).json()["items"]) == 1
 
 
-async def test_conflicts_are_found_declared_cleared_and_kept_to(service: Service) -> None:
-    officer = await person(service, "officer", "Otto Officer")
+async def test_conflicts_are_found_declared_cleared_and_kept_to(service: Service, officer: Person) -> None:
     grace = await person(service, "reviewer", "Grace Hopper")
     yale = await person(service, "reviewer", "Ada Byron", affiliation="Nowhere; Yale University")
     free = await person(service, "reviewer", "Bob Noyce")
     batch, (first, second, *_) = await call_of(service, *PAPERS)
-    async with asking(service, officer) as officers, asking(service, grace) as reviewer:
-        outcome = await _assign(officers, batch, per_proposal=2)
-        found = {item["member"]: item for item in outcome["conflicts"]}
-        assert found.keys() == {grace.member.id, yale.member.id}
-        assert (found[grace.member.id]["source"], found[yale.member.id]["source"]) == ("name", "affiliation")
-        assert "Grace Hopper" in found[grace.member.id]["reason"]
-        assert [item["missing"] for item in outcome["unfilled"]] == [1]
-        queue = (await officers.get("/v1/assignments", params={"batch": batch})).json()["items"]
-        assert [item["member"] for item in queue if item["evaluation"] == first] == [free.member.id]
-        mine = [item["evaluation"] for item in (await reviewer.get("/v1/assignments")).json()["items"]]
-        declared = await reviewer.post(f"/v1/evaluations/{mine[0]}/conflicts", json={"reason": "a former student"})
-        assert declared.json()["source"] == "declared"
-        assert mine[0] not in (await reviewer.get("/v1/assignments")).text
-        check_problem(await reviewer.post(f"/v1/evaluations/{mine[0]}/opinions", json={"score": 3}), 404, "not-found")
-        of_others = {"reviewer": free.member.id, "reason": "I want it"}
-        check_problem(await reviewer.post(f"/v1/evaluations/{mine[1]}/conflicts", json=of_others), 403, "forbidden")
-        cleared = {"reviewer": yale.member.id, "reason": "left in 2001"}
-        answer = await officers.delete(f"/v1/evaluations/{first}/conflicts", params=cleared)
-        assert answer.json()["cleared"] == "left in 2001"
-        assert (await _assign(officers, batch, per_proposal=2))["unfilled"] == []
-        listed = (await officers.get(f"/v1/batches/{batch}/conflicts")).json()["items"]
-        assert len(listed) == 3
+    outcome = await _assign(officer, batch, per_proposal=2)
+    found = {item["member"]: item for item in outcome["conflicts"]}
+    assert found.keys() == {grace.member.id, yale.member.id}
+    assert (found[grace.member.id]["source"], found[yale.member.id]["source"]) == ("name", "affiliation")
+    assert "Grace Hopper" in found[grace.member.id]["reason"]
+    assert [item["missing"] for item in outcome["unfilled"]] == [1]
+    queue = (await officer.get("/v1/assignments", params={"batch": batch})).json()["items"]
+    assert [item["member"] for item in queue if item["evaluation"] == first] == [free.member.id]
+    mine = [item["evaluation"] for item in (await grace.get("/v1/assignments")).json()["items"]]
+    declared = await grace.post(f"/v1/evaluations/{mine[0]}/conflicts", json={"reason": "a former student"})
+    assert declared.json()["source"] == "declared"
+    assert mine[0] not in (await grace.get("/v1/assignments")).text
+    check_problem(await grace.post(f"/v1/evaluations/{mine[0]}/opinions", json={"score": 3}), 404, "not-found")
+    of_others = {"reviewer": free.member.id, "reason": "I want it"}
+    check_problem(await grace.post(f"/v1/evaluations/{mine[1]}/conflicts", json=of_others), 403, "forbidden")
+    cleared = {"reviewer": yale.member.id, "reason": "left in 2001"}
+    answer = await officer.delete(f"/v1/evaluations/{first}/conflicts", params=cleared)
+    assert answer.json()["cleared"] == "left in 2001"
+    assert (await _assign(officer, batch, per_proposal=2))["unfilled"] == []
+    listed = (await officer.get(f"/v1/batches/{batch}/conflicts")).json()["items"]
+    assert len(listed) == 3
     assert second
-
-
-async def test_a_conflict_declared_later_stops_an_opinion(service: Service) -> None:
-    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
-    batch, (first,) = await call_of(service, "# One")
-    async with asking(service, officer) as officers, asking(service, ada) as reviewer:
-        await _assign(officers, batch, per_proposal=1)
-        await reviewer.post(f"/v1/evaluations/{first}/opinions", json={"score": 2})
-        body = {"reviewer": ada.member.id, "reason": "told by the applicant"}
-        assert (await officers.post(f"/v1/evaluations/{first}/conflicts", json=body)).status_code == 200
-        check_problem(await reviewer.patch(f"/v1/evaluations/{first}/opinions", json={"score": 5}), 409, "conflict")
 
 
 async def test_an_opinion_with_a_conflict_is_shown_and_counts_in_no_figure(service: Service) -> None:
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     bob = await person(service, "reviewer", "Bob Noyce")
     batch, (first,) = await call_of(service, "# One")
-    async with asking(service, officer) as officers:
-        await _assign(officers, batch, per_proposal=2)
-        for who, score in ((ada, 5), (bob, 2)):
-            async with asking(service, who) as reviewer:
-                await reviewer.post(f"/v1/evaluations/{first}/opinions", json={"score": score})
-        before = (await officers.get(f"/v1/batches/{batch}/panel")).json()
-        assert (before["set_aside"], before["rows"][0]["mean"]) == (0, 3.5)
-        body = {"reviewer": ada.member.id, "reason": "her husband's"}
-        await officers.post(f"/v1/evaluations/{first}/conflicts", json=body)
-        panel = (await officers.get(f"/v1/batches/{batch}/panel")).json()
-        (row,) = panel["rows"]
-        assert (panel["given"], panel["set_aside"], row["set_aside"]) == (2, 1, 1)
-        assert (row["mean"], row["spread"], row["score"]) == (2, None, 2)
-        assert {item["name"]: item["conflict"] for item in row["opinions"]} == {"Ada Byron": True, "Bob Noyce": False}
-        carol = await person(service, "reviewer", "Carol Shaw")
-        again = await _assign(officers, batch, per_proposal=2)
-        assert (again["assigned"], again["loads"][carol.member.id], again["withdrawn"]) == (1, 1, 0)
-        async with signed_in(service, officer.key) as browser:
-            shown = (await browser.get(f"/console/calls/{batch}/panel")).text
-        assert "not counted: conflict" in shown
-        assert "1, by people with a conflict of interest" in shown
-        cleared = {"reviewer": ada.member.id, "reason": "divorced in 2001"}
-        await officers.delete(f"/v1/evaluations/{first}/conflicts", params=cleared)
-        after = (await officers.get(f"/v1/batches/{batch}/panel")).json()
-        assert (after["set_aside"], after["rows"][0]["mean"]) == (0, 3.5)
+    await _assign(officer, batch, per_proposal=2)
+    for who, score in ((ada, 5), (bob, 2)):
+        await who.post(f"/v1/evaluations/{first}/opinions", json={"score": score})
+    before = (await officer.get(f"/v1/batches/{batch}/panel")).json()
+    assert (before["set_aside"], before["rows"][0]["mean"]) == (0, 3.5)
+    body = {"reviewer": ada.member.id, "reason": "her husband's"}
+    await officer.post(f"/v1/evaluations/{first}/conflicts", json=body)
+    check_problem(await ada.patch(f"/v1/evaluations/{first}/opinions", json={"score": 5}), 409, "conflict")
+    panel = (await officer.get(f"/v1/batches/{batch}/panel")).json()
+    (row,) = panel["rows"]
+    assert (panel["given"], panel["set_aside"], row["set_aside"]) == (2, 1, 1)
+    assert (row["mean"], row["spread"], row["score"]) == (2, None, 2)
+    assert {item["name"]: item["conflict"] for item in row["opinions"]} == {"Ada Byron": True, "Bob Noyce": False}
+    carol = await person(service, "reviewer", "Carol Shaw")
+    again = await _assign(officer, batch, per_proposal=2)
+    assert (again["assigned"], again["loads"][carol.member.id], again["withdrawn"]) == (1, 1, 0)
+    async with signed_in(service, officer.key) as browser:
+        shown = (await browser.get(f"/console/calls/{batch}/panel")).text
+    assert "not counted: conflict" in shown
+    assert "1, by people with a conflict of interest" in shown
+    cleared = {"reviewer": ada.member.id, "reason": "divorced in 2001"}
+    await officer.delete(f"/v1/evaluations/{first}/conflicts", params=cleared)
+    after = (await officer.get(f"/v1/batches/{batch}/panel")).json()
+    assert (after["set_aside"], after["rows"][0]["mean"]) == (0, 3.5)
 
 
 async def test_a_conflict_that_is_found_later_ends_an_assignment_and_somebody_else_gets_it(service: Service) -> None:
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     batch, (first,) = await call_of(service, PAPERS[0])
-    async with asking(service, officer) as officers, asking(service, ada) as reviewer:
-        await _assign(officers, batch, per_proposal=1)
-        await officers.patch(f"/v1/members/{ada.member.id}", json={"affiliation": "Yale University"})
-        alone = await _assign(officers, batch, per_proposal=1, dry_run=True)
-        assert (alone["assigned"], alone["withdrawn"], alone["unfilled"][0]["missing"]) == (0, 1, 1)
-        assert len((await reviewer.get("/v1/assignments")).json()["items"]) == 1
-        bob = await person(service, "reviewer", "Bob Noyce")
-        outcome = await _assign(officers, batch, per_proposal=1)
-        assert (outcome["assigned"], outcome["withdrawn"], outcome["unfilled"]) == (1, 1, [])
-        assert outcome["loads"] == {ada.member.id: 0, bob.member.id: 1}
-        assert (await reviewer.get("/v1/assignments")).json()["items"] == []
-        check_problem(await reviewer.get(f"/v1/evaluations/{first}/proposal"), 404, "not-found")
+    await _assign(officer, batch, per_proposal=1)
+    await officer.patch(f"/v1/members/{ada.member.id}", json={"affiliation": "Yale University"})
+    alone = await _assign(officer, batch, per_proposal=1, dry_run=True)
+    assert (alone["assigned"], alone["withdrawn"], alone["unfilled"][0]["missing"]) == (0, 1, 1)
+    assert len((await ada.get("/v1/assignments")).json()["items"]) == 1
+    bob = await person(service, "reviewer", "Bob Noyce")
+    outcome = await _assign(officer, batch, per_proposal=1)
+    assert (outcome["assigned"], outcome["withdrawn"], outcome["unfilled"]) == (1, 1, [])
+    assert outcome["loads"] == {ada.member.id: 0, bob.member.id: 1}
+    assert (await ada.get("/v1/assignments")).json()["items"] == []
+    check_problem(await ada.get(f"/v1/evaluations/{first}/proposal"), 404, "not-found")
     ended, given = (await service.services.audit_log.entries(ACME))[-2:]
     assert (ended.act, ended.about) == ("assignment withdrawn", first)
     assert ended.content == {"by": "Otto Officer", "member": ada.member.id, "reason": "a conflict of interest"}
@@ -239,45 +215,30 @@ async def test_a_page_says_which_assignments_a_conflict_ends_and_ends_them(servi
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     batch, _ = await call_of(service, PAPERS[0])
     here = f"/console/calls/{batch}/assignments"
-    async with asking(service, officer) as officers, signed_in(service, officer.key) as browser:
-        await _assign(officers, batch, per_proposal=1)
-        await officers.patch(f"/v1/members/{ada.member.id}", json={"affiliation": "Yale University"})
+    async with signed_in(service, officer.key) as browser:
+        await _assign(officer, batch, per_proposal=1)
+        await officer.patch(f"/v1/members/{ada.member.id}", json={"affiliation": "Yale University"})
         shown = (await browser.get(f"{here}?per_proposal=1")).text
         assert "Only 1 without an opinion ends, since a conflict of interest bars it: Ada Byron" in shown
         assert "End it" in shown
         fields = dict(re.findall(r'name="(csrf_token|shown)" value="(\w+)"', shown))
         body = {**fields, "per_proposal": "1"}
         assert (await browser.post(here, data=body, headers={"Origin": "http://api"})).status_code == 303
-        assert (await officers.get("/v1/assignments")).json()["items"] == []
+        assert (await officer.get("/v1/assignments")).json()["items"] == []
 
 
-async def test_what_was_planned_and_cannot_be_any_more_is_not_assigned(service: Service) -> None:
-    ada = await person(service, "reviewer")
+async def test_what_was_planned_and_cannot_be_any_more_is_not_assigned(service: Service, ada: Person) -> None:
     bob = await person(service, "reviewer", "Bob Noyce")
     batch, (first, second, third) = await call_of(service, "# One", "# Two", "# Three")
     stores, now = service.services, service.services.clock.now()
     pairs = [(JobId(item), who.member.id) for item in (first, second, third) for who in (ada, bob)]
-    await stores.reviewing.assignments.declare(ACME, JobId(first), ada.member.id, "my sister's", OPERATOR, now)
-    await stores.erasures.erase(ACME, OPERATOR, [JobId(second)], now)
-    await stores.members.remove(ACME, bob.member.id, OPERATOR, now)
-    kept = await stores.reviewing.assignments.assign(ACME, BatchId(batch), pairs, OPERATOR, now)
+    await stores.reviewing.assignments.declare(ACME, JobId(first), ada.member.id, "my sister's", ActBy(OPERATOR, now))
+    await stores.erasures.erase(ACME, [JobId(second)], ActBy(OPERATOR, now))
+    await stores.members.remove(ACME, bob.member.id, ActBy(OPERATOR, now))
+    kept = await stores.reviewing.assignments.assign(ACME, BatchId(batch), pairs, ActBy(OPERATOR, now))
     assert kept == [(JobId(third), ada.member.id)]
     last = (await stores.audit_log.entries(ACME))[-1]
     assert (last.content or {})["pairs"] == [[third, ada.member.id]]
-
-
-async def test_a_call_with_missing_opinions_is_signed_off_only_on_purpose(service: Service) -> None:
-    owner = await person(service, "owner", "Olga Owner")
-    await person(service, "reviewer")
-    batch, _ = await call_of(service, "# One", "# Two")
-    async with asking(service, owner) as owners:
-        await _assign(owners, batch, per_proposal=1)
-        check_problem(await owners.post(f"/v1/batches/{batch}/sign-off", json={}), 409, "conflict")
-        signed = await owners.post(
-            f"/v1/batches/{batch}/sign-off", json={"despite_missing": True, "despite_unfinished": True}
-        )
-        assert signed.json()["missing_opinions"] == 2
-        check_problem(await owners.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2}), 409, "conflict")
 
 
 async def test_a_call_with_unfinished_evaluations_is_signed_off_only_on_purpose(service: Service) -> None:
@@ -286,20 +247,20 @@ async def test_a_call_with_unfinished_evaluations_is_signed_off_only_on_purpose(
     batch, _ = await call_of(service, "# One", "# Two", "# Three")
     await service.finish()
     sign_off = f"/v1/batches/{batch}/sign-off"
-    async with asking(service, owner) as owners:
-        refused = check_problem(await owners.post(sign_off, json={}), 409, "conflict")
-        assert "2 evaluations have not ended." in refused.detail
-        assert "despite_unfinished" in refused.detail
-        await _assign(owners, batch, per_proposal=1)
-        both = check_problem(await owners.post(sign_off, json={}), 409, "conflict").detail
-        assert "3 assigned opinions are missing" in both
-        assert "2 evaluations have not ended" in both
-        for item, other in (("despite_missing", "evaluations"), ("despite_unfinished", "opinions")):
-            assert other in check_problem(await owners.post(sign_off, json={item: True}), 409, "conflict").detail
-        assert (await owners.get(f"/v1/batches/{batch}/panel")).json()["sign_off"] is None
-        await service.finish()
-        signed = await owners.post(sign_off, json={"despite_missing": True, "despite_unfinished": True})
-        assert signed.status_code == 200, signed.text
+    refused = check_problem(await owner.post(sign_off, json={}), 409, "conflict")
+    assert "2 evaluations have not ended." in refused.detail
+    assert "despite_unfinished" in refused.detail
+    await _assign(owner, batch, per_proposal=1)
+    both = check_problem(await owner.post(sign_off, json={}), 409, "conflict").detail
+    assert "3 assigned opinions are missing" in both
+    assert "2 evaluations have not ended" in both
+    for item, other in (("despite_missing", "evaluations"), ("despite_unfinished", "opinions")):
+        assert other in check_problem(await owner.post(sign_off, json={item: True}), 409, "conflict").detail
+    assert (await owner.get(f"/v1/batches/{batch}/panel")).json()["sign_off"] is None
+    await service.finish()
+    signed = await owner.post(sign_off, json={"despite_missing": True, "despite_unfinished": True})
+    assert signed.json()["missing_opinions"] == 3, signed.text
+    check_problem(await owner.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2}), 409, "conflict")
     log = await service.services.audit_log.entries(ACME)
     assert (log[-1].content or {})["unfinished_evaluations"] == 1
 
@@ -307,85 +268,60 @@ async def test_a_call_with_unfinished_evaluations_is_signed_off_only_on_purpose(
 async def test_an_assignment_is_withdrawn_until_there_is_an_opinion(service: Service) -> None:
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     batch, (first, second) = await call_of(service, "# One", "# Two")
-    async with asking(service, officer) as officers, asking(service, ada) as reviewer:
-        await _assign(officers, batch, per_proposal=1)
-        await reviewer.post(f"/v1/evaluations/{first}/opinions", json={"score": 2})
-        of = {"reviewer": ada.member.id}
-        check_problem(await officers.delete(f"/v1/evaluations/{first}/assignments", params=of), 404, "not-found")
-        assert (await officers.delete(f"/v1/evaluations/{second}/assignments", params=of)).status_code == 204
+    await _assign(officer, batch, per_proposal=1)
+    await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 2})
+    of = {"reviewer": ada.member.id}
+    check_problem(await officer.delete(f"/v1/evaluations/{first}/assignments", params=of), 404, "not-found")
+    assert (await officer.delete(f"/v1/evaluations/{second}/assignments", params=of)).status_code == 204
 
 
 async def test_who_reviews_no_more_is_replaced_where_they_gave_no_opinion(service: Service) -> None:
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     gus = await person(service, "reviewer", "Gus Gone")
     batch, (first, second) = await call_of(service, "# One", "# Two")
-    async with asking(service, officer) as officers, asking(service, gus) as reviewer:
-        await _assign(officers, batch, per_proposal=2)
-        assert (await reviewer.post(f"/v1/evaluations/{first}/opinions", json={"score": 2})).status_code == 200
-        await officers.delete(f"/v1/members/{gus.member.id}")
-        short = await _assign(officers, batch, per_proposal=2)
-        assert short["withdrawn"] == 1
-        assert [(item["evaluation"], item["missing"]) for item in short["unfilled"]] == [(second, 1)]
-        grace = await person(service, "reviewer", "Grace Hopper")
-        await _assign(officers, batch, per_proposal=2)
-        given = (await officers.get("/v1/assignments")).json()["items"]
+    await _assign(officer, batch, per_proposal=2)
+    assert (await gus.post(f"/v1/evaluations/{first}/opinions", json={"score": 2})).status_code == 200
+    await officer.delete(f"/v1/members/{gus.member.id}")
+    short = await _assign(officer, batch, per_proposal=2)
+    assert short["withdrawn"] == 1
+    assert [(item["evaluation"], item["missing"]) for item in short["unfilled"]] == [(second, 1)]
+    grace = await person(service, "reviewer", "Grace Hopper")
+    await _assign(officer, batch, per_proposal=2)
+    given = (await officer.get("/v1/assignments")).json()["items"]
     who = {(item["evaluation"], item["member"]) for item in given}
     assert who == {
         (first, ada.member.id), (first, gus.member.id), (second, ada.member.id), (second, grace.member.id),
     }  # fmt: skip
 
 
-async def test_erasing_an_applicant_takes_opinions_and_their_words_and_leaves_the_chain(service: Service) -> None:
-    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
-    batch, (first, _) = await call_of(service, "# One", "# Two")
-    async with (
-        asking(service, officer) as officers,
-        asking(service, ada) as reviewer,
-        service.caller("manage") as robot,
-    ):
-        await _assign(officers, batch, per_proposal=1)
-        await reviewer.post(f"/v1/evaluations/{first}/opinions", json={"score": 2, "note": "SECRET of the applicant"})
-        assert (await robot.post("/v1/erasures", json={"source": "0.txt"})).json()["jobs"]
-        assert (await officers.get(f"/v1/batches/{batch}/panel")).json()["given"] == 0
-    log = await service.services.audit_log.entries(ACME)
-    assert "SECRET" not in json.dumps([entry.model_dump(mode="json") for entry in log])
-    assert list(audit_faults(log, await service.services.audit_log.tip(ACME))) == []
+async def test_a_member_acts_in_their_role_until_removed(service: Service, owner: Person, ada: Person) -> None:
+    check_problem(await ada.get("/v1/evaluations"), 403, "forbidden")
+    await owner.patch(f"/v1/members/{ada.member.id}", json={"role": "auditor"})
+    assert (await ada.get("/v1/evaluations")).status_code == 200
+    check_problem(await ada.post("/v1/evaluations", json=BODY), 403, "forbidden")
+    await owner.delete(f"/v1/members/{ada.member.id}")
+    assert check_problem(await ada.get("/v1/evaluations"), 401, "unauthenticated").reason == "revoked"
+    people = (await owner.get("/v1/members")).json()["items"]
+    assert {item["name"]: item["removed_at"] is None for item in people} == {
+        "Olga Owner": True,
+        "Ada Byron": False,
+    }
 
 
-async def test_a_member_acts_in_their_role_until_removed(service: Service) -> None:
-    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
-    async with asking(service, owner) as owners, asking(service, ada) as reviewer:
-        check_problem(await reviewer.get("/v1/evaluations"), 403, "forbidden")
-        await owners.patch(f"/v1/members/{ada.member.id}", json={"role": "auditor"})
-        assert (await reviewer.get("/v1/evaluations")).status_code == 200
-        check_problem(await reviewer.post("/v1/evaluations", json=BODY), 403, "forbidden")
-        await owners.delete(f"/v1/members/{ada.member.id}")
-        assert check_problem(await reviewer.get("/v1/evaluations"), 401, "unauthenticated").reason == "revoked"
-        people = (await owners.get("/v1/members")).json()["items"]
-        assert {item["name"]: item["removed_at"] is None for item in people} == {
-            "Olga Owner": True,
-            "Ada Byron": False,
-        }
-
-
-async def test_a_new_key_takes_the_place_of_the_old(service: Service) -> None:
-    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
-    async with asking(service, owner) as owners, asking(service, ada) as reviewer:
-        made = await owners.post(f"/v1/members/{ada.member.id}/key")
-        assert made.headers["cache-control"] == "no-store"
-        check_problem(await reviewer.get("/v1/assignments"), 401, "unauthenticated")
-        async with service.client(made.json()["secret"]) as renewed:
-            assert (await renewed.get("/v1/assignments")).status_code == 200
+async def test_a_new_key_takes_the_place_of_the_old(service: Service, owner: Person, ada: Person) -> None:
+    made = await owner.post(f"/v1/members/{ada.member.id}/key")
+    assert made.headers["cache-control"] == "no-store"
+    check_problem(await ada.get("/v1/assignments"), 401, "unauthenticated")
+    async with service.client(made.json()["secret"]) as renewed:
+        assert (await renewed.get("/v1/assignments")).status_code == 200
     given = (await service.services.audit_log.entries(ACME))[-1]
     assert (given.act, given.about, given.actor) == ("key given", ada.member.id, owner.member.id)
     assert given.content == {"by": "Olga Owner", "key": made.json()["id"], "shown_to": "Olga Owner"}
 
 
-async def test_of_keys_asked_for_at_once_only_the_last_works(service: Service) -> None:
-    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
+async def test_of_keys_asked_for_at_once_only_the_last_works(service: Service, owner: Person, ada: Person) -> None:
     at = f"/v1/members/{ada.member.id}/key"
-    async with asking(service, owner) as owners:
-        made = await asyncio.gather(*(owners.post(at) for _ in range(6)))
+    made = await asyncio.gather(*(owner.post(at) for _ in range(6)))
     works = []
     for item in made:
         async with service.client(item.json()["secret"]) as reviewer:
@@ -393,66 +329,51 @@ async def test_of_keys_asked_for_at_once_only_the_last_works(service: Service) -
     assert sorted(works) == [200, 401, 401, 401, 401, 401]
 
 
-async def test_a_key_that_an_officer_could_read_is_given_by_nobody_but_owners(service: Service) -> None:
-    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
-    async with asking(service, officer) as officers, asking(service, ada) as reviewer:
-        check_problem(await officers.post(f"/v1/members/{ada.member.id}/key"), 403, "forbidden")
-        assert (await reviewer.get("/v1/assignments")).status_code == 200
-
-
-async def test_two_changes_of_one_person_at_once_both_stand(service: Service) -> None:
-    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
+async def test_two_changes_of_one_person_at_once_both_stand(service: Service, owner: Person, ada: Person) -> None:
     at = f"/v1/members/{ada.member.id}"
-    async with asking(service, owner) as owners:
-        for n in range(8):
-            role = ("auditor", "reviewer")[n % 2]
-            changes = ({"role": role}, {"affiliation": f"Institute {n}"}, {"name": f"Ada {n}"})
-            await asyncio.gather(*(owners.patch(at, json=change) for change in changes))
-            found = (await owners.get(at)).json()
-            assert (found["role"], found["affiliation"], found["name"]) == (role, f"Institute {n}", f"Ada {n}")
+    for n in range(8):
+        role = ("auditor", "reviewer")[n % 2]
+        changes = ({"role": role}, {"affiliation": f"Institute {n}"}, {"name": f"Ada {n}"})
+        await asyncio.gather(*(owner.patch(at, json=change) for change in changes))
+        found = (await owner.get(at)).json()
+        assert (found["role"], found["affiliation"], found["name"]) == (role, f"Institute {n}", f"Ada {n}")
 
 
 async def test_who_lost_their_role_between_asking_and_writing_changes_nobody(service: Service) -> None:
     owner, otto = await person(service, "owner", "Olga Owner"), await person(service, "officer", "Otto Officer")
-    members, now, asked = (
-        service.services.members,
-        service.services.clock.now(),
-        Actor(otto.member.id, "Otto", "officer"),
-    )
-    async with asking(service, owner) as owners:
-        await owners.patch(f"/v1/members/{otto.member.id}", json={"role": "auditor"})
+    members = service.services.members
+    asked = ActBy(Actor(otto.member.id, "Otto", "officer"), service.services.clock.now())
+    await owner.patch(f"/v1/members/{otto.member.id}", json={"role": "auditor"})
     with pytest.raises(ReviewRefused, match="Your own role has changed"):
-        await members.change(ACME, otto.member.id, {"role": "officer"}, asked, now)
+        await members.change(ACME, otto.member.id, {"role": "officer"}, asked)
     found = await members.get(ACME, otto.member.id)
     assert found is not None
     assert found.role == "auditor"
 
 
-async def test_officers_make_no_owners(service: Service) -> None:
-    owner, officer = await person(service, "owner", "Olga Owner"), await person(service, "officer", "Otto Officer")
-    async with asking(service, officer) as officers:
-        new = {"name": "Eve", "email": "eve@example.org", "role": "owner"}
-        at = f"/v1/members/{owner.member.id}"
-        for answer in (
-            await officers.post("/v1/members", json=new),
-            await officers.patch(f"/v1/members/{officer.member.id}", json={"role": "owner"}),
-            await officers.patch(at, json={"role": "reviewer"}),
-            await officers.delete(at),
-            await officers.post(f"{at}/key"),
-        ):
-            check_problem(answer, 403, "forbidden")
+async def test_officers_make_no_owners_and_no_keys_of_others(owner: Person, officer: Person, ada: Person) -> None:
+    new = {"name": "Eve", "email": "eve@example.org", "role": "owner"}
+    at = f"/v1/members/{owner.member.id}"
+    for answer in (
+        await officer.post("/v1/members", json=new),
+        await officer.patch(f"/v1/members/{officer.member.id}", json={"role": "owner"}),
+        await officer.patch(at, json={"role": "reviewer"}),
+        await officer.delete(at),
+        await officer.post(f"{at}/key"),
+        await officer.post(f"/v1/members/{ada.member.id}/key"),
+    ):
+        check_problem(answer, 403, "forbidden")
 
 
 async def test_the_last_owner_stays_one(service: Service) -> None:
     olga, oona = await person(service, "owner", "Olga Owner"), await person(service, "owner", "Oona Owner")
-    async with asking(service, olga) as of_olga, asking(service, oona) as of_oona:
-        answers = await asyncio.gather(
-            of_olga.patch(f"/v1/members/{olga.member.id}", json={"role": "auditor"}),
-            of_oona.delete(f"/v1/members/{oona.member.id}"),
-        )
-        assert sorted(answer.status_code for answer in answers) == [200, 409]
-        (refused,) = [answer for answer in answers if answer.status_code == 409]
-        assert "make somebody else an owner first" in str(check_problem(refused, 409, "conflict").detail)
+    answers = await asyncio.gather(
+        olga.patch(f"/v1/members/{olga.member.id}", json={"role": "auditor"}),
+        oona.delete(f"/v1/members/{oona.member.id}"),
+    )
+    assert sorted(answer.status_code for answer in answers) == [200, 409]
+    (refused,) = [answer for answer in answers if answer.status_code == 409]
+    assert "make somebody else an owner first" in str(check_problem(refused, 409, "conflict").detail)
     members = await service.services.members.list(ACME)
     assert sum(member.role == "owner" and member.removed_at is None for member in members) == 1
 

@@ -163,16 +163,15 @@ async def test_member_sent_again_waits_anew_only_when_the_groups_time_is_over(se
 
 
 async def test_group_is_known_to_other_processes_and_to_no_other_tenant(
-    service: Service, listener: NotificationListener
+    service: Service, client: httpx2.AsyncClient, listener: NotificationListener
 ) -> None:
     other_process = Service.of(service.database, listener)
     async with (
-        service.caller() as here,
         other_process.caller() as there,
         service.caller(tenant=OTHER) as stranger,
         judged(service, {"Idea 0": 1, "Idea 1": 0, "Idea 2": 0}),
     ):
-        posts = [(here, 0), (there, 1), (here, 2), *((stranger, number) for number in range(3))]
+        posts = [(client, 0), (there, 1), (client, 2), *((stranger, number) for number in range(3))]
         answers = await asyncio.gather(
             *(item.post("/v1/rewards/compare", json=member(number)) for item, number in posts)
         )

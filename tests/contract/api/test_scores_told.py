@@ -66,7 +66,6 @@ async def test_commands_tell_scores_where_they_tell_the_end(service: Service, tm
         watched = await program.run("watch", batch)
         listed = await program.run("list", batch)
         waiting = await program.run("list", "--state", "queued")
-        unknown = await program.run("list", "--state", "asleep")
     assert watched.code == 1
     assert f"{batch}: 2 scored in full, 1 evaluated without a score, which is not a low score." in watched.err
     assert "The corpus does not cover the field of 1 proposal." in watched.err
@@ -76,7 +75,6 @@ async def test_commands_tell_scores_where_they_tell_the_end(service: Service, tm
     assert NO_SCORE_REASON in told[3]
     assert [line.split()[1] for line in listed.out.splitlines()[1:]] == ["1.", "2.", "3.", "4."]
     assert "There are no evaluations of that kind." in waiting.err
-    assert (unknown.code, "queued, running, succeeded, failed, cancelled" in unknown.err) == (2, True)
 
 
 async def test_an_own_id_comes_back_alone_wherever_results_are_read(service: Service) -> None:
@@ -170,17 +168,3 @@ async def test_documents_of_a_cancelled_call_are_evaluated_again_until_they_are_
     assert "1 document that ended without a report is kept no longer" in page
     assert "Its document is kept no longer" in alone
     assert "Evaluate it again" not in alone
-
-
-async def test_a_refused_row_is_named_by_its_own_id_and_erased_by_it(service: Service) -> None:
-    table = f'id,title,text\nA-1,One,"{TEXT}"\nA-2,Two,\n'.encode()
-    lines = b'{"id": "A-3", "title": "Three"}\n'
-    files = [("file", ("call.csv", table)), ("file", ("more.jsonl", lines))]
-    async with service.caller() as caller:
-        made = (await caller.post("/v1/batches", files=files)).json()
-        assert [item["source"] for item in made["rejected"]] == ["call.csv:2 (A-2)", "more.jsonl:1 (A-3)"]
-        gone = await caller.post("/v1/erasures", json={"source": "A-2"})
-        assert gone.json()["refused_rows"] == 1, gone.text
-        left = (await caller.get(f"/v1/batches/{made['id']}")).json()
-    assert [item["source"] for item in left["rejected_rows"]] == ["more.jsonl:1 (A-3)"]
-    assert left["erased"] == 1

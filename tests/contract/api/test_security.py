@@ -58,9 +58,7 @@ async def test_a_refused_key_is_never_repeated(service: Service, caplog: pytest.
     [
         ("POST", "/v1/evaluations", "submit"),
         ("GET", "/v1/evaluations", "read"),
-        ("GET", "/v1/evaluations/ev_1/report", "read"),
         ("DELETE", "/v1/evaluations/ev_1", "submit"),
-        ("GET", "/v1/keys", "manage"),
         ("POST", "/v1/keys", "manage"),
         ("GET", "/v1/tenants", "admin"),
         ("GET", "/v1/usage?tenant=other", "admin"),
@@ -73,8 +71,6 @@ async def test_the_scope_that_is_missing_is_named(service: Service, method: str,
         answer = await client.request(
             method, path, json=BODY if path == "/v1/evaluations" and method == "POST" else None
         )
-    if (method, path) == ("POST", "/v1/keys"):
-        assert answer.status_code in (403, 422)
     document = check_problem(answer, 403, "forbidden")
     assert document.scope == scope
     assert f'scope="{scope}"' in answer.headers["www-authenticate"]

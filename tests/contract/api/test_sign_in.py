@@ -59,16 +59,6 @@ async def signed_in(service: Service, key: str, base: str = "http://api") -> Asy
         yield browser
 
 
-async def test_a_key_typed_once_opens_the_console(service: Service) -> None:
-    key = await service.key("manage")
-    async with signed_in(service, key) as browser:
-        shown = await browser.get("/console/who")
-    assert shown.json()["tenant"] == ACME
-    assert shown.json()["role"] == "owner"
-    assert key.startswith(shown.json()["subject"])
-    assert key not in shown.text
-
-
 @pytest.mark.parametrize("scopes", [("submit",), ("read",), ("submit", "read"), ("metrics",)])
 async def test_a_key_for_programs_opens_no_console(service: Service, scopes: tuple[Scope, ...]) -> None:
     async with service.client() as browser:

@@ -1,36 +1,34 @@
 """Names on a panel that is signed off stay as they were signed, whatever its people are called later."""
 
 from tests.contract.api.console_forms import signed_in
-from tests.contract.api.people import asking, call_of, person
+from tests.contract.api.people import Person, call_of, person
 from tests.contract.api.reviewed_calls import call_with_reviewer
 from tests.contract.api.service import ACME, OTHER, Service
 
 BEFORE, AFTER = "Ada Byron", "Somebody Else"
 
 
-async def test_a_member_who_is_renamed_stays_on_what_was_signed_as_they_were(service: Service) -> None:
-    owner = await person(service, "owner", "Olga Owner")
+async def test_a_member_who_is_renamed_stays_on_what_was_signed_as_they_were(service: Service, owner: Person) -> None:
     ada, signed, (first, second) = await call_with_reviewer(service, "# One", "# Two")
     going_on, (other,) = await call_of(service, "# Three")
-    async with asking(service, owner) as owners, asking(service, ada) as reviewer:
-        await owners.post(f"/v1/batches/{going_on}/assignments", json={"per_proposal": 1})
-        for item in (first, other):
-            assert (await reviewer.post(f"/v1/evaluations/{item}/opinions", json={"score": 4})).status_code == 200
-        point = {"point": "/summary/strengths/0", "agrees": True, "reason": "It is so."}
-        assert (await reviewer.post(f"/v1/evaluations/{first}/judgements", json=point)).status_code == 200
-        conflict = {"reason": "We wrote a paper together."}
-        assert (await reviewer.post(f"/v1/evaluations/{second}/conflicts", json=conflict)).status_code == 200
-        body = {"despite_missing": True, "despite_unfinished": True}
-        assert (await owners.post(f"/v1/batches/{signed}/sign-off", json=body)).status_code == 200
-        before = (await owners.get(f"/v1/batches/{signed}/panel")).json()
-        renamed = await owners.patch(f"/v1/members/{ada.member.id}", json={"name": AFTER})
-        assert renamed.status_code == 200
-        assert (await owners.get(f"/v1/batches/{signed}/panel")).json() == before
-        assert before["rows"][0]["opinions"][0]["name"] == BEFORE
-        judged = (await owners.get(f"/v1/evaluations/{first}/judgements")).json()["items"]
-        assert [item["name"] for item in judged] == [BEFORE]
-        panel = (await owners.get(f"/v1/batches/{going_on}/panel")).json()
-        assert panel["rows"][0]["opinions"][0]["name"] == AFTER
+    await owner.post(f"/v1/batches/{going_on}/assignments", json={"per_proposal": 1})
+    for item in (first, other):
+        assert (await ada.post(f"/v1/evaluations/{item}/opinions", json={"score": 4})).status_code == 200
+    point = {"point": "/summary/strengths/0", "agrees": True, "reason": "It is so."}
+    assert (await ada.post(f"/v1/evaluations/{first}/judgements", json=point)).status_code == 200
+    conflict = {"reason": "We wrote a paper together."}
+    assert (await ada.post(f"/v1/evaluations/{second}/conflicts", json=conflict)).status_code == 200
+    body = {"despite_missing": True, "despite_unfinished": True}
+    assert (await owner.post(f"/v1/batches/{signed}/sign-off", json=body)).status_code == 200
+    before = (await owner.get(f"/v1/batches/{signed}/panel")).json()
+    renamed = await owner.patch(f"/v1/members/{ada.member.id}", json={"name": AFTER})
+    assert renamed.status_code == 200
+    assert (await owner.get(f"/v1/batches/{signed}/panel")).json() == before
+    assert before["rows"][0]["opinions"][0]["name"] == BEFORE
+    judged = (await owner.get(f"/v1/evaluations/{first}/judgements")).json()["items"]
+    assert [item["name"] for item in judged] == [BEFORE]
+    panel = (await owner.get(f"/v1/batches/{going_on}/panel")).json()
+    assert panel["rows"][0]["opinions"][0]["name"] == AFTER
     async with signed_in(service, owner.key) as browser:
         for page in ("panel", "assignments"):
             shown = (await browser.get(f"/console/calls/{signed}/{page}")).text
@@ -40,15 +38,13 @@ async def test_a_member_who_is_renamed_stays_on_what_was_signed_as_they_were(ser
         assert BEFORE in (await browser.get(f"/console/proposals/{first}")).text
 
 
-async def test_names_that_were_signed_go_with_the_call_and_with_the_tenant(service: Service) -> None:
-    owner = await person(service, "owner", "Olga Owner")
+async def test_names_that_were_signed_go_with_the_call_and_with_the_tenant(service: Service, owner: Person) -> None:
     await person(service, "reviewer", BEFORE)
     for text in ("# One", "# Two"):
         signed, _ = await call_of(service, text)
-        async with asking(service, owner) as owners:
-            await owners.post(f"/v1/batches/{signed}/assignments", json={"per_proposal": 1})
-            body = {"despite_missing": True, "despite_unfinished": True}
-            assert (await owners.post(f"/v1/batches/{signed}/sign-off", json=body)).status_code == 200
+        await owner.post(f"/v1/batches/{signed}/assignments", json={"per_proposal": 1})
+        body = {"despite_missing": True, "despite_unfinished": True}
+        assert (await owner.post(f"/v1/batches/{signed}/sign-off", json=body)).status_code == 200
     assert len(await service.database.fetch("SELECT FROM signed_names WHERE name = $1", BEFORE)) == 2
     async with service.caller("manage") as machine:
         assert (await machine.post("/v1/erasures", json={"batch": signed})).status_code == 200

@@ -10,7 +10,7 @@ import pytest
 from orchestrator.access.audit_chain import audit_faults
 from orchestrator.jobs.models import Problem
 from tests.contract.api.console_forms import csrf_token, signed_in
-from tests.contract.api.people import Person, asking, call_of, person
+from tests.contract.api.people import Person, call_of, person
 from tests.contract.api.problems import check_problem
 from tests.contract.api.service import ACME, JSONL_HEADERS, Service
 from tests.unit.batch_bodies import as_jsonl, words
@@ -22,10 +22,9 @@ _BROKEN = Problem(type="about:blank", title="It failed", detail="It failed.")
 
 async def _sign_off(service: Service, batch: str, owner: Person | None = None) -> int:
     owner = owner or await person(service, "owner", "Olga Owner")
-    async with asking(service, owner) as owners:
-        signed = await owners.post(f"/v1/batches/{batch}/sign-off", json={"despite_unfinished": True})
-        assert signed.status_code == 200, signed.text
-        number: int = signed.json()["audit_number"]
+    signed = await owner.post(f"/v1/batches/{batch}/sign-off", json={"despite_unfinished": True})
+    assert signed.status_code == 200, signed.text
+    number: int = signed.json()["audit_number"]
     return number
 
 
@@ -50,72 +49,63 @@ _LATE: dict[str, Late] = {
 
 
 @pytest.mark.parametrize("act", _LATE)
-async def test_nothing_changes_a_call_that_is_signed_off(service: Service, act: str) -> None:
-    officer = await person(service, "officer", "Otto Officer")
-    async with asking(service, officer) as officers:
-        rows = [{"title": f"Reeds {n}", "text": words(n)} for n in (1, 2)]
-        made = await officers.post("/v1/batches?open=true", content=as_jsonl(rows), headers=JSONL_HEADERS)
-        batch = made.json()["id"]
-        failed, waits = [
-            item["id"] for item in (await officers.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
-        ]
-        if act.startswith("retry"):
-            failed = (await service.finish(_BROKEN)).job
-        number = await _sign_off(service, batch)
-        before = (await officers.get(f"/v1/batches/{batch}")).json()
-        assert before["open"] is False
-        refused = check_problem(await _LATE[act](officers, batch, failed if "retry" in act else waits), 409, "conflict")
-        assert "was signed off on" in refused.detail
-        after = (await officers.get(f"/v1/batches/{batch}")).json()
-        assert [after[key] for key in ("rows", "states", "name", "open")] == [
-            before[key] for key in ("rows", "states", "name", "open")
-        ]
+async def test_nothing_changes_a_call_that_is_signed_off(service: Service, officer: Person, act: str) -> None:
+    rows = [{"title": f"Reeds {n}", "text": words(n)} for n in (1, 2)]
+    made = await officer.post("/v1/batches?open=true", content=as_jsonl(rows), headers=JSONL_HEADERS)
+    batch = made.json()["id"]
+    failed, waits = [item["id"] for item in (await officer.get(f"/v1/batches/{batch}/evaluations")).json()["items"]]
+    if act.startswith("retry"):
+        failed = (await service.finish(_BROKEN)).job
+    number = await _sign_off(service, batch)
+    before = (await officer.get(f"/v1/batches/{batch}")).json()
+    assert before["open"] is False
+    refused = check_problem(await _LATE[act](officer, batch, failed if "retry" in act else waits), 409, "conflict")
+    assert "was signed off on" in refused.detail
+    after = (await officer.get(f"/v1/batches/{batch}")).json()
+    assert [after[key] for key in ("rows", "states", "name", "open")] == [
+        before[key] for key in ("rows", "states", "name", "open")
+    ]
     log = await service.services.audit_log.entries(ACME)
     assert (log[-1].act, log[-1].number) == ("signed off", number)
     assert (log[-1].content or {}).get("unfinished_evaluations") == (1 if act.startswith("retry") else 2)
 
 
-async def test_rows_that_were_taken_before_are_answered_the_same_after(service: Service) -> None:
-    officer = await person(service, "officer", "Otto Officer")
-    async with asking(service, officer) as officers:
-        made = await officers.post(
-            "/v1/batches?open=true", content=as_jsonl([{"title": "Reeds", "text": words(1)}]), headers=JSONL_HEADERS
-        )
-        batch, at = made.json()["id"], f"/v1/batches/{made.json()['id']}/rows?first={made.json()['next_row']}&open=true"
-        part, headers = as_jsonl([{"title": "Moss", "text": words(2)}]), JSONL_HEADERS | {"Idempotency-Key": "2"}
-        taken = await officers.post(at, content=part, headers=headers)
-        await _sign_off(service, batch)
-        again = await officers.post(at, content=part, headers=headers)
+async def test_rows_that_were_taken_before_are_answered_the_same_after(service: Service, officer: Person) -> None:
+    made = await officer.post(
+        "/v1/batches?open=true", content=as_jsonl([{"title": "Reeds", "text": words(1)}]), headers=JSONL_HEADERS
+    )
+    batch, at = made.json()["id"], f"/v1/batches/{made.json()['id']}/rows?first={made.json()['next_row']}&open=true"
+    part, headers = as_jsonl([{"title": "Moss", "text": words(2)}]), JSONL_HEADERS | {"Idempotency-Key": "2"}
+    taken = await officer.post(at, content=part, headers=headers)
+    await _sign_off(service, batch)
+    again = await officer.post(at, content=part, headers=headers)
     assert (again.status_code, again.json()) == (202, taken.json())
 
 
 async def test_no_score_is_set_after_a_sign_off_that_came_at_the_same_time(service: Service) -> None:
     owner, officer = await person(service, "owner", "Olga Owner"), await person(service, "officer", "Otto Officer")
-    async with asking(service, owner) as owners, asking(service, officer) as officers:
-        for n in range(6):
-            batch, (first,) = await call_of(service, f"# One {n}")
-            sets = (
-                officers.post(f"/v1/evaluations/{first}/override", json={"score": 5, "reason": f"a friend {i}"})
-                for i in range(8)
-            )
-            signed, *_ = await asyncio.gather(
-                owners.post(f"/v1/batches/{batch}/sign-off", json={"despite_unfinished": True}), *sets
-            )
-            number = signed.json()["audit_number"]
-            late = await service.services.audit_log.entries(ACME, after=number)
-            assert [entry.act for entry in late if entry.about == first] == []
+    for n in range(6):
+        batch, (first,) = await call_of(service, f"# One {n}")
+        sets = (
+            officer.post(f"/v1/evaluations/{first}/override", json={"score": 5, "reason": f"a friend {i}"})
+            for i in range(8)
+        )
+        signed, *_ = await asyncio.gather(
+            owner.post(f"/v1/batches/{batch}/sign-off", json={"despite_unfinished": True}), *sets
+        )
+        number = signed.json()["audit_number"]
+        late = await service.services.audit_log.entries(ACME, after=number)
+        assert [entry.act for entry in late if entry.about == first] == []
 
 
-async def test_an_applicant_is_erased_from_a_call_that_is_signed_off(service: Service) -> None:
-    owner = await person(service, "owner", "Olga Owner")
+async def test_an_applicant_is_erased_from_a_call_that_is_signed_off(service: Service, owner: Person) -> None:
     batch, (first, second) = await call_of(service, "# One", "# Two")
     await _sign_off(service, batch, owner)
-    async with asking(service, owner) as owners:
-        gone = await owners.post("/v1/erasures", json={"source": "0.txt"})
-        assert [item["id"] for item in gone.json()["jobs"]] == [first]
-        check_problem(await owners.get(f"/v1/evaluations/{first}"), 410, "gone")
-        assert (await owners.delete(f"/v1/evaluations/{second}?erase=true")).status_code == 204
-        check_problem(await owners.get(f"/v1/evaluations/{second}"), 410, "gone")
+    gone = await owner.post("/v1/erasures", json={"source": "0.txt"})
+    assert [item["id"] for item in gone.json()["jobs"]] == [first]
+    check_problem(await owner.get(f"/v1/evaluations/{first}"), 410, "gone")
+    assert (await owner.delete(f"/v1/evaluations/{second}?erase=true")).status_code == 204
+    check_problem(await owner.get(f"/v1/evaluations/{second}"), 410, "gone")
     log = await service.services.audit_log.entries(ACME)
     assert [entry.act for entry in log[-2:]] == ["erased", "erased"]
     assert list(audit_faults(log, await service.services.audit_log.tip(ACME))) == []

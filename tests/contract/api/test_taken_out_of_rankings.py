@@ -5,6 +5,7 @@ import asyncio
 import json
 from typing import Any
 
+import httpx2
 import pytest
 
 from assayer.models import CachedAnswer, EvaluationId, LedgerRow, Message
@@ -13,7 +14,7 @@ from assayer.ranking.pipeline import rank_ideas
 from assayer_client import AsyncClient
 from assayer_client.comparisons import NamedComparison
 from assayer_client.rankings import CloseCall, DimensionAnalysis, GroupAnalysis, IdeaAnalysis, Ranking
-from orchestrator.access.audit_chain import audit_faults
+from orchestrator.access.audit_chain import ActBy, audit_faults
 from orchestrator.jobs.models import JobId, JobVerdict
 from orchestrator.jobs.requests import RankingRequest
 from orchestrator.jobs.results import RankingResult
@@ -24,7 +25,7 @@ from tests.contract.api.commands import Program
 from tests.contract.api.console_forms import signed_in
 from tests.contract.api.erasures import erase_and_fetch_proof, tables_holding, wait_for_blocked_statements
 from tests.contract.api.evaluated_calls import ENTRANTS, evaluated_call, evaluated_call_of_six
-from tests.contract.api.people import OPERATOR, asking, person
+from tests.contract.api.people import OPERATOR, person
 from tests.contract.api.problems import check_problem
 from tests.contract.api.ranking_jobs import finish_ranking, proposal_ids, rank_call
 from tests.contract.api.reported_evaluations import call_record
@@ -117,8 +118,8 @@ async def test_a_ranking_stays_for_the_others_as_it_was(service: Service, signed
     gone = before.ideas[2]
     assert (gone.source, before.size) == (WHO, ENTRANTS)
     if signed:
-        async with asking(service, await person(service, "owner", "Olga Owner")) as owners:
-            assert (await owners.post(f"/v1/batches/{call}/sign-off", json={})).status_code == 200
+        owners = await person(service, "owner", "Olga Owner")
+        assert (await owners.post(f"/v1/batches/{call}/sign-off", json={})).status_code == 200
     proof = await erase(service)
     after, left = await read(service, ranking)
     assert after.ideas == tuple(idea for idea in before.ideas if idea.id != gone.id)
@@ -164,14 +165,13 @@ async def test_the_log_says_from_which_rankings_somebody_was_taken(service: Serv
         assert [item.rank for item in (await client.rankings.report(ranking)).erased] == [3]
 
 
-async def test_what_stays_is_said_before(service: Service, program: Program) -> None:
+async def test_what_stays_is_said_before(service: Service, client: httpx2.AsyncClient, program: Program) -> None:
     ranking = await judged(service, await evaluated_call_of_six(service))
-    async with service.caller() as owner:
-        would = (await owner.post("/v1/erasures", json={"source": WHO, "dry_run": True})).json()
-        assert would["warnings"] == []
-        assert ranking not in [item["id"] for item in would["jobs"]]
-        (kept,) = would["taken_out_of"]
-        assert (kept["id"], kept["taken"], kept["left"]) == (ranking, 1, ENTRANTS - 1)
+    would = (await client.post("/v1/erasures", json={"source": WHO, "dry_run": True})).json()
+    assert would["warnings"] == []
+    assert ranking not in [item["id"] for item in would["jobs"]]
+    (kept,) = would["taken_out_of"]
+    assert (kept["id"], kept["taken"], kept["left"]) == (ranking, 1, ENTRANTS - 1)
     async with signed_in(service, await service.key()) as officer:
         page = (await officer.get(f"/console/erase?source={WHO}")).text
     assert "stays, without this proposal" in page
@@ -281,7 +281,7 @@ async def test_two_with_the_same_words_erased_at_once_leave_none_of_them(service
             for jobs in found.values():  # none is deleted before both have begun
                 await holder.fetch("SELECT FROM jobs WHERE id = ANY($1) FOR KEY SHARE", jobs)
             erasing = [
-                asyncio.create_task(erasures.erase(ACME, OPERATOR, jobs, now, source=name))
+                asyncio.create_task(erasures.erase(ACME, jobs, ActBy(OPERATOR, now), source=name))
                 for name, jobs in found.items()
             ]
             await wait_for_blocked_statements(service.database, 2)
@@ -291,21 +291,20 @@ async def test_two_with_the_same_words_erased_at_once_leave_none_of_them(service
     assert sorted(left) == ["x0", "x2", "x3"]
 
 
-async def test_a_ranking_of_two_and_one_under_way_go_as_a_whole(service: Service) -> None:
+async def test_a_ranking_of_two_and_one_under_way_go_as_a_whole(service: Service, client: httpx2.AsyncClient) -> None:
     two = await few(service, 2)
     await finish_ranking(service)
     waits = await few(service, 3)
-    async with service.caller() as owner:
-        would = (await owner.post("/v1/erasures", json={"source": "1.txt", "dry_run": True})).json()
-        assert [item["id"] for item in would["jobs"]] == [two, waits]
-        assert would["taken_out_of"] == []
-        said = " ".join(would["warnings"])
-        assert "of 1 proposal that would be left there is no order" in said
-        assert "is under way and goes with it" in said
-        proof = await erase_and_fetch_proof(owner, source="1.txt")
-        assert (proof["things"], proof["taken_out_of"], proof["still_stored"]) == ([two, waits], [], [])
-        for item in (two, waits):
-            check_problem(await owner.get(f"/v1/rankings/{item}"), 410, "gone")
+    would = (await client.post("/v1/erasures", json={"source": "1.txt", "dry_run": True})).json()
+    assert [item["id"] for item in would["jobs"]] == [two, waits]
+    assert would["taken_out_of"] == []
+    said = " ".join(would["warnings"])
+    assert "of 1 proposal that would be left there is no order" in said
+    assert "is under way and goes with it" in said
+    proof = await erase_and_fetch_proof(client, source="1.txt")
+    assert (proof["things"], proof["taken_out_of"], proof["still_stored"]) == ([two, waits], [], [])
+    for item in (two, waits):
+        check_problem(await client.get(f"/v1/rankings/{item}"), 410, "gone")
 
 
 async def test_a_ranking_of_which_two_take_all_but_one_at_once_goes(service: Service) -> None:
@@ -347,7 +346,7 @@ _PUT_BACK = {
 }
 
 
-async def test_the_proof_finds_what_is_left_in_a_ranking(service: Service) -> None:
+async def test_the_proof_finds_what_is_left_in_a_ranking(service: Service, client: httpx2.AsyncClient) -> None:
     ranking = await judged(service, await evaluated_call_of_six(service))
     proof = await erase(service)
     assert proof["still_stored"] == []
@@ -362,8 +361,7 @@ async def test_the_proof_finds_what_is_left_in_a_ranking(service: Service) -> No
     assert await connection.fetch(*asked) == []
     await connection.close()
     await service.database.execute(_PUT_BACK["an answer"], ranking)
-    async with service.caller() as owner:
-        again = (await owner.get(f"/v1/erasures/{proof['number']}")).json()
+    again = (await client.get(f"/v1/erasures/{proof['number']}")).json()
     assert again["still_stored"] == [ranking]
 
 
@@ -378,15 +376,3 @@ async def test_a_request_for_the_ranking_that_is_repeated_names_nobody(service: 
     await erase(service)
     (after,) = await service.database.fetch(told, ranking)
     assert json.loads(after["body"])["unscored"] == []
-
-
-async def test_a_ranking_goes_with_its_call(service: Service) -> None:
-    call = await evaluated_call_of_six(service)
-    ranking = await judged(service, call)
-    async with service.caller() as owner:
-        would = (await owner.post("/v1/erasures", json={"batch": call, "dry_run": True})).json()
-        assert would["taken_out_of"] == []
-        assert ranking in [item["id"] for item in would["jobs"]]
-        proof = await erase_and_fetch_proof(owner, batch=call)
-        assert (proof["still_stored"], proof["taken_out_of"]) == ([], [])
-        check_problem(await owner.get(f"/v1/rankings/{ranking}"), 410, "gone")

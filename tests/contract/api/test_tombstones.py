@@ -7,10 +7,11 @@ import httpx2
 import pytest
 
 from assayer_client import AsyncClient, Deleted
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.store.tombstones import PgTombstones
 from tests.contract.api.commands import Program
 from tests.contract.api.console_forms import signed_in
-from tests.contract.api.people import OPERATOR, asking, call_of, person
+from tests.contract.api.people import OPERATOR, call_of, person
 from tests.contract.api.problems import check_problem
 from tests.contract.api.routes import QUERY_PARAMETERS, api_operations, request_body
 from tests.contract.api.service import ACME, BODY, OTHER, TEXT, Service
@@ -73,24 +74,23 @@ async def test_every_route_of_what_was_erased_says_so(service: Service, kind: st
             assert (left["rows"], left["erased"], left["states"]) == (2, 1, {"queued": 1})
 
 
-async def test_every_kind_of_job_and_a_batch_leave_a_tombstone(service: Service) -> None:
+async def test_every_kind_of_job_and_a_batch_leave_a_tombstone(service: Service, client: httpx2.AsyncClient) -> None:
     paper = {"title": "Rehearsal by risk", "abstract": TEXT}
     pair = {"first": BODY["idea"], "second": {"title": "Fern", "text": TEXT.replace("examples", "ferns")}}
     ideas = {"ideas": [pair["first"], pair["second"]]}
     made = {"curations": {"items": [paper]}, "comparisons": pair, "rankings": ideas, "evaluations": BODY}
-    async with service.caller() as owner:
-        for kind, body in made.items():
-            answer = await owner.post(f"/v1/{kind}", json=body)
-            assert answer.status_code == 202, answer.text
-            await erased(owner, f"/v1/{kind}/{answer.json()['id']}")
-            check_problem(await owner.get(f"/v1/{kind}/{answer.json()['id']}"), 410, "gone")
-            check_problem(await owner.delete(f"/v1/{kind}/{answer.json()['id']}"), 410, "gone")
-        batch, (first, _) = await call_of(service, "# One", "# Two")
-        proof = (await owner.post("/v1/erasures", json={"batch": batch})).json()["proof"]
-        for path in (f"/v1/batches/{batch}", f"/v1/batches/{batch}/results", f"/v1/evaluations/{first}"):
-            assert check_problem(await owner.get(path), 410, "gone").proof == proof, path
-        again = check_problem(await owner.post("/v1/erasures", json={"batch": batch}), 410, "gone")
-        assert (again.reason, again.proof) == ("erased", proof)
+    for kind, body in made.items():
+        answer = await client.post(f"/v1/{kind}", json=body)
+        assert answer.status_code == 202, answer.text
+        await erased(client, f"/v1/{kind}/{answer.json()['id']}")
+        check_problem(await client.get(f"/v1/{kind}/{answer.json()['id']}"), 410, "gone")
+        check_problem(await client.delete(f"/v1/{kind}/{answer.json()['id']}"), 410, "gone")
+    batch, (first, _) = await call_of(service, "# One", "# Two")
+    proof = (await client.post("/v1/erasures", json={"batch": batch})).json()["proof"]
+    for path in (f"/v1/batches/{batch}", f"/v1/batches/{batch}/results", f"/v1/evaluations/{first}"):
+        assert check_problem(await client.get(path), 410, "gone").proof == proof, path
+    again = check_problem(await client.post("/v1/erasures", json={"batch": batch}), 410, "gone")
+    assert (again.reason, again.proof) == ("erased", proof)
 
 
 async def test_what_retention_took_is_told_without_a_proof(service: Service) -> None:
@@ -108,41 +108,37 @@ async def test_what_retention_took_is_told_without_a_proof(service: Service) -> 
             check_problem(await stranger.get(path), 404, "not-found")
 
 
-async def test_the_proof_is_named_only_to_those_who_may_read_it(service: Service) -> None:
+async def test_the_proof_is_named_only_to_those_who_may_read_it(service: Service, client: httpx2.AsyncClient) -> None:
     _, (first, _) = await call_of(service, "# One", "# Two")
     officer, reviewer = await person(service, "officer"), await person(service, "reviewer", "Grace Hopper")
-    async with service.caller() as owner:
-        await erased(owner, f"/v1/evaluations/{first}")
+    await erased(client, f"/v1/evaluations/{first}")
     for key in (await service.key("read"), officer.key):
         async with service.client(key) as reads:
             document = check_problem(await reads.get(f"/v1/evaluations/{first}"), 410, "gone")
             assert (document.proof, "/v1/erasures" in document.detail) == (None, False)
             check_problem(await reads.get("/v1/erasures/1"), 403, "forbidden")
-    async with asking(service, reviewer) as reviews:
-        document = check_problem(await reviews.get(f"/v1/evaluations/{first}/proposal"), 410, "gone")
+    document = check_problem(await reviewer.get(f"/v1/evaluations/{first}/proposal"), 410, "gone")
     assert (document.proof, "/v1/erasures" in document.detail) == (None, False)
 
 
-async def test_a_tombstone_names_nobody(service: Service) -> None:
+async def test_a_tombstone_names_nobody(service: Service, client: httpx2.AsyncClient) -> None:
     named = {"idea": BODY["idea"] | {"title": "Plan of Jane Doe"}, "source": "Jane Doe.docx"}
-    async with service.caller() as owner:
-        made = await owner.post("/v1/evaluations", json=named)
-        assert made.status_code == 202, made.text
-        await erased(owner, f"/v1/evaluations/{made.json()['id']}")
-        answer = await owner.get(f"/v1/evaluations/{made.json()['id']}")
+    made = await client.post("/v1/evaluations", json=named)
+    assert made.status_code == 202, made.text
+    await erased(client, f"/v1/evaluations/{made.json()['id']}")
+    answer = await client.get(f"/v1/evaluations/{made.json()['id']}")
     assert "Jane" not in answer.text
     (row,) = await service.database.fetch("SELECT * FROM tombstones")
     assert set(row.keys()) == {"tenant", "id", "kind", "deleted_at", "why", "proof"}
 
 
-async def test_a_repeated_request_is_answered_as_before_and_what_it_made_is_gone(service: Service) -> None:
-    async with service.caller() as owner:
-        once = {"Idempotency-Key": "once"}
-        made = await owner.post("/v1/evaluations", json=BODY, headers=once)
-        await erased(owner, f"/v1/evaluations/{made.json()['id']}")
-        again = await owner.post("/v1/evaluations", json=BODY, headers={**once, "Prefer": "wait=1"})
-        assert (again.status_code, again.json()["id"]) == (202, made.json()["id"])
-        check_problem(await owner.get(again.headers["Location"]), 410, "gone")
+async def test_a_repeated_request_is_answered_as_before_and_what_it_made_is_gone(client: httpx2.AsyncClient) -> None:
+    once = {"Idempotency-Key": "once"}
+    made = await client.post("/v1/evaluations", json=BODY, headers=once)
+    await erased(client, f"/v1/evaluations/{made.json()['id']}")
+    again = await client.post("/v1/evaluations", json=BODY, headers={**once, "Prefer": "wait=1"})
+    assert (again.status_code, again.json()["id"]) == (202, made.json()["id"])
+    check_problem(await client.get(again.headers["Location"]), 410, "gone")
 
 
 async def test_tombstones_go_with_their_tenant_and_after_their_time(service: Service) -> None:
@@ -154,7 +150,7 @@ async def test_tombstones_go_with_their_tenant_and_after_their_time(service: Ser
         assert await stones.purge(dt.datetime.now(dt.UTC)) == 1
         check_problem(await owner.get(f"/v1/evaluations/{first}"), 404, "not-found")
         await erased(owner, f"/v1/evaluations/{second}")
-    assert await service.services.tenants.delete(ACME, OPERATOR, dt.datetime.now(dt.UTC))
+    assert await service.services.tenants.delete(ACME, ActBy(OPERATOR, dt.datetime.now(dt.UTC)))
     assert await service.database.fetch("SELECT FROM tombstones") == []
 
 
@@ -162,26 +158,25 @@ async def test_pages_say_what_became_of_it(service: Service) -> None:
     batch, (first, _) = await call_of(service, "# One", "# Two")
     owner, officer = await person(service, "owner", "Olga Owner"), await person(service, "officer")
     reviewer = await person(service, "reviewer", "Grace Hopper")
-    async with asking(service, owner) as asks:
-        await erased(asks, f"/v1/evaluations/{first}")
-        proof = await proof_of_newest(service)
-        async with signed_in(service, owner.key) as browser:
-            page = await browser.get(f"/console/proposals/{first}", headers=HTML)
-            assert (page.status_code, page.headers["content-type"]) == (410, "text/html; charset=utf-8")
-            assert f"The evaluation &#39;{first}&#39; was erased on" in page.text
-            assert f'href="/console/erase/{proof}"' in page.text
-            assert (await browser.get(f"/console/erase/{proof}")).status_code == 200
-            unknown = await browser.get("/console/proposals/ev_none")
-            assert unknown.status_code == 404
-        for who, path in ((officer, f"/console/proposals/{first}"), (reviewer, f"/console/review/{first}")):
-            async with signed_in(service, who.key) as browser:
-                page = await browser.get(path, headers=HTML)
-                assert page.status_code == 410
-                assert "was erased on" in page.text
-                assert "/console/erase/" not in page.text
-        await asks.post("/v1/erasures", json={"batch": batch})
-        async with signed_in(service, officer.key) as browser:
-            assert "was erased on" in (await browser.get(f"/console/calls/{batch}")).text
+    await erased(owner, f"/v1/evaluations/{first}")
+    proof = await proof_of_newest(service)
+    async with signed_in(service, owner.key) as browser:
+        page = await browser.get(f"/console/proposals/{first}", headers=HTML)
+        assert (page.status_code, page.headers["content-type"]) == (410, "text/html; charset=utf-8")
+        assert f"The evaluation &#39;{first}&#39; was erased on" in page.text
+        assert f'href="/console/erase/{proof}"' in page.text
+        assert (await browser.get(f"/console/erase/{proof}")).status_code == 200
+        unknown = await browser.get("/console/proposals/ev_none")
+        assert unknown.status_code == 404
+    for who, path in ((officer, f"/console/proposals/{first}"), (reviewer, f"/console/review/{first}")):
+        async with signed_in(service, who.key) as browser:
+            page = await browser.get(path, headers=HTML)
+            assert page.status_code == 410
+            assert "was erased on" in page.text
+            assert "/console/erase/" not in page.text
+    await owner.post("/v1/erasures", json={"batch": batch})
+    async with signed_in(service, officer.key) as browser:
+        assert "was erased on" in (await browser.get(f"/console/calls/{batch}")).text
     stranger = await person(service, "owner", "Other Owner", tenant=OTHER)
     async with signed_in(service, stranger.key) as browser:
         assert (await browser.get(f"/console/proposals/{first}")).status_code == 404

@@ -12,7 +12,7 @@ from assayer_client.webhooks import DeliveryResource, NewWebhook, WebhookResourc
 from cluster.settings import WebhookSettings
 from cluster.webhooks import open_deliverer
 from orchestrator.webhooks.secrets import SecretCipher
-from tests.contract.api.problems import check_problem
+from tests.contract.api.problems import check_problem, first_error
 from tests.contract.api.service import BODY, OTHER, Service
 from tests.contract.webhook_receiver import receiver
 
@@ -78,10 +78,9 @@ async def test_request_that_is_repeated_after_its_key_was_lost_is_refused(
 async def test_webhook_that_cannot_be_is_named(
     client: httpx2.AsyncClient, body: dict[str, object], pointer: str, says: str
 ) -> None:
-    refused = check_problem(await client.post("/v1/webhooks", json=body), 422, "invalid-request")
-    assert refused.errors is not None
-    assert refused.errors[0].pointer == pointer
-    assert says in refused.errors[0].detail
+    error = first_error(await client.post("/v1/webhooks", json=body))
+    assert error.pointer == pointer
+    assert says in error.detail
 
 
 async def test_webhooks_take_the_scope_manage_and_are_so_many(service: Service, client: httpx2.AsyncClient) -> None:

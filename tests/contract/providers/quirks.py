@@ -53,6 +53,16 @@ def _structured(seen: Seen) -> bool:
     return bool(seen.form)
 
 
+def _no_schemas(name: str, reply: Reply) -> Answered:
+    """Return the quirk that refuses answers by a JSON schema; JSON without one is asked for from then on."""
+    return Answered(name, _when(_schema, reply), (2, 1), form="json_object")
+
+
+def _no_forms(name: str, reply: Reply) -> Answered:
+    """Return the quirk that refuses every form of structured output; instructions in the prompt are left."""
+    return Answered(name, _when(_structured, reply), (3, 1), form="")
+
+
 def _azure(seen: Seen) -> Reply | None:
     if seen.path != "/openai/deployments/small/chat/completions" or "api-version" not in seen.query:
         return Reply(404, {"error": {"code": "404", "message": "Resource not found"}})
@@ -98,86 +108,57 @@ _ANTHROPIC_THROUGH_LITELLM = (
 
 ANSWERED = (
     # Structured output
-    Answered(
-        "llama.cpp: grammar cannot be parsed",
-        _when(_schema, error(400, "Failed to initialize samplers: failed to parse grammar")),
-        (2, 1),
-        form="json_object",
+    _no_schemas(
+        "llama.cpp: grammar cannot be parsed", error(400, "Failed to initialize samplers: failed to parse grammar")
     ),
-    Answered(
+    _no_schemas(
         "llama.cpp, older: the same with status 500",
-        _when(_schema, error(500, "JSON schema conversion failed:\nUnrecognized schema: error parsing grammar")),
-        (2, 1),
-        form="json_object",
+        error(500, "JSON schema conversion failed:\nUnrecognized schema: error parsing grammar"),
     ),
-    Answered(
+    _no_schemas(
         "Gemini: error in a list, schema with too many states",
-        _when(
-            _schema,
-            Reply(
-                400,
-                [
-                    {
-                        "error": {
-                            "code": 400,
-                            "message": "The specified schema produces a constraint that has too many states.",
-                            "status": "INVALID_ARGUMENT",
-                        }
+        Reply(
+            400,
+            [
+                {
+                    "error": {
+                        "code": 400,
+                        "message": "The specified schema produces a constraint that has too many states.",
+                        "status": "INVALID_ARGUMENT",
                     }
-                ],
-            ),
+                }
+            ],
         ),
-        (2, 1),
-        form="json_object",
     ),
-    Answered(
+    _no_schemas(
         "vLLM: schema that the grammar back-end does not support",
-        _when(_schema, Reply(400, {"object": "error", "message": "Grammar error: Unimplemented keys: ['maxItems']"})),
-        (2, 1),
-        form="json_object",
+        Reply(400, {"object": "error", "message": "Grammar error: Unimplemented keys: ['maxItems']"}),
     ),
-    Answered(
+    _no_forms(
         "OpenAI, older model: json_schema, then json_object not supported",
-        _when(_structured, error(400, "Invalid parameter: 'response_format' is not supported with this model.")),
-        (3, 1),
-        form="",
+        error(400, "Invalid parameter: 'response_format' is not supported with this model."),
     ),
-    Answered(
+    _no_forms(
         "LM Studio: response_format.type must be json_schema or text, after a schema it cannot take",
-        _when(_structured, Reply(400, {"error": "'response_format.type' must be 'json_schema' or 'text'"})),
-        (3, 1),
-        form="",
+        Reply(400, {"error": "'response_format.type' must be 'json_schema' or 'text'"}),
     ),
-    Answered(
+    _no_forms(
         "OpenRouter: 404 for parameters that no provider of the model has",
-        _when(_structured, error(404, "No endpoints found that can handle the requested parameters.", code=404)),
-        (3, 1),
-        form="",
+        error(404, "No endpoints found that can handle the requested parameters.", code=404),
     ),
-    Answered(
+    _no_schemas(
         "OpenRouter: provider's refusal passed on in metadata",
-        _when(
-            _schema,
-            error(
-                400, "Provider returned error", metadata={"raw": '{"error":{"message":"json_schema not supported"}}'}
-            ),
-        ),
-        (2, 1),
-        form="json_object",
+        error(400, "Provider returned error", metadata={"raw": '{"error":{"message":"json_schema not supported"}}'}),
     ),
-    Answered(
+    _no_schemas(
         "proxy: refusal of the form inside a 200",
-        _when(_schema, Reply(200, {"error": {"code": 400, "message": "response_format: json_schema unsupported"}})),
-        (2, 1),
-        form="json_object",
+        Reply(200, {"error": {"code": 400, "message": "response_format: json_schema unsupported"}}),
     ),
-    Answered(
+    _no_schemas(
         "vLLM behind a proxy: refusal without a status inside a 200",
-        _when(_schema, Reply(200, {"object": "error", "message": "guided decoding failed: grammar", "code": None})),
-        (2, 1),
-        form="json_object",
+        Reply(200, {"object": "error", "message": "guided decoding failed: grammar", "code": None}),
     ),
-    Answered("gateway: 400 without a word", _when(_schema, Reply(400, "")), (2, 1), form="json_object"),
+    _no_schemas("gateway: 400 without a word", Reply(400, "")),
     # Parameters
     Answered(
         "OpenAI, reasoning model: max_tokens renamed",

@@ -12,7 +12,6 @@ from cluster.settings import Settings
 from index.building.build import build_corpus
 from orchestrator.store import Database
 from simulator.process import Simulator
-from tests.contract.simulated import fresh
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 _EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -24,17 +23,6 @@ def corpus_path() -> Iterator[Path]:
         path = Path(folder) / "corpus"
         asyncio.run(build_corpus([_EXAMPLES / "corpus.jsonl"], path, HashingEmbedder()))
         yield path
-
-
-@pytest.fixture(scope="session")
-def simulator_process() -> Iterator[Simulator]:
-    with Simulator(latency_mean=0) as process:
-        yield process
-
-
-@pytest.fixture
-def simulator(simulator_process: Simulator) -> Simulator:
-    return fresh(simulator_process)
 
 
 @pytest.fixture

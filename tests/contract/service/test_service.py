@@ -1,16 +1,13 @@
 """The service in this process, over HTTP, with a real database and a simulated language model."""
 
-import asyncio
 import json
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from assayer.ideas.parsing import parse_idea
 from assayer_client.comparisons import ComparisonResult
-from cluster.http_server import listening_socket, serve_http
-from cluster.service import create_first_key, open_service
+from cluster.http_server import listening_socket
 from cluster.settings import Settings
 from orchestrator.jobs.models import JobId
 from orchestrator.jobs.requests import ComparisonRequest, EvaluationRequest, Limits, RankingRequest
@@ -21,11 +18,10 @@ from simulator.process import Simulator
 from tests.contract.office_files import word
 from tests.contract.otlp_collector import attributes, collector
 from tests.contract.pdf_files import pdf
-from tests.contract.service.caller import IDEA, Caller
+from tests.contract.service.caller import IDEA
 from tests.contract.service.running_service import (
     BEES,
     MOTHS,
-    PARTS,
     TENANT,
     answered_requests,
     running_service,
@@ -73,18 +69,6 @@ async def test_evaluation_is_told_to_the_collector_that_the_environment_names(
     assert there.services == {"assayer-of-this-test"}
 
 
-async def test_evaluation_is_done_though_nobody_collects_its_trace(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
-    async with running_service(settings) as world:
-        first = await world.caller.ended(await world.caller.submit())
-        looked = partial(world.service.database.fetch, "SELECT FROM jobs WHERE traced")
-        await wait_until_async(looked, lambda rows: len(rows) == 1)
-        second = await world.caller.ended(await world.caller.submit())
-    assert (first["state"], second["state"]) == ("succeeded", "succeeded")
-
-
 async def test_the_same_idea_of_two_callers_is_paid_once_and_reported_to_each_under_their_own_name(
     settings: Settings, simulator: Simulator
 ) -> None:
@@ -123,31 +107,6 @@ async def test_a_cancelled_evaluation_sends_nothing_more_to_the_language_model(
     assert simulator.stats().requests == sent
     assert (stopped["state"], report.status_code) == ("cancelled", 409)
     assert {call["error"] for call in calls} == {"The caller went away."}
-
-
-async def test_drained_work_goes_back_and_the_next_process_pays_only_for_what_was_in_flight(
-    settings: Settings, simulator: Simulator
-) -> None:
-    simulator.configure(latency_mean=0.3)
-    async with running_service(settings) as world:
-        id = await world.caller.submit()
-        await wait_until_async(answered_requests(simulator), lambda answered: answered >= 3)
-        await world.service.drain(0)
-        queued = await world.caller.evaluation(id)
-        key = world.caller.client.headers["Authorization"].removeprefix("Bearer ")
-    assert queued["state"] == "queued"
-    simulator.configure(latency_mean=0)
-    async with open_service(settings, PARTS) as service:
-        assert await create_first_key(service.database) is None, "there is a tenant already"
-        with listening_socket("127.0.0.1", 0) as listening:
-            serving = asyncio.create_task(serve_http(service.app, listening, service.run, lambda: service.drain(0)))
-            async with Caller.at(f"http://127.0.0.1:{listening.getsockname()[1]}", key).client as client:
-                ended = await Caller(client).ended(id)
-            serving.cancel()
-            await asyncio.gather(serving, return_exceptions=True)
-    stats = simulator.stats()
-    assert (ended["state"], ended["attempt"]) == ("succeeded", 2)
-    assert stats.repeated_prompts <= stats.peak_in_flight
 
 
 async def test_a_pair_is_compared_in_both_orders(settings: Settings) -> None:
@@ -203,13 +162,11 @@ async def test_items_are_rewarded_by_debate_and_every_cent_stands_with_an_item(
     assert values[0] == values[1]
 
 
-@pytest.mark.parametrize("kept_in", ["rows", "files"])
 async def test_an_idea_in_a_pdf_is_read_when_its_job_begins_and_gone_when_it_ends(
-    kept_in: str, settings: Settings, tmp_path: Path
+    settings: Settings, tmp_path: Path
 ) -> None:
     folder = tmp_path / "submissions"
-    if kept_in == "files":
-        settings = settings.model_copy(update={"batches": BatchSettings(documents=str(folder))})
+    settings = settings.model_copy(update={"batches": BatchSettings(documents=str(folder))})
     words = IDEA.split()
     lines = [" ".join(words[at : at + 9]) for at in range(0, len(words), 9)]
     document = pdf([("F2", 18.0, "Quote, then abstain"), *(("F1", 11.0, line) for line in lines)])
@@ -221,7 +178,7 @@ async def test_an_idea_in_a_pdf_is_read_when_its_job_begins_and_gone_when_it_end
             lambda: world.service.database.fetch("SELECT FROM document_files"), lambda noted: not noted
         )
     assert left == []
-    assert folder.is_dir() == (kept_in == "files")
+    assert folder.is_dir()
     assert [file for file in folder.rglob("*") if file.is_file()] == []
     assert job.state == "succeeded"
     assert report is not None
