@@ -4,11 +4,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-from assayer_client.item_jobs import AcceptedItems, ItemCounts, ItemLinks, ItemOutcome, ItemsPage
+from assayer_client.item_jobs import MOST_ITEMS, AcceptedItems, ItemCounts, ItemLinks, ItemOutcome, ItemsPage
 from assayer_client.requests import ApiCall, path, reads_text_of
 from assayer_client.resources import Absent, Body, Dollars, JobResource, Limits, LivePriority, PromptVersion, Resource
-
-MOST_REWARD_ITEMS = 1_000
 
 
 def _with_words(text: str) -> str:
@@ -125,7 +123,7 @@ class RewardItemBody(Body):
 
 
 class RewardsBody(Body):
-    items: tuple[RewardItemBody, ...] = Field(min_length=1, max_length=MOST_REWARD_ITEMS)
+    items: tuple[RewardItemBody, ...] = Field(min_length=1, max_length=MOST_ITEMS)
     judge: str | None = Field(default=None, max_length=200)
     """Name of the judge; null: the service's default."""
     composition: Composition | None = None
@@ -191,9 +189,9 @@ class CompareBody(VerifyBody):
 
     group: str = Field(min_length=1, max_length=200)
     """Id of the group, chosen by the caller and different for every group."""
-    size: int = Field(ge=2, le=MOST_REWARD_ITEMS)
+    size: int = Field(ge=2, le=MOST_ITEMS)
     """Number of members in the group."""
-    member: int | None = Field(default=None, ge=0, lt=MOST_REWARD_ITEMS)
+    member: int | None = Field(default=None, ge=0, lt=MOST_ITEMS)
     """Number of the rollout in the group, from 0; null: `_ng_rollout_index`."""
 
 
@@ -204,7 +202,7 @@ class RolloutListBody(Body):
 
     conversation_history: tuple[dict[str, Any], ...]
     """Prompt of the policy: its last user message is the question, unless `question` is set."""
-    response_objs: tuple[dict[str, Any], ...] = Field(min_length=1, max_length=MOST_REWARD_ITEMS)
+    response_objs: tuple[dict[str, Any], ...] = Field(min_length=1, max_length=MOST_ITEMS)
     """Answers of the policy, one object of the Responses API each: the text of its last message is the idea."""
     principle: str | None = None
     """Principle against which NeMo Gym checks responses: the abstract, unless `abstract` is set."""

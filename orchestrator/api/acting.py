@@ -6,7 +6,8 @@ from typing import Annotated
 
 from fastapi import Depends, Request, Security
 
-from orchestrator.access.api_keys import Caller, Scope
+from assayer_client.accounts import Scope
+from orchestrator.access.api_keys import Caller
 from orchestrator.access.roles import Act
 from orchestrator.services.opinions import require_blind_opinion
 from orchestrator.web.authentication import bearer, require_scope

@@ -1,19 +1,12 @@
-"""Results of jobs: the `result` of all kinds except evaluations, whose report is stored with their run. The outcome of
-each item of a job with many items is stored in its own row.
-
-The code that performs a job dumps one of these (`model_dump(mode="json")`); the code that reads it validates it as
-`JobResult`."""
+"""Results of comparisons and rankings. An evaluation's report is stored with its run, and the outcome of each item of
+a job with many items in its own row."""
 
 from collections.abc import Sequence
-from typing import Annotated, Literal, TypeAlias
-
-from pydantic import Field
+from typing import Literal
 
 from assayer.models import Frozen, IdeaId
-from assayer_client.comparisons import Comparison, ComparisonResult, Outcome, Winner
-from assayer_client.curation import ItemsResult
+from assayer_client.comparisons import Comparison, Outcome, Winner
 from assayer_client.rankings import Ranking
-from assayer_client.rewards import RewardsResult
 
 _OTHER: dict[Winner, Winner] = {"first": "second", "second": "first", "tie": "tie"}
 
@@ -23,11 +16,6 @@ class RankingResult(Frozen):
     ranking: Ranking
     comparisons: tuple[Comparison, ...]
     """All comparisons on which the ranking is based, including those submitted with the request."""
-
-
-JobResult: TypeAlias = Annotated[
-    ComparisonResult | RankingResult | RewardsResult | ItemsResult, Field(discriminator="kind")
-]
 
 
 def outcomes_of(first: IdeaId, answers: Sequence[Comparison]) -> tuple[Outcome, ...]:

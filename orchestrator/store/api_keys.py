@@ -8,6 +8,7 @@ from typing import Any
 
 import asyncpg
 
+from assayer_client.accounts import Scope
 from orchestrator.access.api_keys import (
     ApiKey,
     Caller,
@@ -15,7 +16,6 @@ from orchestrator.access.api_keys import (
     KeyPlan,
     KeyRate,
     KeyRejection,
-    Scope,
     hash_key,
     key_called,
 )

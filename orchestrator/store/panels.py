@@ -8,7 +8,8 @@ import asyncpg
 from pydantic import Field
 
 from assayer.models import Frozen
-from orchestrator.jobs.models import BatchId, JobId, TenantId
+from assayer_client.reviewing import PanelProposal
+from orchestrator.jobs.models import BatchId, TenantId
 from orchestrator.reviewing.models import ScoreOverride
 from orchestrator.store.database import Store
 from orchestrator.store.rows import PAGE, TablePage, from_row
@@ -87,24 +88,6 @@ class PanelCursor(NamedTuple):
 
     row: int | None
     evaluation: str
-
-
-class PanelProposal(Frozen):
-    """A proposal that has an assigned reviewer, or whose score an officer has set."""
-
-    evaluation: JobId
-    row: int | None
-    title: str
-    assigned: int
-    set_aside: int
-    """Number of opinions by people with a current conflict of interest, which count in no figure."""
-    mean: float | None
-    """Mean of the reviewers' current scores; None if none counts."""
-    spread: int | None
-    """Difference between the highest and the lowest score; None for fewer than two."""
-    override: ScoreOverride | None
-    score: float | None
-    """Score that counts: the override, otherwise the mean."""
 
 
 class PanelScores(NamedTuple):

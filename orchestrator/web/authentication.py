@@ -11,7 +11,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from assayer.errors import StorageError
-from orchestrator.access import api_keys
+from assayer_client import accounts
 from orchestrator.access.api_keys import Caller, KeyRate, KeyRejection, hash_key
 from orchestrator.jobs.models import TenantId
 from orchestrator.problems import HttpProblem
@@ -137,7 +137,7 @@ def _with_rate_headers(send: Send, rate: KeyRate) -> Send:
     return with_headers
 
 
-def _with_scope(scope: api_keys.Scope) -> Callable[..., Awaitable[RouteContext]]:
+def _with_scope(scope: accounts.Scope) -> Callable[..., Awaitable[RouteContext]]:
     """Return a dependency that provides the context of a caller whose key must have the scope."""
 
     async def context(
@@ -153,11 +153,11 @@ def _with_scope(scope: api_keys.Scope) -> Callable[..., Awaitable[RouteContext]]
     return context
 
 
-def has_scope(caller: Caller, scope: api_keys.Scope) -> bool:
+def has_scope(caller: Caller, scope: accounts.Scope) -> bool:
     return scope in caller.scopes or "admin" in caller.scopes
 
 
-def require_scope(caller: Caller, scope: api_keys.Scope) -> None:
+def require_scope(caller: Caller, scope: accounts.Scope) -> None:
     """Raise HttpProblem (403) unless the caller's key has the scope; `admin` has every scope."""
     if has_scope(caller, scope):
         return

@@ -62,7 +62,7 @@ async def _show(services: Services, job: Job) -> ComparisonResource:
 
 
 def _resource(job: Job, result: ComparisonResult | None = None) -> ComparisonResource:
-    return ComparisonResource.model_validate({**job_fields(job), "result": result, "link": _path(job.id)})
+    return ComparisonResource(**job_fields(job), result=result, link=_path(job.id))
 
 
 def _path(job: str) -> str:

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from fastapi import APIRouter
 from fastapi.responses import Response
 
-from assayer.models import Absent
 from assayer_client.rewards import (
     AcceptedRewards,
     CompareBody,
@@ -47,7 +46,7 @@ async def verify_rollout(body: VerifyBody, posting: PostingDependency) -> Respon
     key continues to wait."""
     ended = await _judged(_work(posting.services, item_of_rollout(body), body), posting)
     outcome = await _outcome(posting.services, ended)
-    return _answered(body, outcome, _own(outcome), {}, ended.id)
+    return _answered(body, outcome, outcome.value, {}, ended.id)
 
 
 @router.post("/compare", response_model=VerifiedRollout | ComparedRollouts)
@@ -73,9 +72,9 @@ async def compare_rollouts(body: RolloutsToCompare, posting: PostingDependency) 
     if ended is None:
         raise _too_slow(services)
     outcome = await _outcome(services, ended)
-    rewards = [own for item in group.members.values() if item.outcome and (own := _own(item.outcome)) is not None]
+    rewards = [own for item in group.members.values() if item.outcome and (own := item.outcome.value) is not None]
     mean = sum(rewards) / len(rewards) if rewards else 0.0
-    own = _own(outcome)
+    own = outcome.value
     relative = None if own is None else own - mean
     return _answered(body, outcome, relative, {"group_mean": mean, "group_judged": len(rewards)}, job)
 
@@ -88,16 +87,14 @@ async def _compare_all(body: RolloutListBody, posting: Posting) -> Response:
     outcomes = await services.rewards.outcomes(ended.id)
     if len(outcomes) < len(work.items):
         raise no_result_problem(ended)
-    own = [_own(outcome) for outcome in outcomes]
+    own = [outcome.value for outcome in outcomes]
     judged = [item for item in own if item is not None]
     mean = sum(judged) / len(judged) if judged else 0.0
-    made = ComparedRollouts.model_validate(
-        {
-            "rewards": tuple(None if item is None else item - mean for item in own),
-            "metrics": {"group_mean": mean, "group_judged": len(judged), "group_failed": len(own) - len(judged)},
-            "outcomes": outcomes,
-            "job": ended.id,
-        }
+    made = ComparedRollouts(
+        rewards=tuple(None if item is None else item - mean for item in own),
+        metrics={"group_mean": mean, "group_judged": len(judged), "group_failed": len(own) - len(judged)},
+        outcomes=outcomes,
+        job=ended.id,
     )
     return Response(made.model_dump_json(), media_type="application/json")
 
@@ -156,15 +153,10 @@ async def _outcome(services: Services, job: Job) -> RewardOutcome:
     raise no_result_problem(job)
 
 
-def _own(outcome: RewardOutcome) -> float | None:
-    value = None if outcome.reward is None else outcome.reward.value
-    return None if value is None or isinstance(value, Absent) else float(value)
-
-
 def _answered(
     body: VerifyBody, outcome: RewardOutcome, reward: float | None, components: Mapping[str, float], job: JobId
 ) -> Response:
-    own = _own(outcome)
+    own = outcome.value
     match = {} if own is None else {"match": own}
     made = VerifiedRollout.model_validate(
         {

@@ -10,7 +10,7 @@ from assayer_client.resources import Page, TenantName
 from orchestrator.api.idempotency import CreationDependency, replayed_response
 from orchestrator.api.openapi import CREATED_RESPONSE
 from orchestrator.api.url_queries import PageQuery
-from orchestrator.jobs.models import Tenant, TenantId, TenantPlan
+from orchestrator.jobs.models import TenantId, TenantPlan
 from orchestrator.problems import HttpProblem, not_found, required
 from orchestrator.store.idempotency import RecordedResponse
 from orchestrator.web.authentication import Admin
@@ -49,13 +49,13 @@ async def list_tenants(query: Annotated[TenantsQuery, Query()], context: Admin) 
     after = None if query.after is None else TenantId(query.after)
     tenants = await context.services.tenants.list(after=after, limit=query.limit + 1)
     page = tenants[: query.limit]
-    return Page(items=tuple(map(_resource, page)), next=page[-1].id if len(tenants) > query.limit else None)
+    return Page(items=tuple(page), next=page[-1].id if len(tenants) > query.limit else None)
 
 
 @router.get("/{id}")
 async def get_tenant(id: PathTenant, context: Admin) -> TenantResource:
     """Return a tenant with its limits."""
-    return _resource(await _found(context.services, id))
+    return await _found(context.services, id)
 
 
 @router.patch("/{id}")
@@ -64,7 +64,7 @@ async def update_tenant(id: PathTenant, body: TenantPatch, context: Admin) -> Te
     before = await _found(context.services, id)
     current = {name: getattr(before, name) for name in TenantPlan.model_fields}
     plan = TenantPlan(**current | body.model_dump(exclude_unset=True))
-    return _resource(required(await context.services.tenants.update(before.id, plan), not_found("tenant", id)))
+    return required(await context.services.tenants.update(before.id, plan), not_found("tenant", id))
 
 
 @router.delete("/{id}", status_code=204)
@@ -79,9 +79,5 @@ async def delete_tenant(id: PathTenant, context: Admin) -> None:
         raise not_found("tenant", id)
 
 
-async def _found(services: ServicesDependency, tenant: str) -> Tenant:
+async def _found(services: ServicesDependency, tenant: str) -> TenantResource:
     return required(await services.tenants.get(TenantId(tenant)), not_found("tenant", tenant))
-
-
-def _resource(tenant: Tenant) -> TenantResource:
-    return TenantResource(**tenant.model_dump())

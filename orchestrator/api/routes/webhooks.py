@@ -18,7 +18,7 @@ from orchestrator.store.idempotency import RecordedResponse
 from orchestrator.web.authentication import Manager
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.services import Services
-from orchestrator.webhooks.models import Delivery, Webhook, WebhookId
+from orchestrator.webhooks.models import WebhookId
 from orchestrator.webhooks.secrets import SecretCipher, generate_secret
 
 
@@ -69,13 +69,13 @@ def _with_plain_secret(replay: RecordedResponse, cipher: SecretCipher) -> Record
 @router.get("")
 async def list_webhooks(context: Manager) -> Page[WebhookResource]:
     """List the tenant's webhooks, newest first."""
-    return Page(items=tuple(map(webhook_resource, await context.services.webhooks.list_for(context.tenant))), next=None)
+    return Page(items=tuple(await context.services.webhooks.list_for(context.tenant)), next=None)
 
 
 @router.get("/{id}")
 async def get_webhook(id: PathId, context: Manager) -> WebhookResource:
     """Return a webhook without its secret."""
-    return webhook_resource(await _find_webhook(context.services, context.tenant, id))
+    return await _find_webhook(context.services, context.tenant, id)
 
 
 @router.get("/{id}/deliveries")
@@ -84,15 +84,15 @@ async def list_deliveries(
 ) -> Page[DeliveryResource]:
     """List a webhook's recent and pending deliveries, newest first."""
     webhook = await _find_webhook(context.services, context.tenant, id)
-    deliveries = await context.services.webhooks.deliveries(context.tenant, webhook.id, query.limit)
-    return Page(items=tuple(map(delivery_resource, deliveries)), next=None)
+    deliveries = await context.services.webhooks.deliveries(context.tenant, WebhookId(webhook.id), query.limit)
+    return Page(items=tuple(deliveries), next=None)
 
 
 @router.post("/{id}/ping", status_code=202)
 async def ping_webhook(id: PathId, context: Manager) -> DeliveryResource:
     """Send a webhook a message of the type `ping`, signed like every message; its deliveries show the result."""
     sent = await context.services.webhooks.ping(context.tenant, WebhookId(id))
-    return delivery_resource(required(sent, not_found("webhook", id)))
+    return required(sent, not_found("webhook", id))
 
 
 @router.delete("/{id}", status_code=204)
@@ -102,17 +102,9 @@ async def delete_webhook(id: PathId, context: Manager) -> None:
         raise not_found("webhook", id)
 
 
-async def _find_webhook(services: Services, tenant: TenantId, webhook: str) -> Webhook:
+async def _find_webhook(services: Services, tenant: TenantId, webhook: str) -> WebhookResource:
     """Return the webhook. Raises HttpProblem (404)."""
     for candidate in await services.webhooks.list_for(tenant):
         if candidate.id == webhook:
             return candidate
     raise not_found("webhook", webhook)
-
-
-def webhook_resource(webhook: Webhook) -> WebhookResource:
-    return WebhookResource(**webhook.model_dump(exclude={"tenant"}))
-
-
-def delivery_resource(delivery: Delivery) -> DeliveryResource:
-    return DeliveryResource(**delivery.model_dump(exclude={"id"}), id=f"msg_{delivery.id.hex}")
