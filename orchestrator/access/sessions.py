@@ -5,8 +5,6 @@ import hashlib
 import hmac
 import re
 import secrets
-from base64 import urlsafe_b64encode
-from collections.abc import Callable
 from typing import NamedTuple
 
 from assayer_client.accounts import Scope
@@ -41,9 +39,9 @@ class Session(NamedTuple):
     """Seconds until the next request is allowed; None if this request is within the rate limit."""
 
 
-def draw_token(random: Callable[[int], bytes] = secrets.token_bytes) -> str:
+def draw_token() -> str:
     """Return a random token of 256 bits."""
-    return urlsafe_b64encode(random(32)).decode().rstrip("=")
+    return secrets.token_urlsafe(32)
 
 
 def hash_token(token: str) -> bytes | None:

@@ -16,8 +16,8 @@ _LOG = logging.getLogger(__name__)
 _SECONDS = 30.0
 
 
-async def answered_by_corpus(services: Services, what: str, ask: Callable[[SearchableCorpus], Awaitable[T]]) -> T:
-    """Return the corpus's answer to `ask`; `what` names the request in a word. Raises HttpProblem."""
+async def answered_by_corpus(services: Services, ask: Callable[[SearchableCorpus], Awaitable[T]]) -> T:
+    """Return the corpus's answer to a search. Raises HttpProblem."""
     try:
         async with asyncio.timeout(_SECONDS):
             return await ask(await _current(services))
@@ -25,7 +25,7 @@ async def answered_by_corpus(services: Services, what: str, ask: Callable[[Searc
         raise HttpProblem("busy", f"The corpus did not answer within {_SECONDS:g} s.") from None
     except (LiteratureError, PartUnavailable) as error:
         # Its words name files and hosts of the operator.
-        raise HttpProblem("unavailable", f"The {what} failed: {error.reason}.") from error
+        raise HttpProblem("unavailable", f"The search failed: {error.reason}.") from error
 
 
 async def _current(services: Services) -> SearchableCorpus:

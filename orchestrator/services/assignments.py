@@ -62,9 +62,7 @@ class AssignmentPlanner:
             conflicts_found = await asyncio.to_thread(_found, proposals, interests)
             await self.reviewing.assignments.keep_found(conflicts_found, self.clock.now())
         conflicts = [
-            conflict
-            for conflict in await self.reviewing.assignments.conflicts(tenant, batch=batch)
-            if not conflict.cleared
+            conflict for conflict in await self.reviewing.assignments.conflicts(tenant, batch) if not conflict.cleared
         ]
         before = await self.reviewing.assignments.queue(tenant, member=None, batch=batch, limit=100_000)
         conflicted = {(str(conflict.evaluation), str(conflict.member)) for conflict in conflicts}

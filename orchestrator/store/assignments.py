@@ -52,8 +52,7 @@ _TITLES = """
 """
 _CONFLICTS = """
     SELECT conflicts.* FROM conflicts JOIN jobs ON jobs.id = conflicts.evaluation
-    WHERE jobs.tenant = $1 AND ($2::text IS NULL OR jobs.batch = $2) AND ($3::text IS NULL OR conflicts.member = $3)
-    ORDER BY jobs."row", conflicts.evaluation, conflicts.member
+    WHERE jobs.tenant = $1 AND jobs.batch = $2 ORDER BY jobs."row", conflicts.evaluation, conflicts.member
 """
 # What a person said before is not put in doubt by what a rule finds.
 _ADD_FOUND = """
@@ -174,11 +173,9 @@ class PgAssignments(LoggedStore):
         rows = await self._database.fetch(_NOT_BLIND, tenant, batch)
         return {MemberId(row["id"]): row["read_reports_until"] for row in rows}
 
-    async def conflicts(
-        self, tenant: TenantId, *, batch: BatchId | None = None, member: MemberId | None = None
-    ) -> list[ConflictOfInterest]:
-        """Cleared ones included."""
-        return await self._database.select(ConflictOfInterest, _CONFLICTS, tenant, batch, member)
+    async def conflicts(self, tenant: TenantId, batch: BatchId) -> list[ConflictOfInterest]:
+        """Return the conflicts of a call, including cleared ones."""
+        return await self._database.select(ConflictOfInterest, _CONFLICTS, tenant, batch)
 
     async def keep_found(self, conflicts: Sequence[tuple[JobId, MemberId, str, str]], now: dt.datetime) -> None:
         """Store found conflicts: evaluation, reviewer, source (name or affiliation), and words of the proposal."""

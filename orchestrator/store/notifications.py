@@ -10,7 +10,7 @@ killed between the two leaves rows that nobody was notified of: listeners also p
 import asyncio
 import logging
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
@@ -112,9 +112,8 @@ class NotificationListener:
 
     It outlives restarts of the server. Subscribe first, then look at the rows, then wait for changes."""
 
-    def __init__(self, database: Database, channels: Sequence[Channel] = CHANNELS) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
-        self._channels = channels
         self._subscriptions: dict[tuple[str, str | None], set[Subscription]] = {}
         self._task: asyncio.Task[None] | None = None
 
@@ -134,8 +133,6 @@ class NotificationListener:
     async def subscribe(self, channel: Channel, only: str | None = None) -> AsyncIterator[Subscription]:
         """Subscribe to all payloads of a channel, or to a single payload. Nothing arrives while there is no
         connection; after reconnecting, the first item is NotificationsMissed."""
-        if channel not in self._channels:
-            raise ValueError(f"This listener does not listen on {channel}.")
         subscription = Subscription()
         subscriptions = self._subscriptions.setdefault((channel, only), set())
         subscriptions.add(subscription)
@@ -163,7 +160,7 @@ class NotificationListener:
         """Listen until the connection is gone."""
         lost = asyncio.Event()
         connection.add_termination_listener(lambda _: lost.set())
-        for channel in self._channels:
+        for channel in CHANNELS:
             await connection.add_listener(channel, self._deliver)
         for subscriptions in self._subscriptions.values():
             for subscription in subscriptions:

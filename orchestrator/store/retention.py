@@ -54,8 +54,8 @@ _DELETE = """
 _ERASED, _EXPIRED = (
     f"recorded AS ({item}), "
     for item in (
-        tombstone_insert("deleted", "kind", "$3", "erased", "$4"),
-        tombstone_insert("deleted", "kind", "$1", "retention"),
+        tombstone_insert("kind", "$3", "erased", "$4"),
+        tombstone_insert("kind", "$1", "retention"),
     )
 )
 _DELETE_JOBS = _DELETE.format(condition="tenant = $1 AND id = ANY($2)", recorded=_ERASED)
@@ -101,12 +101,12 @@ _DELETE_BATCHES = f"""
               AND NOT EXISTS (SELECT FROM jobs WHERE batch = batches.id) LIMIT $2
         )
         RETURNING tenant, id
-    ), recorded AS ({tombstone_insert("deleted", "'batch'", "$1", "retention")})
+    ), recorded AS ({tombstone_insert("'batch'", "$1", "retention")})
     SELECT id FROM deleted
 """  # noqa: S608 - put together from constants
 _DELETE_BATCH = f"""
     WITH deleted AS (DELETE FROM batches WHERE tenant = $1 AND id = $2 RETURNING tenant, id)
-    {tombstone_insert("deleted", "'batch'", "$3", "erased", "$4")}
+    {tombstone_insert("'batch'", "$3", "erased", "$4")}
 """  # noqa: S608 - put together from constants
 # A tenant takes its tombstones along; many are gone before, so that the last statement is short.
 _FORGET_SOME = """

@@ -16,12 +16,12 @@ _FORGET = """
 """
 
 
-def tombstone_insert(deleted: str, kind: str, at: str, why: Literal["erased", "retention"], proof: str = "NULL") -> str:
-    """Return the statement that writes tombstones for the rows of `deleted`, which has a tenant and an id. All
-    arguments are SQL."""
+def tombstone_insert(kind: str, at: str, why: Literal["erased", "retention"], proof: str = "NULL") -> str:
+    """Return the statement that writes tombstones for the rows of the statement named `deleted`, which have a tenant
+    and an id. All arguments are SQL."""
     return f"""
         INSERT INTO tombstones (tenant, id, kind, deleted_at, why, proof)
-        SELECT tenant, id, {kind}, {at}::timestamptz, '{why}', {proof}::bigint FROM {deleted} ON CONFLICT DO NOTHING
+        SELECT tenant, id, {kind}, {at}::timestamptz, '{why}', {proof}::bigint FROM deleted ON CONFLICT DO NOTHING
     """  # noqa: S608 - put together from constants
 
 

@@ -6,7 +6,7 @@ Signing takes the plain secret, so it cannot be hashed: it is kept encrypted, un
 import datetime as dt
 import secrets
 from base64 import b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from uuid import UUID
 
@@ -70,6 +70,6 @@ def signed_headers(secret: str, delivery: UUID, at: dt.datetime, body: str) -> d
     }
 
 
-def generate_secret(random: Callable[[int], bytes] = secrets.token_bytes) -> str:
+def generate_secret() -> str:
     """Return a new secret in the format of Standard Webhooks."""
-    return f"whsec_{b64encode(random(_SECRET_BYTES)).decode()}"
+    return f"whsec_{b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()}"

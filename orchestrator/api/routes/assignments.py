@@ -100,7 +100,7 @@ async def list_conflicts(id: PathId, context: PeopleReader) -> Page[ConflictOfIn
     """List the conflicts of interest of a batch: declared, and detected when reviewers were assigned, including
     cleared conflicts."""
     batch = await context.find_batch(id)
-    return Page(items=tuple(await context.reviewing.assignments.conflicts(context.tenant, batch=batch.id)), next=None)
+    return Page(items=tuple(await context.reviewing.assignments.conflicts(context.tenant, batch.id)), next=None)
 
 
 @router.post("/v1/evaluations/{id}/conflicts")

@@ -30,9 +30,7 @@ async def suggest_references(body: ReferencesBody, context: Reader) -> Suggested
     """Suggest papers of the corpus that an idea does not name and should, each with how it was found: near its
     text, or along citations. Nothing is stored, so no idempotency key is needed."""
     idea = await asyncio.to_thread(_checked_idea, body, context.services)
-    return await answered_by_corpus(
-        context.services, "search", lambda corpus: _suggested(corpus, idea, body, context.services)
-    )
+    return await answered_by_corpus(context.services, lambda corpus: _suggested(corpus, idea, body, context.services))
 
 
 def _checked_idea(body: ReferencesBody, services: Services) -> Idea:
