@@ -3,7 +3,7 @@
 import datetime as dt
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -20,13 +20,7 @@ from index.object_storage.storage import ObjectStorage
 from index.versions import verification_cache
 from index.versions.manifest import MANIFEST, read_manifest, write_sealed
 from tests.contract.published_corpora import EMBEDDER, Builder, answers, reader
-from tests.object_store import KINDS, ObjectStore, empty_address, object_store
-
-
-@pytest.fixture(scope="module")
-def store() -> Iterator[ObjectStore]:
-    with object_store() as running:
-        yield running
+from tests.object_store import KINDS, ObjectStore, empty_address
 
 
 @pytest.fixture(params=[pytest.param(kind, marks=() if kind == "s3" else pytest.mark.slow) for kind in KINDS])

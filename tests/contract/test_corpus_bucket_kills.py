@@ -5,7 +5,6 @@ import random
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,17 +16,11 @@ from index.object_storage.storage import ObjectStorage
 from index.versions.verification_cache import VerificationCache
 from tests.contract.bucket_killer import publish, pull
 from tests.contract.published_corpora import Builder, answers, reader
-from tests.object_store import ObjectStore, empty_address, object_store
+from tests.object_store import ObjectStore, empty_address
 
 _ROOT = Path(__file__).parents[2]
 _POINTS = [pytest.param(1, id="one point"), pytest.param(10, marks=pytest.mark.slow, id="ten points")]
 _MOST_SECONDS = 240
-
-
-@pytest.fixture(scope="module")
-def store() -> Iterator[ObjectStore]:
-    with object_store() as running:
-        yield running
 
 
 def _killed(what: str, *given: str) -> list[tuple[int, int]]:

@@ -6,7 +6,7 @@ import asyncpg
 import pytest
 
 from orchestrator.jobs.models import TERMINAL, BatchId, JobState, JobVerdict, Lease
-from orchestrator.jobs.submissions import BatchStatus, MoreRows, NewBatch
+from orchestrator.jobs.submissions import BatchStatus, NewBatch
 from tests.contract.store_jobs import ACME, DONE, Queue, job
 
 FIRST, SECOND = BatchId("ba_1"), BatchId("ba_2")
@@ -82,13 +82,6 @@ async def test_deleted_job_is_counted_no_more(queue: Queue) -> None:
 
     assert await check(queue, FIRST) == {"queued": 1}
     assert (await status(queue, FIRST)).cost_usd == 0
-
-
-async def test_rows_that_come_later_are_counted(queue: Queue) -> None:
-    await queue.jobs.add(ACME, [job(row=1)], NewBatch(id=FIRST, name="b", rows=1, open=True))
-    await queue.jobs.add(ACME, [job(row=2), job(row=3)], MoreRows(id=FIRST, first=2, rows=2))
-
-    assert await check(queue, FIRST) == {"queued": 3}
 
 
 async def test_work_on_a_batch_does_not_wait_for_an_upload_to_it(queue: Queue, database_url: str) -> None:

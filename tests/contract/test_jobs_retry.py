@@ -1,7 +1,5 @@
 """Jobs that ended without a result go back to the queue when their tenant asks, and then have one verdict, the last."""
 
-import datetime as dt
-
 import pytest
 
 from orchestrator.jobs.models import BatchId, JobVerdict, Problem
@@ -81,18 +79,6 @@ async def test_money_spent_before_counts_against_the_month_once(queue: Queue) ->
     await queue.leases.finish(await queue.one(), DONE)
     (spent,) = await queue.database.fetch("SELECT sum(usd) AS usd FROM spending WHERE tenant = $1", ACME)
     assert spent["usd"] == DONE.cost_usd
-
-
-async def test_a_document_that_is_kept_no_longer_is_told(queue: Queue) -> None:
-    one = job("ev_a")
-    pdf = one.model_copy(
-        update={"request": one.request.model_copy(update={"idea": None, "source": "a.pdf"}), "document": b"%PDF"}
-    )
-    await queue.add(pdf)
-    await queue.leases.finish(await queue.one(), FAILED)
-    await queue.jobs.forget_documents(dt.datetime.now(dt.UTC) + dt.timedelta(days=31))
-    retried = await queue.jobs.retry(ACME, pdf.id)
-    assert (retried.jobs, retried.unreadable) == (0, 1)
 
 
 async def test_a_queue_that_would_be_too_long_and_another_tenant_change_nothing(queue: Queue) -> None:

@@ -1,12 +1,13 @@
 """One outside world a session, as new for every test, and the real door to it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
 
 from cluster.clock import SystemClock
 from simulator.outside.process import OutsideWorld
+from tests.contract.sources.crowds import crowded_world
 from tests.contract.sources.specimens import SPECIMENS, Specimen
 from workers.outbound.sources import SourceGateway
 from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
@@ -29,3 +30,10 @@ async def gateway(world: OutsideWorld) -> AsyncIterator[SourceGateway]:
 @pytest.fixture(params=SPECIMENS)
 def specimen(request: pytest.FixtureRequest) -> Specimen:
     return SPECIMENS[request.param]
+
+
+@pytest.fixture(scope="session")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OutsideWorld]:
+    """More papers about one thing than any page holds."""
+    with crowded_world(tmp_path_factory.mktemp("crowd")) as world:
+        yield world
