@@ -89,12 +89,10 @@ async def test_killed_pulling_leaves_one_of_the_two_versions_and_ends_well_when_
 ) -> None:
     address = empty_address("s3", tmp_path, store)
     builder = Builder(tmp_path / "builder", address, shards)
-    before = await builder.build()
-    builder.publish()
+    before = await builder.release()
     old = tmp_path / "old"
     pull(old, address)
-    after = await builder.update(40, 41, 42)
-    builder.publish()
+    after = await builder.release_update(40, 41, 42)
     said = {version: await answers(builder.directory, version) for version in (before, after)}
     whole = Path(shutil.copytree(old, tmp_path / "whole"))
     ((steps, code),) = _killed("pull", str(whole), address)
@@ -116,8 +114,7 @@ async def test_killed_pulling_leaves_one_of_the_two_versions_and_ends_well_when_
 async def test_killed_first_pull_is_no_corpus_and_goes_on_where_it_stopped(store: ObjectStore, tmp_path: Path) -> None:
     address = empty_address("s3", tmp_path, store)
     builder = Builder(tmp_path / "builder", address)
-    version = await builder.build()
-    builder.publish()
+    version = await builder.release()
     ((steps, _),) = _killed("pull", str(tmp_path / "whole"), address)
     directory = tmp_path / "killed"
     assert _killed("pull", f"{directory}:{steps // 2}", address) == [(steps // 2, -9)]

@@ -163,7 +163,6 @@ async def test_host_that_drips_its_headers_is_left(downloader: Downloader) -> No
 async def test_ten_thousand_redirects_cost_as_many_requests_as_are_allowed(
     world: OutsideWorld, downloader: Downloader
 ) -> None:
-    world.reset()
     with pytest.raises(DownloadRefused):
         await downloader.read(world.url("hostile/redirects/0"), {"pdf"}, LIMITS)
     assert world.stats("hostile").requests == LOOPBACK.redirects + 1
@@ -190,7 +189,6 @@ async def test_bomb_is_given_up_before_it_fills_the_memory(world: OutsideWorld, 
 
 
 async def test_loopback_is_refused_without_a_request_when_nothing_is_allowed(world: OutsideWorld) -> None:
-    world.reset()
     async with Downloader(FetchingSettings(), SystemClock()) as strict:
         for url in (world.url("hostile/honest.pdf"), world.base_url.replace("127.0.0.1", "localhost") + "/hostile/x"):
             with pytest.raises(AddressRefused, match=r"127\.0\.0\.1|::1"):
@@ -259,13 +257,9 @@ async def test_errors_do_not_repeat_the_query(world: OutsideWorld, downloader: D
 
 
 async def test_one_host_is_asked_politely(world: OutsideWorld, downloader: Downloader) -> None:
-    world.reset()
     world.configure("hostile", latency_mean=0.05)
-    try:
-        reads = (downloader.read(world.url("hostile/honest.pdf"), {"pdf"}, LIMITS) for _ in range(12))
-        assert len(await asyncio.gather(*reads)) == 12
-    finally:
-        world.configure("hostile", latency_mean=0)
+    reads = (downloader.read(world.url("hostile/honest.pdf"), {"pdf"}, LIMITS) for _ in range(12))
+    assert len(await asyncio.gather(*reads)) == 12
     assert world.stats("hostile").peak_concurrency <= LOOPBACK.connections_per_host
 
 

@@ -60,8 +60,7 @@ async def test_finished_job_costs_what_all_its_runs_cost(queue: Queue) -> None:
 
     assert await queue.leases.finish(await begin_twice(queue), UNCOUNTED)
 
-    done = await queue.jobs.get(RICH, job("a").id)
-    assert done is not None
+    done = await queue.get(job("a").id, RICH)
     assert (done.run_id, done.cost_usd) == (SECOND, 3.25)
     assert await spent(queue) == (3.25, 0)
 
@@ -104,8 +103,7 @@ async def test_run_that_is_resumed_is_paid_for_once(queue: Queue) -> None:
 
     assert await queue.leases.finish(lease, JobVerdict(state="succeeded", run_id=FIRST))
 
-    done = await queue.jobs.get(RICH, lease.job)
-    assert done is not None
+    done = await queue.get(lease.job, RICH)
     assert done.cost_usd == 1.5
     assert await spent(queue) == (1.5, 0)
 
@@ -122,8 +120,7 @@ async def test_job_costs_nothing_where_nothing_was_asked_and_is_unknown_without_
 
     await queue.leases.finish(lease, UNCOUNTED)
 
-    done = await queue.jobs.get(ACME, lease.job)
-    assert done is not None
+    done = await queue.get(lease.job)
     assert done.cost_usd == cost
 
 
@@ -291,7 +288,6 @@ async def test_given_back_job_that_can_never_begin_again_costs_what_was_paid(que
 
     assert await queue.lease() == []
 
-    failed = await queue.jobs.get(RICH, lease.job)
-    assert failed is not None
+    failed = await queue.get(lease.job, RICH)
     assert (failed.state, failed.cost_usd) == ("failed", 1.0)
     assert await spent(queue) == (1.0, 0)

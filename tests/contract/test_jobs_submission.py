@@ -37,9 +37,7 @@ async def queue(database: Database) -> Queue:
 
 
 async def states(queue: Queue, batch: BatchId = BATCH) -> dict[JobState, int]:
-    found = await queue.jobs.batch(ACME, batch)
-    assert found is not None
-    return found.counts
+    return (await queue.batch(batch)).counts
 
 
 @pytest.mark.parametrize("kept", [None, once()])
@@ -77,8 +75,7 @@ async def test_batch_of_many_rows_keeps_their_order_and_counts_states(queue: Que
     await queue.leases.finish(begun[0], DONE)
 
     assert [lease.job for lease in begun] == ["r0001", "r0003", "r0004"]
-    batch = await queue.jobs.batch(ACME, BATCH)
-    assert batch is not None
+    batch = await queue.batch(BATCH)
     assert batch.counts == {"succeeded": 1, "running": 2, "queued": 1198}
     assert (batch.name, batch.rows, batch.rejected, batch.cost_usd) == ("ideas.csv", 1202, REJECTED, 0.5)
     assert batch.finished_at is None
@@ -94,8 +91,7 @@ async def test_cancelled_batch_is_finished_and_what_was_done_stays(queue: Queue)
 
     assert await states(queue) == {"succeeded": 1, "cancelled": 4}
     assert not await queue.leases.finish(running, DONE)
-    batch = await queue.jobs.batch(ACME, BATCH)
-    assert batch is not None
+    batch = await queue.batch(BATCH)
     assert batch.finished_at is not None
 
 
