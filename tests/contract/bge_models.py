@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["LONGEST", "SENTENCES", "small_bge_m3", "small_llm_reranker", "small_tokenizer"]
+__all__ = ["LONGEST", "SENTENCES", "SHAPE", "small_bge_m3", "small_llm_reranker", "small_tokenizer"]
 
 LONGEST = 512
 """Tokens."""
@@ -22,6 +22,13 @@ SENTENCES = (
     "Given a query A and a passage B, determine whether the passage contains an answer: 'Yes' or 'No'.",
 )
 _WIDTH = 64
+SHAPE: dict[str, Any] = {
+    "hidden_size": _WIDTH,
+    "num_attention_heads": 4,
+    "intermediate_size": 2 * _WIDTH,
+    "pad_token_id": 1,
+    "initializer_range": 0.3,
+}
 
 
 def small_bge_m3(folder: Path, heads: bool = True) -> Path:
@@ -33,16 +40,12 @@ def small_bge_m3(folder: Path, heads: bool = True) -> Path:
     torch.manual_seed(3)
     config = XLMRobertaConfig(
         vocab_size=len(tokenizer),
-        hidden_size=_WIDTH,
         num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=2 * _WIDTH,
         max_position_embeddings=LONGEST + 2,
         type_vocab_size=1,
-        pad_token_id=1,
         bos_token_id=0,
         eos_token_id=2,
-        initializer_range=0.3,
+        **SHAPE,
     )
     model: Any = XLMRobertaModel(config)
     model.save_pretrained(folder)
@@ -60,16 +63,12 @@ def small_llm_reranker(folder: Path) -> Path:
     torch.manual_seed(4)
     config = GemmaConfig(
         vocab_size=len(tokenizer),
-        hidden_size=_WIDTH,
         num_hidden_layers=2,
-        num_attention_heads=4,
         num_key_value_heads=1,
         head_dim=16,
-        intermediate_size=2 * _WIDTH,
-        pad_token_id=1,
         bos_token_id=0,
         eos_token_id=2,
-        initializer_range=0.3,
+        **SHAPE,
     )
     model: Any = GemmaForCausalLM(config)
     model.save_pretrained(folder)

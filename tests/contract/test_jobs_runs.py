@@ -220,39 +220,26 @@ async def test_what_an_attempt_cost_is_spent_as_soon_as_it_goes_back(queue: Queu
     assert "3.00 USD are spent" in (await queue.jobs.waiting_reason(RICH, job("b").id) or "")
 
 
-async def test_next_attempt_has_what_the_earlier_ones_left_of_the_limit(queue: Queue) -> None:
-    await queue.add(job("a", max_usd=4.0), tenant=RICH)
-    lease = await begin(queue, FIRST, 3.0)
-    assert (lease.max_usd, lease.paid_usd, lease.paid_prompt_tokens) == (4.0, 0, 0)
+@pytest.mark.parametrize(
+    ("limit", "paid", "shown", "left"),
+    [
+        pytest.param(4.0, 3.0, 4.0, 1.0, id="of its limit"),
+        pytest.param(None, 3.0, 5.0, 2.0, id="of the month"),
+        pytest.param(4.0, 4.5, 4.0, 0, id="nothing, whatever the month has left"),
+    ],
+)
+async def test_next_attempt_has_what_the_earlier_ones_left(
+    queue: Queue, limit: float | None, paid: float, shown: float, left: float
+) -> None:
+    await queue.add(job("a", max_usd=limit), tenant=RICH)
+    lease = await begin(queue, FIRST, paid)
+    assert (lease.max_usd, lease.paid_usd, lease.paid_prompt_tokens) == (shown, 0, 0)
     await queue.leases.give_back(lease, "It timed out.", attempt_failed=True)
 
     again = await queue.one()
 
-    assert (again.max_usd, again.paid_usd, again.paid_prompt_tokens) == (4.0, 3.0, 100)
-    assert await spent(queue) == (3.0, 1.0)
-
-
-async def test_next_attempt_of_a_job_without_a_limit_has_what_is_left_of_the_month(queue: Queue) -> None:
-    await queue.add(job("a"), tenant=RICH)
-    lease = await begin(queue, FIRST, 3.0)
-    await queue.leases.give_back(lease, "It timed out.", attempt_failed=True)
-
-    again = await queue.one()
-
-    assert (again.max_usd, again.paid_usd) == (5.0, 3.0)
-    assert await spent(queue) == (3.0, 2.0)
-
-
-async def test_limit_that_is_used_up_leaves_nothing_to_the_next_attempt(queue: Queue) -> None:
-    """It ends with the answers that are paid for, whatever the month has left."""
-    await queue.add(job("a", max_usd=4.0), tenant=RICH)
-    lease = await begin(queue, FIRST, 4.5)
-    await queue.leases.give_back(lease, "It timed out.", attempt_failed=True)
-
-    again = await queue.one()
-
-    assert (again.max_usd, again.paid_usd) == (4.0, 4.5)
-    assert await spent(queue) == (4.5, 0)
+    assert (again.max_usd, again.paid_usd, again.paid_prompt_tokens) == (shown, paid, 100)
+    assert await spent(queue) == (paid, left)
 
 
 async def test_call_that_is_told_after_its_lease_ran_out_counts_in_the_next_attempt(queue: Queue) -> None:
