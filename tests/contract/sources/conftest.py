@@ -5,12 +5,11 @@ from typing import Any
 
 import pytest
 
-from cluster.clock import SystemClock
 from simulator.outside.process import OutsideWorld
+from tests.contract.small_source_gateway import forgetful
 from tests.contract.sources.crowds import crowded_world
 from tests.contract.sources.specimens import SPECIMENS, Specimen
 from workers.outbound.sources import SourceGateway
-from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
 
 _QUICK: dict[str, Any] = {"spacing_seconds": 0, "attempts": 2, "backoff_initial_seconds": 0.01}
 
@@ -18,12 +17,11 @@ _QUICK: dict[str, Any] = {"spacing_seconds": 0, "attempts": 2, "backoff_initial_
 @pytest.fixture
 async def gateway(world: OutsideWorld) -> AsyncIterator[SourceGateway]:
     """To all specimens, with an empty cache; fails the test when a packet leaves loopback."""
-    clock = SystemClock()
     settings = {
         name: specimen.settings(base_url=world.url(specimen.path), email="test@example.org", **_QUICK)
         for name, specimen in SPECIMENS.items()
     }
-    async with SourceGateway(settings, InMemoryResponseCache(clock), InMemorySharedState(clock), clock) as gateway:
+    async with forgetful(settings) as gateway:
         yield gateway
 
 
