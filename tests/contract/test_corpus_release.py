@@ -56,7 +56,7 @@ def second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
 
 @pytest.fixture(autouse=True)
 async def version(first: Settings, tmp_path: Path) -> str:
-    """What the first machine built and published."""
+    """The version that the first machine built and published."""
     release = CorpusRelease(first)
     release.begin()
     await build_corpus([write_jsonl(tmp_path / "papers.jsonl", RECORDS)], first.corpus_path, EMBEDDER)
