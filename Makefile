@@ -82,7 +82,7 @@ docs: .venv/.installed-docs  ## the site of the documents, in build/site; fails 
 generated: .venv/.installed-dev  ## write the OpenAPI document and the JSON schemas in docs/ anew
 	$(BIN)/python -m orchestrator > docs/openapi.json
 	@for model in report.Report ranking.Ranking bias_test.BiasTestReport; do \
-		$(BIN)/python -c "import json; from assayer.models.$${model%.*} import $${model#*.} as model; from assayer.reports.json_and_csv import json_schema; print(json.dumps(json_schema(model), indent=2))" > docs/$${model%.*}.schema.json; \
+		$(BIN)/python -c "import json; from assayer.reports.json_and_csv import $${model#*.} as model, json_schema; print(json.dumps(json_schema(model), indent=2))" > docs/$${model%.*}.schema.json; \
 	done
 
 browser:  ## the Chromium in which pages are tested: installed where there is none

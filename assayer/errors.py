@@ -41,7 +41,8 @@ they keep their type across processes.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the program tells of an error without loading the models
-    from assayer.models.coverage import Fault, UnreadableCause
+    from assayer.models import Fault
+    from assayer.models.coverage import UnreadableCause
 
 __all__ = [
     "AddressRefused",

@@ -9,17 +9,26 @@ from typing import Any, TypeVar, assert_never
 from assayer.curation.candidates import ProposedCandidates
 from assayer.errors import LlmRejected, LlmUnavailable
 from assayer.models import Absent
-from assayer.models.curation import MissingCandidate, Proposal, ResearchQuestion, SourcePaper
+from assayer.models.curation import ResearchQuestion, SourcePaper
 from assayer.ports import Progress
 from assayer.ranking.judged_texts import masked_idea
 from assayer.run.accounting import cost_of
 from assayer.run.journal import Journal
 from assayer.run.run import Run
+from assayer_client.curation import (
+    CurationOutcome,
+    ItemsResult,
+    MissingCandidate,
+    PaidOutcome,
+    Proposal,
+    ProposalOutcome,
+    ScoreOutcome,
+)
 from cluster.curator import CurationStage, Curator
 from cluster.item_batch import Ending, ItemWork, do_items_of_job
 from cluster.language_model import require_llm
 from cluster.run_request import RunRequest
-from orchestrator.jobs.item_outcomes import CurationOutcome, ItemsResult, PaidOutcome, ProposalOutcome, ScoreOutcome
+from orchestrator.jobs.item_outcomes import items_result
 from orchestrator.jobs.models import Lease
 from orchestrator.jobs.requests import CurationRequest, IdeaToScore, ProposalRequest, ScoreRequest
 from orchestrator.store import Database, PgItemOutcomes
@@ -71,7 +80,7 @@ class CurationJobs:
                 ended = await each(scores, lambda item: (item.idea.judged_id, item.question), ScoreOutcome, "scores")
             case _:
                 assert_never(request)
-        return ItemsResult.of(request.kind, ended)
+        return items_result(request.kind, ended)
 
     async def _each(
         self,

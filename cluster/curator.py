@@ -11,18 +11,18 @@ from assayer import __version__
 from assayer.curation.best_of import place_candidates
 from assayer.curation.candidates import ProposedCandidates, propose_candidates
 from assayer.curation.dimensions import score_dimensions
-from assayer.curation.options import BestBy
 from assayer.curation.papers import curate_paper
 from assayer.curation.scoring import score_idea
 from assayer.curation.tasks import ALL
 from assayer.llm import Llm
 from assayer.models import Absent, Dropped, Idea, PromptVersion, RunUsage
-from assayer.models.curation import CuratedPaper, IdeaScores, ResearchQuestion, SourcePaper
+from assayer.models.curation import ResearchQuestion, SourcePaper
 from assayer.ports import Clock, Progress
 from assayer.ranking.comparison import COMPARISON
 from assayer.run.accounting import Started, cost_of, usage
 from assayer.run.concurrency import gather_all
 from assayer.run.run import Run
+from assayer_client.curation import BestBy, CuratedPaper, IdeaScores
 from cluster.language_model import open_models
 from cluster.run_request import LOCAL_REQUEST, RunRequest, result_inputs
 from cluster.settings import CurationSettings, Settings

@@ -11,9 +11,10 @@ from assayer.errors import AssayerError, ConfigurationError, Defect, NoFallback,
 from assayer.ports import ProgressEvent
 from assayer.run.journal import Journal
 from assayer.run.run import Run
+from assayer_client.item_jobs import ItemOutcome
 from orchestrator.execution.metrics import ITEM_SECONDS, ITEMS
 from orchestrator.execution.ports import LeaseLost
-from orchestrator.jobs.item_outcomes import ItemOutcome
+from orchestrator.jobs.item_outcomes import repeated
 from orchestrator.jobs.models import Lease, Problem
 from orchestrator.jobs.retry_policy import problem_of_error
 from orchestrator.store import PgItemOutcomes
@@ -161,7 +162,7 @@ class _Batch(Generic[Item, Made, Ended]):
     async def do(self, places: Sequence[int], known: Mapping[int, Ended]) -> None:
         first, *others = places
         outcome = known.get(first) or await self._outcome(first)
-        outcomes = [outcome, *(outcome.repeated(place, self._name(place)) for place in others)]
+        outcomes = [outcome, *(repeated(outcome, place, self._name(place)) for place in others)]
         if new := [item for item in outcomes if item.item not in known]:
             self.ended.put_nowait(new)
 

@@ -10,7 +10,6 @@ from assayer import __version__
 from assayer.llm import Llm
 from assayer.methods.grapheval.graph.records import LabelledIdea
 from assayer.models import Absent, Idea, IdeaId
-from assayer.models.ranking import Comparison
 from assayer.ports import Embedder, Progress
 from assayer.ranking.comparison import COMPARISON, compare_ideas
 from assayer.ranking.judged_texts import blinding_rules, masked_idea, read_the_same
@@ -19,11 +18,12 @@ from assayer.ranking.triage_baselines import masked_labelled_idea, measure_triag
 from assayer.run.accounting import cost_of
 from assayer.run.concurrency import Failed, gather_settled
 from assayer.run.run import Run
+from assayer_client.comparisons import Comparison, ComparisonResult, Outcome
 from cluster.clock import SystemClock
 from cluster.language_model import open_models, require_llm
 from cluster.run_request import LOCAL_REQUEST, ResultInputs, RunRequest, result_inputs
 from cluster.settings import RankingSettings, Settings
-from orchestrator.jobs.results import ComparisonResult, Outcome, outcomes_of
+from orchestrator.jobs.results import outcomes_of
 
 __all__ = ["Ranker", "RankingInputs", "open_ranker"]
 

@@ -10,12 +10,12 @@ from pydantic import ValidationError
 
 from assayer.errors import InputError
 from assayer.models import Absent, Idea, IdeaId, Report
-from assayer.models.ranking import Comparison, NamedComparison
 from assayer.ranking.comparison import sanitised_comparison
-from assayer.ranking.known_comparisons import Judging, KnownComparisons, of_these_words, other_words
+from assayer.ranking.known_comparisons import HandedInComparison, Judging, KnownComparisons, of_these_words, other_words
 from assayer.ranking.report_evidence import evidence_of
 from assayer.reports.scores import score_of
 from assayer.text.sanitise import sanitise
+from assayer_client.comparisons import Comparison
 
 __all__ = [
     "KnownFile",
@@ -151,9 +151,9 @@ def comparisons_between(
     return usable
 
 
-def _comparison(line: str, place: str) -> NamedComparison:
+def _comparison(line: str, place: str) -> HandedInComparison:
     try:
-        return NamedComparison.model_validate_json(line)
+        return HandedInComparison.model_validate_json(line)
     except ValidationError:
         raise InputError(
             f"{place} is not a comparison.", "Give the comparisons.jsonl that an earlier `assayer rank` wrote."

@@ -2,17 +2,17 @@
 
 from dataclasses import dataclass
 
-from assayer.models.reward import Reward
 from assayer.ports import Progress
 from assayer.run.run import Run
+from assayer_client.rewards import Reward, RewardOutcome, RewardsResult
 from cluster.item_batch import Ending, ItemWork, do_items_of_job
 from cluster.reward_judge import RewardingJudge, RewardJudge, usable_judge
 from cluster.run_request import RunRequest
 from cluster.settings import Settings
 from orchestrator.execution.metrics import REWARD_SECONDS, REWARDS
+from orchestrator.jobs.item_outcomes import reward_ended_as, rewards_result
 from orchestrator.jobs.models import Lease
 from orchestrator.jobs.requests import NamedRewardItem, RewardsRequest
-from orchestrator.jobs.results import RewardOutcome, RewardsResult
 from orchestrator.store import PgRewards
 
 __all__ = ["RewardJobs", "reward_work"]
@@ -37,7 +37,7 @@ class RewardJobs:
         work = reward_work(self.judge, judge, "own" if request.composition else judge.name)
         concurrency = self.settings.rewards.concurrency
         outcomes = await do_items_of_job(lease, request.items, work, run, concurrency, self.outcomes)
-        return RewardsResult.of(judge.name, outcomes)
+        return rewards_result(judge.name, outcomes)
 
 
 def reward_work(
@@ -52,7 +52,7 @@ def reward_work(
         made = RewardOutcome(
             item=ending.item, id=ending.id, reward=ending.made, problem=ending.problem, seconds=ending.seconds
         )
-        REWARDS.labels(label, made.ended_as).inc()
+        REWARDS.labels(label, reward_ended_as(made)).inc()
         REWARD_SECONDS.labels(label).observe(made.seconds)
         return made
 

@@ -13,9 +13,10 @@ from assayer.methods.debate.composition import Composition
 from assayer.methods.debate.judge import judge_by_debate
 from assayer.methods.debate.options import VIEWPOINTS, DebateOptions, ViewpointJudge
 from assayer.methods.debate.viewpoint_judge import judge_by_viewpoints
-from assayer.models.reward import Reward, RewardItem
+from assayer.models.reward import RewardItem
 from assayer.ports import Clock, Embedder, Progress
 from assayer.run.run import Run
+from assayer_client.rewards import Reward
 from cluster.language_model import open_models
 from cluster.run_request import LOCAL_REQUEST, RunRequest, result_inputs
 from cluster.settings import Settings

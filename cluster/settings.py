@@ -19,13 +19,14 @@ from assayer.curation import CurationOptions
 from assayer.methods.check import CheckOptions
 from assayer.methods.debate.options import DebateOptions
 from assayer.methods.grapheval.options import GraphEvalOptions
-from assayer.methods.innoeval.options import BoardModel, InnoEvalOptions
+from assayer.methods.innoeval.options import InnoEvalOptions
 from assayer.methods.review import ReviewOptions
 from assayer.methods.scholareval import ScholarEvalOptions
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.models import BlindDefault, Frozen, ReleaseMinima
 from assayer.own_references.options import OwnReferenceOptions
 from assayer.ranking.options import RankingOptions
+from assayer_client.evaluations import BoardModel
 from cluster.serving.settings import ServingSettings
 from orchestrator.settings import (
     AccessSettings,

@@ -229,11 +229,6 @@ async def _http_problem(request: Request, error: HTTPException) -> Response:
     return _response(request, HttpProblem(kind.slug, detail, headers=headers, kind=kind))
 
 
-async def _input_error(request: Request, error: InputError) -> Response:
-    slug = "idempotency-key-reused" if isinstance(error, IdempotencyKeyReused) else "invalid-request"
-    return _response(request, HttpProblem(slug, str(error)))
-
-
 async def _no_such_thing(request: Request, error: NoSuchThing) -> Response:
     """Respond to a missing resource with 404, or 410 if it has a tombstone. Tombstones are looked up only here, so
     requests for existing resources cost nothing extra."""
@@ -248,12 +243,17 @@ async def _no_such_thing(request: Request, error: NoSuchThing) -> Response:
     return response
 
 
-async def _queue_full(request: Request, error: QueueFull) -> Response:
-    return _response(request, HttpProblem("queue-full", str(error), retry_after=_QUEUE_SECONDS))
-
-
-async def _conflict(request: Request, error: ReviewRefused | EvaluationsDeleted) -> Response:
-    return _response(request, HttpProblem("conflict", str(error)))
+async def _refusal(request: Request, error: InputError | QueueFull | ReviewRefused | EvaluationsDeleted) -> Response:
+    match error:
+        case IdempotencyKeyReused():
+            problem = HttpProblem("idempotency-key-reused", str(error))
+        case InputError():
+            problem = HttpProblem("invalid-request", str(error))
+        case QueueFull():
+            problem = HttpProblem("queue-full", str(error), retry_after=_QUEUE_SECONDS)
+        case _:
+            problem = HttpProblem("conflict", str(error))
+    return _response(request, problem)
 
 
 async def _database_unavailable(request: Request, error: StorageError) -> Response:
@@ -266,10 +266,7 @@ _HANDLERS: dict[type[Exception], Any] = {
     RequestValidationError: _validation_error,
     NoSuchThing: _no_such_thing,
     HTTPException: _http_problem,
-    InputError: _input_error,
-    QueueFull: _queue_full,
-    ReviewRefused: _conflict,
-    EvaluationsDeleted: _conflict,
+    **dict.fromkeys((InputError, QueueFull, ReviewRefused, EvaluationsDeleted), _refusal),
     StorageError: _database_unavailable,
 }
 

@@ -5,8 +5,6 @@ import logging
 
 from prometheus_client import Histogram
 
-__all__ = ["LAG", "watch_event_loop"]
-
 _LOG = logging.getLogger(__name__)
 _EVERY_SECONDS = 0.25
 _LONG_SECONDS = 1.0

@@ -4,7 +4,7 @@ import datetime as dt
 import json
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
@@ -12,6 +12,8 @@ from starlette.responses import Response
 from assayer_client.batches import RowError
 from assayer_client.resources import Resource
 from orchestrator.jobs.models import JobState, Problem, ThingKind
+
+T = TypeVar("T")
 
 MEDIA_TYPE = "application/problem+json"
 _BASE = "https://assayer.dev/problems/"
@@ -191,6 +193,13 @@ def not_found(what: str, name: str) -> HttpProblem:
 
 def _unknown(what: str, name: str) -> str:
     return f"You have no {what} {name[:80]!r}. Was it deleted?"
+
+
+def required(value: T | None, missing: HttpProblem) -> T:
+    """Return the value. Raises the problem if there is none."""
+    if value is None:
+        raise missing
+    return value
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:

@@ -20,19 +20,10 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from assayer import __version__
 from assayer.models import LedgerRow
-from assayer.models.timeline import Span
+from assayer_client.reports import Span
 from orchestrator.jobs.models import Job
 from orchestrator.jobs.timeline import ledger_rows_of_job, timeline_of
 from orchestrator.store.finished_jobs import SETTLING_TIME, FinishedJob
-
-__all__ = [
-    "Attributes",
-    "FinishedJobSource",
-    "FinishedSpan",
-    "Trace",
-    "TraceExporter",
-    "trace_of",
-]
 
 Attributes: TypeAlias = Mapping[str, str | int | float]
 

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
 from assayer.blinding.names import ROLE_WORDS, UPPER
-from assayer.models.blinding import MaskedKind
+from assayer.models import MaskedKind
 
 _MOST_WORDS = 30
 _VERBS = re.compile(

@@ -10,7 +10,7 @@ from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
 from assayer.blinding.names import NAME, ROLE_WORDS, has_given_name, has_titled_person, person_of
 from assayer.blinding.spans import MaskSpan
-from assayer.models.blinding import MaskedKind
+from assayer.models import MaskedKind
 from assayer.text.headings import Heading
 
 _THANKS = (

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
 from assayer.blinding.names import ROLE, UPPER, has_given_name, has_titled_person, people_in
-from assayer.models.blinding import MaskedKind
+from assayer.models import MaskedKind
 
 
 class LabelledLine(NamedTuple):

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from assayer.models.blinding import MaskedKind
+from assayer.models import MaskedKind
 
 PLACEHOLDERS: dict[MaskedKind, str] = {
     "name": "[name]",

@@ -9,16 +9,16 @@ from random import Random
 from typing import NamedTuple
 
 from assayer.curation.candidates import as_idea
-from assayer.curation.options import BestBy, CurationOptions
+from assayer.curation.options import CurationOptions
 from assayer.curation.scoring import score_idea
 from assayer.llm import Llm
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.models import Absent, Idea, IdeaId
-from assayer.models.curation import Candidate
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import rank_ideas
 from assayer.run.concurrency import Failed, gather_settled
 from assayer.run.run import Run
+from assayer_client.curation import BestBy, Candidate
 
 
 class _Shown(NamedTuple):

@@ -9,10 +9,11 @@ from assayer.errors import AssayerError, InputError
 from assayer.ideas.parsing import parse_idea
 from assayer.llm import Llm, ask
 from assayer.models import Idea, TextFlag
-from assayer.models.curation import Candidate, ResearchQuestion
+from assayer.models.curation import ResearchQuestion
 from assayer.run.concurrency import Failed, gather_settled
 from assayer.run.run import Run
 from assayer.text.sanitise import sanitise
+from assayer_client.curation import Candidate
 
 
 class ProposedCandidates(NamedTuple):

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import Stemmer
 
 from assayer.curation.options import LeakageLimits
-from assayer.models.curation import LeakageMeasure
 from assayer.text.content_words import content_words
 from assayer.text.sentences import sentence_spans
+from assayer_client.curation import LeakageMeasure
 
 _WORD = re.compile(r"[^\W_]+")
 _PROPOSES = re.compile(

@@ -7,9 +7,8 @@ from typing import Literal
 from pydantic import Field
 
 from assayer.models import Frozen
-from assayer.models.curation import PaperKind
+from assayer_client.curation import PaperKind
 
-BestBy = Literal["comparisons", "scores"]
 CandidateTier = Literal["fast", "strong"]
 
 

@@ -6,10 +6,11 @@ from assayer.curation.options import CurationOptions
 from assayer.curation.schemas import PaperQuestion, QuestionQuestion, RefusedQuestion
 from assayer.curation.tasks import CLASSIFICATION, QUESTION
 from assayer.llm import Llm, ask
-from assayer.models.base import Absent
-from assayer.models.curation import CuratedPaper, LeakageMeasure, PaperKind, SourcePaper
+from assayer.models import Absent
+from assayer.models.curation import SourcePaper
 from assayer.run.concurrency import Failed, as_result
 from assayer.run.run import Run
+from assayer_client.curation import CuratedPaper, LeakageMeasure, PaperKind
 
 _NAMES = {"new_idea": "a paper with a new idea", "survey": "a survey", "evaluation": "an evaluation of what exists"}
 _WORDS_SHOWN = 8

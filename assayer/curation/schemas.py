@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, create_model
 from assayer.citing.answer_texts import TextRole
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.models import Frozen
-from assayer.models.curation import PaperKind
+from assayer_client.curation import PaperKind
 
 Restated = Annotated[str, TextRole.RESTATES]
 DimensionLabel = Annotated[str, Field(pattern=r"^D[1-9]\d?$", description="Label of the dimension, as D1.")]

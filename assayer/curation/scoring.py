@@ -8,11 +8,11 @@ from assayer.curation.tasks import scoring_task
 from assayer.llm import Llm, ask
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.models import Absent, Idea
-from assayer.models.curation import DimensionScore, IdeaScores
 from assayer.ranking.judged_texts import shown_text
 from assayer.ranking.options import RankingOptions
 from assayer.run.concurrency import Failed, as_result
 from assayer.run.run import Run
+from assayer_client.curation import DimensionScore, IdeaScores
 
 _NOT_JUDGED = "The model found that the text does not let anyone judge this"
 

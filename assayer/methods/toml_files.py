@@ -7,12 +7,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from assayer.errors import InputError
-from assayer.models import Frozen
 
-Entry = TypeVar("Entry", bound=Frozen)
+Entry = TypeVar("Entry", bound=BaseModel)
 
 _MOST_COMPLAINTS = 10
 _MOST_BYTES = 4_000_000

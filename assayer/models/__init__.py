@@ -1,21 +1,7 @@
-"""Data models of assayer, all frozen."""
+"""Data models of assayer, all frozen: its own, and those that it shares with the client of its service."""
 
-from assayer.models.assessment import (
-    UNDERSPECIFIED,
-    Assessment,
-    Citation,
-    ClaimSupport,
-    FurtherQuote,
-    Label,
-    Part,
-    Point,
-    Reading,
-    Score,
-    ScoreCertainty,
-    Summary,
-    SupportOutcome,
-)
-from assayer.models.base import Absent, Frozen
+from assayer.models.assessment import UNDERSPECIFIED
+from assayer.models.base import Frozen
 from assayer.models.bias_test import (
     SCORE_ROUNDING,
     BiasTestAttribute,
@@ -27,7 +13,7 @@ from assayer.models.bias_test import (
     ScoreDifference,
     SurvivingWords,
 )
-from assayer.models.blinding import BlindDefault, Blinding, MaskedKind, MaskedText, UnblindedWords, judged_blind
+from assayer.models.blinding import BlindDefault, UnblindedWords, judged_blind
 from assayer.models.board import (
     Agreement,
     BoardRecord,
@@ -43,18 +29,7 @@ from assayer.models.board import (
 )
 from assayer.models.cited_work import CitedWork
 from assayer.models.contents import ContentKind, NamedContent, PaperContents
-from assayer.models.coverage import (
-    ClaimCounts,
-    Coverage,
-    Dropped,
-    Fault,
-    FaultCount,
-    FaultKind,
-    Operation,
-    SourceTrouble,
-    SourceUse,
-    UnreadableCause,
-)
+from assayer.models.coverage import ClaimCounts, Coverage, SourceTrouble, UnreadableCause
 from assayer.models.criteria import CRITERIA, MOST_CRITERIA, Criterion
 from assayer.models.document import (
     Document,
@@ -80,8 +55,8 @@ from assayer.models.evidence_graph import (
     RecommendedReference,
 )
 from assayer.models.evidence_report import EvidenceReport, NearPassage, OftenCited
-from assayer.models.idea import FlagKind, Idea, IdeaId, TextFlag, suspicious_kinds, with_reference_list
-from assayer.models.llm import CachedAnswer, CallRecord, LedgerRow, Message
+from assayer.models.idea import Idea, suspicious_kinds, with_reference_list
+from assayer.models.llm import CachedAnswer, CallRecord, LedgerRow
 from assayer.models.own_references import OwnReference, OwnReferenceOutcome, OwnReferences, ReferenceRecord
 from assayer.models.panel_review import (
     Axis,
@@ -97,18 +72,13 @@ from assayer.models.panel_review import (
     PanelReview,
 )
 from assayer.models.paper import (
-    CorpusFit,
-    FieldOrigin,
     Filters,
-    FitLevel,
     FullText,
     Hit,
     Identifiers,
     Paper,
-    PaperId,
     Passage,
     PreprintVersions,
-    Retraction,
     retraction_in_title,
     title_without_retraction,
 )
@@ -124,7 +94,7 @@ from assayer.models.plan_review import (
     PlanReview,
 )
 from assayer.models.release import MeasuredMinimum, MinimumName, ReleaseMinima, ReportRelease
-from assayer.models.report import EvaluationId, IdeaCard, Notice, PromptVersion, Provenance, Reference, Report, RunUsage
+from assayer.models.report import EvaluationId, IdeaCard, Notice, Provenance, Report
 from assayer.models.section import Section
 from assayer.models.verdict import (
     ClassProbability,
@@ -139,3 +109,34 @@ from assayer.models.verdict import (
 )
 from assayer.models.web_and_code import Codebase, Dataset, Definition, Repository, SourceFile, WebPage, WebResult
 from assayer.models.window import OPEN, Window
+from assayer_client.model_calls import Fault, FaultCount, FaultKind, Message
+from assayer_client.points import (
+    Citation,
+    ClaimSupport,
+    FurtherQuote,
+    Label,
+    Point,
+    Score,
+    ScoreCertainty,
+    SupportOutcome,
+)
+from assayer_client.reports import (
+    Assessment,
+    Blinding,
+    CorpusFit,
+    FieldOrigin,
+    FitLevel,
+    FlagKind,
+    MaskedKind,
+    MaskedText,
+    Operation,
+    Part,
+    Reading,
+    Reference,
+    Retraction,
+    RunUsage,
+    SourceUse,
+    Summary,
+    TextFlag,
+)
+from assayer_client.resources import Absent, Dropped, IdeaId, PaperId, PromptVersion

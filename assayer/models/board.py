@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from assayer.models.assessment import Point, Score
-from assayer.models.base import Absent, Frozen
-from assayer.models.paper import PaperId
+from assayer.models.base import Frozen
+from assayer_client.points import Point, Score
+from assayer_client.resources import Absent, PaperId
 
 Level = Annotated[int, Field(ge=1, le=10, strict=True)]
 """Familiarity level from 1 to 10. Level 10 sees all relevant evidence; lower levels hide a share of it: 8 hides a

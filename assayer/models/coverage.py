@@ -2,25 +2,10 @@
 
 from typing import Literal
 
-from assayer.models.base import Absent, Frozen
-from assayer.models.paper import CorpusFit, FitLevel
-
-FaultKind = Literal[
-    "invalid_json",
-    "schema_violation",
-    "wrapped",
-    "coerced",
-    "failed_check",
-    "truncated",
-    "empty",
-    "refusal",
-    "refused_request",
-    "rate_limited",
-    "server_error",
-    "timeout",
-    "connection",
-]
-
+from assayer.models.base import Frozen
+from assayer_client.model_calls import FaultCount
+from assayer_client.reports import CorpusFit, FitLevel, Operation, SourceUse
+from assayer_client.resources import Absent, Dropped
 
 UnreadableCause = Literal[
     "broken_parser",
@@ -44,54 +29,6 @@ UnreadableCause = Literal[
 """Why no parser could read a document."""
 
 
-class Fault(Frozen):
-    """Fault in one LLM call."""
-
-    kind: FaultKind
-    detail: str
-    """Description in one line, without prompt text or API keys."""
-
-
-class FaultCount(Frozen):
-    """Number of faults of one kind in one task, and how many of the affected calls still returned an answer."""
-
-    task: str
-    kind: FaultKind
-    met: int
-    recovered: int
-    example: str = ""
-    """Detail of the first of them, which quotes the endpoint where it refused."""
-
-
-Operation = Literal[
-    "search",
-    "snippets",
-    "neighbours",
-    "references",
-    "own_references",
-    "citations",
-    "papers",
-    "retractions",
-    "open_access",
-    "full_texts",
-    "web",
-    "code",
-    "datasets",
-]
-
-
-class SourceUse(Frozen):
-    """Use of one literature source."""
-
-    source: str
-    operation: Operation
-    requests: int
-    """Number of requests to the source, whether answered over the network or from the shared cache."""
-    results: int
-    cached: int = 0
-    """Number of those requests that the shared cache answered."""
-
-
 class SourceTrouble(Frozen):
     """Requests to one source that ended without an answer, so that their results are missing from the report."""
 
@@ -100,15 +37,6 @@ class SourceTrouble(Frozen):
     reason: str
     """Reason of the error in a few words: `a source was down`, `a source's rate budget was spent`, …"""
     requests: int
-
-
-class Dropped(Frozen):
-    """Something excluded from the verdict, and the reason."""
-
-    what: str
-    """Countable noun for what was dropped: `paper`, `method`, `relevance judgement`, `quote`, …"""
-    count: int
-    reason: str
 
 
 class ClaimCounts(Frozen):

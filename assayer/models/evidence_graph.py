@@ -4,8 +4,8 @@ from typing import Literal, NewType
 
 from pydantic import Field
 
-from assayer.models.assessment import Label
 from assayer.models.base import Frozen
+from assayer_client.points import Label
 
 NodeKey = NewType("NodeKey", str)
 """Key of a node, such as `N3`; `N0` is the idea. A key is never reused within a graph, even after deletions."""

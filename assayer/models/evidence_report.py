@@ -1,8 +1,9 @@
 """Evidence collected for the readers of a plan, without a language model and without a judgement."""
 
-from assayer.models.assessment import Citation, Label
-from assayer.models.base import Absent, Frozen
+from assayer.models.base import Frozen
 from assayer.models.plan_review import ChecklistRow
+from assayer_client.points import Citation, Label
+from assayer_client.resources import Absent
 
 
 class NearPassage(Frozen):

@@ -3,27 +3,14 @@
 import datetime as dt
 import hashlib
 from collections.abc import Iterable
-from typing import Literal, NewType
 
 from assayer.models.base import Frozen
-from assayer.models.blinding import Blinding, UnblindedWords
+from assayer.models.blinding import UnblindedWords
 from assayer.models.cited_work import CitedWork
 from assayer.models.document import ReadingRecord, ReferencesReader
 from assayer.models.section import Section
-
-IdeaId = NewType("IdeaId", str)
-
-FlagKind = Literal["hidden_text", "bidi_text", "homoglyphs", "suspected_injection", "label_lookalike"]
-
-
-class TextFlag(Frozen):
-    """Suspicious text that the sanitiser found; invisible text was removed."""
-
-    kind: FlagKind
-    excerpt: str
-    """Excerpt of at most 160 characters around the suspicious text."""
-    offset: int
-    """Offset of the suspicious text in characters from the start of the sanitised text."""
+from assayer_client.reports import Blinding, FlagKind, TextFlag
+from assayer_client.resources import IdeaId
 
 
 def suspicious_kinds(flags: Iterable[TextFlag]) -> tuple[FlagKind, ...]:

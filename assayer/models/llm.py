@@ -4,16 +4,11 @@ import datetime as dt
 from typing import Literal
 
 from assayer.models.base import Frozen
-from assayer.models.coverage import Fault
+from assayer_client.model_calls import Fault, Message
 
 Tier = Literal["fast", "strong", "judge"]
 """Tier of a task. `fast` judges and extracts, `strong` synthesises, `judge` gives rewards; settings map tiers to
 models."""
-
-
-class Message(Frozen):
-    role: Literal["system", "user", "assistant"]
-    content: str
 
 
 class CallRecord(Frozen):

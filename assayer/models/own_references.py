@@ -3,10 +3,11 @@
 import datetime as dt
 from typing import Literal
 
-from assayer.models.assessment import ClaimSupport
-from assayer.models.base import Absent, Frozen
+from assayer.models.base import Frozen
 from assayer.models.document import ReferencesReader
-from assayer.models.paper import PaperId, Retraction
+from assayer_client.points import ClaimSupport
+from assayer_client.reports import Retraction
+from assayer_client.resources import Absent, PaperId
 
 OwnReferenceOutcome = Literal["found", "differs", "retracted", "not_found"]
 """Outcome of checking a reference. `differs`: the record exists, but the idea describes it differently. `retracted`:

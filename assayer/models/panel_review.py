@@ -2,9 +2,9 @@
 
 from typing import Literal, NamedTuple
 
-from assayer.models.assessment import Citation, Label
 from assayer.models.base import Frozen
 from assayer.models.plan_review import PlanQuote
+from assayer_client.points import Citation, Label
 
 Axis = Literal["soundness", "contribution"]
 FindingKind = Literal["strength", "weakness", "question"]
@@ -119,6 +119,6 @@ class PanelReview(Frozen):
         texts = [self.verdict]
         for _, finding in self.numbered:
             texts += [finding.lead, finding.text, finding.fix, *(self.evidence[at].shows for at in finding.evidence)]
+            texts += [f"{self.named[at].author} {self.named[at].year or ''}" for at in finding.named]
         texts += [f"{self.evidence[item.evidence].shows} {item.difference}" for item in self.closest]
-        texts += [f"{work.author} {work.title} {work.why}" for work in self.named]
         return sum(len(text.split()) for text in texts)

@@ -2,17 +2,16 @@
 
 import datetime as dt
 import re
-from typing import Any, Literal, NewType
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
 from assayer.models.base import Frozen
 from assayer.models.cited_work import CitedWork
-from assayer.models.idea import TextFlag
 from assayer.models.section import Section
 from assayer.models.window import OPEN, Window
-
-PaperId = NewType("PaperId", str)
+from assayer_client.reports import FieldOrigin, Retraction, TextFlag
+from assayer_client.resources import PaperId
 
 
 class Identifiers(Frozen):
@@ -32,24 +31,6 @@ class Identifiers(Frozen):
     acl: str = ""
     """ACL Anthology id: `2020.acl-main.1`, `P18-1001`."""
     openreview: str = ""
-
-
-class Retraction(Frozen):
-    """Notice that a paper no longer stands as published."""
-
-    kind: Literal["retracted", "withdrawn", "concern"]
-    source: str
-    """Source of the notice: `crossref`, `arxiv`, `openalex`, …"""
-    notice: str = ""
-    """URL or DOI of the notice, from the source's record."""
-    date: dt.date | None = None
-
-
-class FieldOrigin(Frozen):
-    """Source of one field of a merged record."""
-
-    field: str
-    source: str
 
 
 class PreprintVersions(Frozen):
@@ -161,20 +142,6 @@ class FullText(Frozen):
     """Invisible text that the parser left out. Sections are not sanitised yet."""
     within_window: bool = False
     """Whether the paper is known to have had this text within the requested window of days."""
-
-
-FitLevel = Literal["good", "partial", "poor"]
-"""Level of the corpus's coverage of an idea's field."""
-
-
-class CorpusFit(Frozen):
-    """Whether the corpus covers the idea's field. If it does not, a lack of search results means nothing."""
-
-    level: FitLevel
-    value: float
-    """Value behind the level; higher means better covered."""
-    criterion: str
-    """Description of what `value` measures and of its two thresholds."""
 
 
 class Filters(Frozen):

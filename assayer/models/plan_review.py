@@ -2,8 +2,9 @@
 
 from typing import Literal
 
-from assayer.models.assessment import Label
-from assayer.models.base import Absent, Frozen
+from assayer.models.base import Frozen
+from assayer_client.points import Label
+from assayer_client.resources import Absent
 
 ChecklistItem = Literal[
     "sample_size",

@@ -4,8 +4,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from assayer.models.base import Absent, Frozen
-from assayer.models.paper import FitLevel
+from assayer.models.base import Frozen
+from assayer_client.reports import FitLevel
+from assayer_client.resources import Absent
 
 MinimumName = Literal["corpus_fit", "judged", "answered", "quotes_found", "points_traced", "claims_supported"]
 

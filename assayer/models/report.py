@@ -5,43 +5,23 @@ from typing import Literal, NewType
 
 from pydantic import Field
 
-from assayer.models.assessment import Label, Part, Summary
-from assayer.models.base import Absent, Dollars, Frozen
-from assayer.models.blinding import Blinding
+from assayer.models.base import Frozen
 from assayer.models.board import BoardRecord
 from assayer.models.coverage import Coverage
 from assayer.models.document import ReadingRecord
 from assayer.models.evidence_graph import GraphRecord
 from assayer.models.evidence_report import EvidenceReport
-from assayer.models.idea import IdeaId, TextFlag, with_reference_list
+from assayer.models.idea import with_reference_list
 from assayer.models.own_references import OwnReferences
 from assayer.models.panel_review import PanelReview
-from assayer.models.paper import FieldOrigin, PaperId, Retraction
 from assayer.models.plan_review import PlanReview
 from assayer.models.release import ReportRelease
 from assayer.models.verdict import Verdict
+from assayer_client.reports import Blinding, Part, Reference, RunUsage, Summary, TextFlag
+from assayer_client.resources import Absent, Dollars, IdeaId, PromptVersion
 
 EvaluationId = NewType("EvaluationId", str)
 REPORT_SCHEMA_VERSION: Literal[1] = 1
-
-
-class Reference(Frozen):
-    """Cited paper; every field comes from our own records."""
-
-    label: Label
-    id: PaperId
-    title: str
-    authors: tuple[str, ...]
-    publication_date: dt.date | None
-    venue: str
-    url: str
-    source: str
-    retraction: Retraction | None = None
-    """Retraction notice, shown wherever the paper is cited."""
-    origins: tuple[FieldOrigin, ...] = ()
-    """Fields that come from a source other than `source`."""
-    other_records: tuple[str, ...] = ()
-    """Other records of the same work, each as kind, venue, year and id; they are counted as one."""
 
 
 class Notice(Frozen):
@@ -67,14 +47,6 @@ class Notice(Frozen):
     text: str
 
 
-class PromptVersion(Frozen):
-    task: str
-    version: int
-    """Version of the prompt file of the task."""
-    digest: str
-    """Digest of the prompt file with everything it includes and the system message: 16 hex digits."""
-
-
 class Provenance(Frozen):
     """Components used to make the report. The same inputs give the same provenance."""
 
@@ -90,16 +62,6 @@ class Provenance(Frozen):
     completion_tokens: int
     cost_usd: Dollars | Absent
     """Cost of the answers used, at the prices when they were paid."""
-
-
-class RunUsage(Frozen):
-    """Resources used by this execution. Unlike the rest of the report, these values differ from run to run."""
-
-    started_at: dt.datetime
-    wall_seconds: float
-    llm_calls_paid: int
-    llm_calls_cached: int
-    paid_usd: float | Absent
 
 
 class IdeaCard(Frozen):

@@ -3,8 +3,8 @@
 import datetime as dt
 from typing import Literal
 
-from assayer.models.base import Absent, Frozen
-from assayer.models.idea import IdeaId
+from assayer.models.base import Frozen
+from assayer_client.resources import Absent, IdeaId
 
 
 class ClassProbability(Frozen):

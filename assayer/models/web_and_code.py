@@ -4,7 +4,7 @@ import datetime as dt
 from typing import Literal
 
 from assayer.models.base import Frozen
-from assayer.models.idea import TextFlag
+from assayer_client.reports import TextFlag
 
 
 class WebResult(Frozen):

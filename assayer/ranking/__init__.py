@@ -3,7 +3,7 @@
 `rank_ideas` is in `assayer.ranking.pipeline`: its libraries take long to import, and settings need only the options.
 """
 
-from assayer.models.ranking import Dimension
 from assayer.ranking.options import DEFAULT_DIMENSIONS, RankingOptions
+from assayer_client.rankings import Dimension
 
 __all__ = ["DEFAULT_DIMENSIONS", "Dimension", "RankingOptions"]

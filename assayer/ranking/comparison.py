@@ -13,13 +13,14 @@ from pydantic import Field, create_model
 from assayer.citing.answer_texts import TextRole
 from assayer.llm import Llm, Task, ask_on_record
 from assayer.models import Frozen, Idea, IdeaId
-from assayer.models.ranking import Comparison, Dimension, DimensionVerdict, JudgedBy, NamedComparison
 from assayer.prompts import Prompts
 from assayer.ranking.judged_texts import blinding_rules, shown_text
 from assayer.ranking.known_comparisons import Judging
 from assayer.ranking.options import RankingOptions
 from assayer.run.run import Run
 from assayer.text.sanitise import sanitise
+from assayer_client.comparisons import Comparison, DimensionVerdict, JudgedBy, NamedComparison
+from assayer_client.rankings import Dimension
 
 _ShortText = Annotated[str, Field(min_length=1, max_length=400)]
 _Restated = Annotated[_ShortText, TextRole.RESTATES]
@@ -155,7 +156,13 @@ def _digest(*parts: object) -> str:
 
 def comparisons_to_jsonl(comparisons: Iterable[Comparison], references: Mapping[IdeaId, str]) -> str:
     """Return the comparisons as JSON lines, with the senders' own names of their ideas."""
-    return "".join(f"{NamedComparison.of(comparison, references).model_dump_json()}\n" for comparison in comparisons)
+    return "".join(f"{_named(comparison, references).model_dump_json()}\n" for comparison in comparisons)
+
+
+def _named(comparison: Comparison, references: Mapping[IdeaId, str]) -> NamedComparison:
+    """Return the comparison with the senders' own names of its ideas, for people and programs."""
+    first, second = references.get(comparison.first, ""), references.get(comparison.second, "")
+    return NamedComparison(**dict(comparison), first_reference=first, second_reference=second)
 
 
 def sanitised_comparison(comparison: Comparison) -> Comparison:

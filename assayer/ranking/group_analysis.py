@@ -15,23 +15,15 @@ from pydantic import Field
 from assayer.citing.answer_texts import TextRole
 from assayer.citing.labels import each_once
 from assayer.llm import Llm, Task, ask
-from assayer.models import Frozen, Idea, IdeaId
-from assayer.models.base import Absent
-from assayer.models.ranking import (
-    CloseCall,
-    Comparison,
-    Dimension,
-    DimensionAnalysis,
-    GroupAnalysis,
-    IdeaAnalysis,
-    RankedIdea,
-)
+from assayer.models import Absent, Frozen, Idea, IdeaId
 from assayer.prompts import Prompts
 from assayer.ranking.judged_texts import shown_text
 from assayer.ranking.options import RankingOptions
 from assayer.run.concurrency import Failed, as_result
 from assayer.run.run import Run
 from assayer.text.sanitise import sanitise
+from assayer_client.comparisons import Comparison
+from assayer_client.rankings import CloseCall, Dimension, DimensionAnalysis, GroupAnalysis, IdeaAnalysis, RankedIdea
 
 _MOST_REASONS = 60
 """Maximum pairs whose judge's reasons are shown, closest in rank first."""

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from assayer.blinding.blind import RULES, blinded
 from assayer.errors import InputError
 from assayer.models import Blinding, Idea, IdeaId
-from assayer.models.ranking import Unread
 from assayer.ranking.options import RankingOptions
 from assayer.text.cutting import first_words
+from assayer_client.rankings import Unread
 
 
 def masked_idea(idea: Idea) -> Idea:

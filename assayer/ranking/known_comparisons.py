@@ -4,7 +4,30 @@ from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from typing import NamedTuple
 
-from assayer.models.ranking import Comparison, JudgedBy
+from pydantic import Field
+
+from assayer_client.comparisons import Comparison, DimensionVerdict, JudgedBy, NamedComparison
+
+
+class HandedInVerdict(DimensionVerdict, extra="forbid"):
+    pass
+
+
+class HandedInJudge(JudgedBy, extra="forbid"):
+    pass
+
+
+class HandedInComparison(NamedComparison, extra="forbid"):
+    """Comparison handed in for a ranking; unlike in a response, unknown fields are refused."""
+
+    verdicts: tuple[HandedInVerdict, ...]
+    judged_by: HandedInJudge | None = None
+    first_reference: str = Field(default="", max_length=1_000)
+    second_reference: str = Field(default="", max_length=1_000)
+
+    def without_names(self) -> Comparison:
+        """Return the comparison alone: the names of its ideas are not stored."""
+        return Comparison.model_validate(self.model_dump())
 
 
 class Judging(NamedTuple):

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from assayer.models.ranking import Band
+from assayer_client.rankings import Band
 
 _DRAWS = 400
 _SEED = 0

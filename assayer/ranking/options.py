@@ -5,7 +5,7 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from assayer.models import Frozen
-from assayer.models.ranking import Dimension
+from assayer_client.rankings import Dimension
 
 DEFAULT_DIMENSIONS = (
     Dimension(

@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from assayer import __version__
 from assayer.errors import AssayerError, BudgetExhausted, InputError
 from assayer.llm import Llm
-from assayer.models import Idea, IdeaId
-from assayer.models.base import Absent
-from assayer.models.ranking import Comparison, Ranking, RankingId
+from assayer.models import Absent, Idea, IdeaId
 from assayer.ranking.bradley_terry import fit_strengths
 from assayer.ranking.comparison import compare_ideas, judging_now, shown_digests
 from assayer.ranking.distinct_ideas import require_distinct
@@ -28,6 +26,8 @@ from assayer.ranking.verdicts import Floats, Ints, PairwiseVerdicts
 from assayer.run.accounting import Started, cost_of, usage
 from assayer.run.concurrency import Failed, gather_settled
 from assayer.run.run import Run
+from assayer_client.comparisons import Comparison
+from assayer_client.rankings import Ranking
 
 _OUTCOMES = {"first": 1.0, "second": 0.0, "tie": 0.5}
 _SMALLEST_ROUND = 8
@@ -143,7 +143,7 @@ async def rank_ideas(
     if len(ideas) <= options.analysed_ideas and progress.comparisons:
         analysis = await analyse_group(ideas, ranked, progress.comparisons, llm, run, options)
     ranking = Ranking(
-        id=RankingId(run.id),
+        id=run.id,
         dimension=options.order_by,
         dimensions=options.dimensions,
         cut=cut,

@@ -7,12 +7,13 @@ import numpy as np
 from scipy.special import ndtri
 
 from assayer.models import Absent, Idea
-from assayer.models.ranking import Interval, Judge, RankedIdea
+from assayer.models.sender_references import reference_in
 from assayer.ranking.bradley_terry import StrengthPosterior
 from assayer.ranking.judged_texts import JudgedTexts
 from assayer.ranking.moved_cut import band_of
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.verdicts import judge_consistency
+from assayer_client.rankings import Interval, Judge, RankedIdea
 
 _DRAWS = 1_000
 _LEAST = 1e-9
@@ -50,6 +51,7 @@ def standings(
             id=ideas[row].id,
             title=ideas[row].title,
             source=ideas[row].source,
+            reference=reference_in(ideas[row].source),
             rank=rank,
             ranks=Interval(low=float(rank_low[row]), high=float(rank_high[row])),
             strength=float(mean[row]),

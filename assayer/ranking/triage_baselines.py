@@ -14,8 +14,8 @@ from assayer.methods.grapheval.scoring.baselines import IdeaLogistic, TfidfLogis
 from assayer.methods.grapheval.scoring.holdout import held_out_scores, stratified_folds
 from assayer.methods.grapheval.scoring.metrics import auroc, bootstrap
 from assayer.models import Absent, Idea, IdeaId
-from assayer.models.ranking import Baseline, Interval, Ranking
 from assayer.ports import Embedder
+from assayer_client.rankings import Baseline, Interval, Ranking
 
 NO_BASELINE = Absent(
     reason="no labelled ideas were given, so the judge cannot be compared with simpler methods; --labelled FILE "

@@ -214,7 +214,7 @@ def _panel_groups(review: PanelReview, size: BriefSize) -> list[BriefGroup]:
         _group(title, [_plain_point(_named(review.named[at]), size) for at in places], 2 * size.points)
         for title, places in wording.named_groups(review)
     ]
-    return [*groups[:2], _group("Closest work", closest, size.points), *named, *groups[2:]]
+    return [*groups[:2], _group("Closest work", closest, size.points), *groups[2:], *named]
 
 
 def _named(work: NamedWork) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from assayer.models import Absent, FitLevel, Frozen, Reference, Score, SourceUse
 from assayer.reports import reference_wording, wording
 from assayer.reports.brief import BriefLine
-from assayer.reports.contestation import Contestation
 from assayer.reports.escaping import one_line, web_url
 from assayer.reports.prompt_wording import question
+from assayer_client.contestation import Contestation
 
 _LONGEST = 600
 _COVERED: dict[FitLevel, str] = {

@@ -7,10 +7,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 from assayer.models import Absent
-from assayer.models.reward import DebateTurn, Reward, RewardItem
+from assayer.models.reward import RewardItem
 from assayer.reports.html import render_page
 from assayer.reports.markdown import render_markdown
 from assayer.reports.wording import count
+from assayer_client.rewards import DebateTurn, Reward
 
 
 class DebateRound(NamedTuple):

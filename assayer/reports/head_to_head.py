@@ -6,7 +6,8 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from assayer.models import IdeaId
-from assayer.models.ranking import Comparison, RankedIdea, Ranking
+from assayer_client.comparisons import Comparison
+from assayer_client.rankings import RankedIdea, Ranking
 
 MOST_IDEAS = 12
 """Maximum number of ideas in a head-to-head table; larger tables are not readable."""

@@ -5,10 +5,13 @@ import io
 import json
 from typing import Any
 
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core.core_schema import ModelSchema
+
 from assayer.models import Absent, BiasTestReport, GraphRecord, Report, suspicious_kinds
-from assayer.models.ranking import Ranking
 from assayer.reports.escaping import cell
 from assayer.reports.wording import BANDS
+from assayer_client.rankings import Ranking
 
 
 def as_json(result: Report | Ranking | BiasTestReport) -> str:
@@ -16,9 +19,17 @@ def as_json(result: Report | Ranking | BiasTestReport) -> str:
     return result.model_dump_json(indent=2) + "\n"
 
 
+class _ClosedObjects(GenerateJsonSchema):
+    """Schema of objects that have no further fields: a reader may ignore unknown fields, the program writes none."""
+
+    def model_schema(self, schema: ModelSchema) -> JsonSchemaValue:
+        return {**super().model_schema(schema), "additionalProperties": False}
+
+
 def json_schema(model: type[Report] | type[Ranking] | type[BiasTestReport]) -> dict[str, Any]:
     """Return the JSON schema (2020-12) of the output of `as_json`; published as `docs/*.schema.json`."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **model.model_json_schema(mode="serialization")}
+    schema = model.model_json_schema(mode="serialization", schema_generator=_ClosedObjects)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
 def as_graph_json(report: Report, graph: GraphRecord) -> str:

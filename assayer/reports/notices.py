@@ -92,8 +92,8 @@ def _no_llm(backends: Backends) -> Notice | None:
     if backends.llm.models:
         return None
     text = (
-        "Made without a language model: papers were retrieved, ranked and quoted, and nothing was judged, so there are "
-        "no scores. Similar words are not the same as similar claims."
+        "Made without a language model: papers were searched for and ranked by similar words, and nothing was judged, "
+        "so there are no scores. Similar words are not the same as similar claims."
     )
     return Notice(kind="no_llm", text=text)
 

@@ -6,11 +6,12 @@ from functools import cached_property
 from typing import NamedTuple
 
 from assayer.models import Absent, Blinding, IdeaId, suspicious_kinds
-from assayer.models.ranking import Band, Baseline, Comparison, GroupAnalysis, RankedIdea, Ranking
 from assayer.reports.head_to_head import HeadToHeadTable, head_to_head_tables
 from assayer.reports.html import render_page
 from assayer.reports.markdown import render_markdown
 from assayer.reports.wording import BANDS, count, erased_ranks, masked_counts
+from assayer_client.comparisons import Comparison
+from assayer_client.rankings import Band, Baseline, GroupAnalysis, RankedIdea, Ranking
 
 _MUCH_BIAS = 0.5
 """Bias in logits above which readers are warned: an even pair is decided 62 to 38 for the idea shown first."""

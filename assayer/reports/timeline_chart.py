@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from assayer.models.timeline import Span, SpanKind, Timeline
+from assayer_client.reports import Span, SpanKind, Timeline
 
 _ORDER: tuple[SpanKind, ...] = ("wait", "stage", "call")
 Times = tuple[float, float]

@@ -19,7 +19,7 @@ from assayer.models import (
     Point,
     Reviewer,
 )
-from assayer.models.ranking import Band, ErasedRank
+from assayer_client.rankings import Band, ErasedRank
 
 _AFTER_NOUN = re.compile(
     r"^(.+?)((?: (?:at|between|beyond|by|for|from|in|left|of|on|read|that|to|with)\b.*)?)$", re.DOTALL

@@ -16,9 +16,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from assayer.models import TextFlag
+from assayer.models import FlagKind, TextFlag
 from assayer.models.assessment import LABEL
-from assayer.models.idea import FlagKind
 from assayer.text.encoded_texts import encoded_texts
 from assayer.text.hidden_markup import hidden_spans, without_tags
 from assayer.text.injections import find_instructions

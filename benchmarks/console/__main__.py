@@ -12,15 +12,15 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from assayer.models import Idea
-from assayer.models.idea import IdeaId
+from assayer.models import Idea, IdeaId
+from assayer_client.accounts import Scope
 from benchmarks.console.browsing import time_pages
 from benchmarks.console.child import served
 from benchmarks.console.large_ranking import RANKING, add_ranking
 from benchmarks.console.watchers import add_watched_call, time_watchers
 from benchmarks.measuring import command_line, heading
 from cluster.postgres import EmbeddedPostgres
-from orchestrator.access.api_keys import KeyPlan, Scope, generate_key
+from orchestrator.access.api_keys import KeyPlan, generate_key
 from orchestrator.jobs.models import BatchId, JobId, TenantId, TenantPlan
 from orchestrator.jobs.report_figures import PartFigure, ReportFigures
 from orchestrator.jobs.requests import EvaluationRequest

@@ -7,20 +7,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
-from assayer.models import Idea
-from assayer.models.base import Absent
-from assayer.models.ranking import (
-    Band,
-    Comparison,
-    DimensionVerdict,
-    Interval,
-    Judge,
-    RankedIdea,
-    Ranking,
-    RankingId,
-)
-from assayer.models.report import RunUsage
+from assayer.models import Absent, Idea, RunUsage
 from assayer.ranking.options import DEFAULT_DIMENSIONS, RankingOptions
+from assayer_client.comparisons import Comparison, DimensionVerdict
+from assayer_client.rankings import Band, Interval, Judge, RankedIdea, Ranking
 from orchestrator.jobs.fair_scheduler import FreeSlots
 from orchestrator.jobs.models import JobId, JobVerdict, TenantId
 from orchestrator.jobs.requests import RankingRequest
@@ -100,7 +90,7 @@ def _result(ideas: Sequence[Idea], cut: int) -> RankingResult:
         cycles=60,
     )
     ranking = Ranking(
-        id=RankingId(RANKING),
+        id=RANKING,
         dimension="overall",
         dimensions=DEFAULT_DIMENSIONS,
         cut=cut,

@@ -7,8 +7,7 @@ import time
 
 from playwright.async_api import async_playwright
 
-from assayer.models import Idea
-from assayer.models.idea import IdeaId
+from assayer.models import Idea, IdeaId
 from benchmarks.console.child import ServedConsole
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.jobs.requests import EvaluationRequest

@@ -5,47 +5,55 @@
     with Client("https://assayer.example.org", key) as assayer:
         report = assayer.evaluate(EvaluationBody(idea=IdeaBody(text="...")))
 
-`AsyncClient` has the same methods, to be awaited. Both are loaded when they are first named: the service imports the
-models of this package, and needs no HTTP client for them.
+`AsyncClient` has the same methods, to be awaited. Names are loaded when they are first used: the service imports the
+models of this package, and needs neither the others nor an HTTP client for them.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from assayer_client.accounts import KeyBody, TenantBody, TenantPatch
-from assayer_client.batches import BatchPatch, BatchQuery, MoreRowsQuery
-from assayer_client.comparisons import ComparisonBody
-from assayer_client.corpus import CorpusBody
-from assayer_client.curation import (
-    CuratedPaperBody,
-    CurationBody,
-    ProposalBody,
-    QuestionBody,
-    ScoreBody,
-    ScoredIdeaBody,
-)
-from assayer_client.errors import (
-    ApiProblem,
-    ClientError,
-    ConfigurationError,
-    Deleted,
-    InvalidRequest,
-    ProblemAt,
-    ServiceUnreachable,
-)
-from assayer_client.evaluations import EvaluationBody, IdeaBody, SectionBody
-from assayer_client.people import MemberBody, MemberPatch
-from assayer_client.rankings import RankedIdeaBody, RankingBody
-from assayer_client.references import ReferencesBody
-from assayer_client.requests import Upload
-from assayer_client.reviewing import AssignBody, ConflictBody, JudgementBody, OpinionBody, OverrideBody, SignOffBody
-from assayer_client.rewards import CompareBody, Composition, RewardItemBody, RewardsBody, RolloutListBody, VerifyBody
-from assayer_client.settings import RetryPolicy, Timeouts
 from assayer_client.version import __version__
-from assayer_client.webhooks import WebhookBody, verified
 
 if TYPE_CHECKING:
+    from assayer_client.accounts import KeyBody, TenantBody, TenantPatch
     from assayer_client.async_client import AsyncClient
+    from assayer_client.batches import BatchPatch, BatchQuery, MoreRowsQuery
     from assayer_client.client import Client
+    from assayer_client.comparisons import ComparisonBody
+    from assayer_client.corpus import CorpusBody
+    from assayer_client.curation import (
+        CuratedPaperBody,
+        CurationBody,
+        ProposalBody,
+        QuestionBody,
+        ScoreBody,
+        ScoredIdeaBody,
+    )
+    from assayer_client.errors import (
+        ApiProblem,
+        ClientError,
+        ConfigurationError,
+        Deleted,
+        InvalidRequest,
+        ProblemAt,
+        ServiceUnreachable,
+    )
+    from assayer_client.evaluations import EvaluationBody, IdeaBody, SectionBody
+    from assayer_client.people import MemberBody, MemberPatch
+    from assayer_client.rankings import RankedIdeaBody, RankingBody
+    from assayer_client.references import ReferencesBody
+    from assayer_client.requests import Upload
+    from assayer_client.reviewing import AssignBody, ConflictBody, JudgementBody, OpinionBody, OverrideBody, SignOffBody
+    from assayer_client.rewards import (
+        CompareBody,
+        Composition,
+        RewardItemBody,
+        RewardsBody,
+        RolloutListBody,
+        VerifyBody,
+    )
+    from assayer_client.settings import RetryPolicy, Timeouts
+    from assayer_client.webhooks import WebhookBody, verified
 
 __all__ = [
     "ApiProblem",
@@ -99,14 +107,15 @@ __all__ = [
     "verified",
 ]
 
+_MODULES = (
+    *("errors", "settings", "requests", "evaluations", "batches", "comparisons", "rankings", "rewards", "curation"),
+    *("references", "corpus", "people", "reviewing", "accounts", "webhooks", "client", "async_client"),
+)
+
 
 def __getattr__(name: str) -> Any:
-    if name == "Client":
-        from assayer_client.client import Client
-
-        return Client
-    if name == "AsyncClient":
-        from assayer_client.async_client import AsyncClient
-
-        return AsyncClient
+    if name in __all__:
+        for module in _MODULES:
+            if (member := getattr(import_module(f"{__name__}.{module}"), name, None)) is not None:
+                return member
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,11 +6,22 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from assayer_client.requests import ApiCall, path, reads
-from assayer_client.resources import Body, Dollars, JobKind, JobState, Moment, Name, Page, Resource, TenantName
+from assayer_client.resources import (
+    Body,
+    Dollars,
+    JobKind,
+    JobState,
+    Moment,
+    Name,
+    Page,
+    Resource,
+    TenantId,
+    TenantName,
+)
 
 Scope = Literal["submit", "read", "manage", "metrics", "admin"]
-
-
+"""Scope of an API key. manage: the tenant's own keys, webhooks and deletion; metrics: metrics of all tenants and
+nothing else; admin: everything."""
 Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Usd = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
 
@@ -31,14 +42,21 @@ class TenantPatch(Body):
     """Days after their end when jobs are deleted, with everything that belongs to them."""
 
 
-class TenantBody(TenantPatch):
-    id: TenantName | None = None
-    """Id of the tenant; generated if omitted."""
+class TenantPlan(TenantPatch):
+    """Limits and share of a tenant."""
+
     name: Name
 
 
+class TenantBody(TenantPlan):
+    """Request for a tenant."""
+
+    id: TenantName | None = None
+    """Id of the tenant; generated if omitted."""
+
+
 class NewTenant(Resource):
-    id: str
+    id: TenantId
     name: str
     weight: float
     max_running: int | None
@@ -65,27 +83,24 @@ class KeyBody(Body):
     """Tenant of the key. A tenant other than the caller's own requires the scope `admin`."""
 
 
-class NewKey(Resource):
-    id: str
-    tenant: str
-    name: str
-    scopes: tuple[Scope, ...]
-    requests_per_minute: int | None
-    expires_at: dt.datetime | None
-    secret: str
-    """Secret API key, shown only in this response."""
-
-
-class Key(Resource):
+class NamedKey(Resource):
     id: str
     tenant: str
     name: str
     scopes: tuple[Scope, ...]
     requests_per_minute: int | None
     """Rate limit; null uses the service's setting."""
-    created_at: dt.datetime
     expires_at: dt.datetime | None
     """Null: never."""
+
+
+class NewKey(NamedKey):
+    secret: str
+    """Secret API key, shown only in this response."""
+
+
+class Key(NamedKey):
+    created_at: dt.datetime
     revoked_at: dt.datetime | None
 
 

@@ -111,18 +111,24 @@ class BatchLinks(Resource):
     results: str
 
 
-class AcceptedBatch(Resource):
+class ReadRows(Resource):
+    """Rows of one request, as they were read."""
+
+    rows: int
+    accepted: int
+    rejected: tuple[RowError, ...]
+    """Rows without a usable idea."""
+    duplicates: tuple[Duplicate, ...]
+    """Rows with the same words as an earlier row, which are paid for once."""
+    notices: tuple[str, ...]
+    """Notices about unexpected ways in which a file was read."""
+
+
+class AcceptedBatch(ReadRows):
     """Accepted rows of one request. They are stored, and each will end in exactly one outcome."""
 
     id: str
     name: str
-    rows: int
-    accepted: int
-    rejected: tuple[RowError, ...]
-    """Rows without a usable idea. The other rows are evaluated."""
-    duplicates: tuple[Duplicate, ...]
-    notices: tuple[str, ...]
-    """Notices about unexpected ways in which a file was read."""
     next_row: int
     """Number of the first row of the next part, if the batch is open."""
     links: BatchLinks
@@ -140,18 +146,10 @@ class ExpectedFit(Resource):
     poor: int
 
 
-class BatchEstimate(Resource):
+class BatchEstimate(ReadRows):
     """Expected cost and duration of the rows, for all ideas together; unknown figures are null."""
 
     method: str
-    rows: int
-    accepted: int
-    rejected: tuple[RowError, ...]
-    """Rows without a usable idea."""
-    duplicates: tuple[Duplicate, ...]
-    """Rows with the same words as an earlier row, which are paid for once."""
-    notices: tuple[str, ...]
-    """Notices about unexpected ways in which a file was read."""
     ideas: int
     """Different ones."""
     basis: Literal["own", "typical"] | None

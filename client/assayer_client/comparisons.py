@@ -1,14 +1,16 @@
 """Comparisons that decide which of two ideas is better."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from assayer_client.evaluations import IdeaBody
 from assayer_client.reports import Blinding
 from assayer_client.resources import (
     Absent,
     Body,
+    Dollars,
+    IdeaId,
     JobResource,
     JobState,
     Limits,
@@ -20,9 +22,12 @@ from assayer_client.resources import (
 EvaluationName = Annotated[str, Field(pattern=r"^ev_[A-Za-z0-9_-]{1,60}$")]
 
 
+Winner = Literal["first", "second", "tie"]
+
+
 class DimensionVerdict(Resource):
     dimension: str
-    winner: Literal["first", "second", "tie"]
+    winner: Winner
     reason: str
 
 
@@ -31,17 +36,17 @@ class JudgedBy(Resource):
 
     model: str | None = Field(default=None, max_length=200)
     question: str | None = Field(default=None, max_length=64)
-    """Digest of the prompt and of every dimension that it asked about."""
+    """Digest of the prompt and of every dimension in it."""
     first_text: str | None = Field(default=None, max_length=64)
-    """Digest of everything that was shown of the first idea."""
+    """Digest of everything shown about the first idea."""
     second_text: str | None = Field(default=None, max_length=64)
 
 
 class Comparison(Resource):
     """Answer of a judge who was shown two ideas. Keep it: a later ranking of more ideas can start from it."""
 
-    first: str
-    second: str
+    first: IdeaId
+    second: IdeaId
     verdicts: tuple[DimensionVerdict, ...]
     blinding_rules: int | None = None
     """Version of the rules that masked both ideas for the judge; None if they were shown as submitted."""
@@ -63,7 +68,7 @@ class Outcome(Resource):
     """Better idea of two in one dimension."""
 
     dimension: str
-    winner: Literal["first", "second", "tie"]
+    winner: Winner
     """Winner, in the order of the request. A verdict that changes with the order of the ideas counts as a tie."""
     agreed: bool | None
     """Whether both orders gave the same verdict; None if only one was requested or answered."""
@@ -71,8 +76,8 @@ class Outcome(Resource):
 
 class ComparisonResult(Resource):
     kind: Literal["comparison"] = "comparison"
-    first: str
-    second: str
+    first: IdeaId
+    second: IdeaId
     dimension: str
     """Dimension that decides: its outcome is the outcome of the comparison."""
     outcomes: tuple[Outcome, ...]
@@ -92,7 +97,13 @@ class ComparisonResult(Resource):
     prompts: tuple[PromptVersion, ...]
     prompt_tokens: int
     completion_tokens: int
-    cost_usd: float | Absent
+    cost_usd: Dollars | Absent
+
+    @model_validator(mode="after")
+    def _rests_on_something(self) -> Self:
+        if not self.answers and self.not_asked is None:
+            raise ValueError("a comparison without an answer says why none was asked for")
+        return self
 
 
 class ComparisonBody(Body):

@@ -1,20 +1,21 @@
 """Curations, proposals and scores: papers are turned into research questions, questions into candidate ideas, and ideas
 into scores."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from assayer_client.evaluations import IdeaBody
-from assayer_client.item_jobs import MOST_ITEMS, AcceptedItems, ItemCalls, ItemLinks, ItemsPage
+from assayer_client.item_jobs import MOST_ITEMS, ItemCounts, ItemLinks, ItemOutcome, ItemsPage
 from assayer_client.reports import Blinding, TextFlag
 from assayer_client.resources import (
     Absent,
     Body,
+    Dollars,
+    IdeaId,
     JobResource,
     Limits,
     LivePriority,
-    Problem,
     PromptVersion,
     Resource,
 )
@@ -26,14 +27,21 @@ BestBy = Literal["comparisons", "scores"]
 
 
 class LeakageMeasure(Resource):
-    """Share of the wording of an abstract's method that a question repeats."""
+    """Measure of how much of the abstract's wording about its method a question repeats."""
 
     leaks: bool
-    share: float
-    longest_run: int
+    share: float = Field(ge=0, le=1)
+    """Share of the question's content words that the abstract uses only for its method."""
+    longest_run: int = Field(ge=0)
+    """Longest run of consecutive words shared by the question and the abstract's method description. Runs that also
+    occur elsewhere in the abstract do not count."""
     names: tuple[str, ...]
+    """Names that the paper gives to what it introduces and that the question repeats."""
     repeated: tuple[str, ...]
+    """Words counted in `share`, as written in the question."""
     method_found_by: Literal["wording", "place"]
+    """Method by which the method sentences were identified. `wording`: a sentence says that something is proposed.
+    `place`: no sentence does, so all sentences but the first count as the method."""
 
 
 class CuratedPaper(Resource):
@@ -43,21 +51,27 @@ class CuratedPaper(Resource):
     title: str
     kind: PaperKind | Absent
     kind_reason: str
+    """Evidence in the title or abstract for the kind; if the kind is absent, the same text as its reason."""
     question: str | Absent
     """Research question; absent, with the reason, if the paper is of another kind or the question revealed its
     method."""
     leakage: LeakageMeasure | None
-    """Leakage of the question, or of the last question that was refused."""
-    attempts: int = 0
+    """Leakage of the question, or of the last question that was refused; null if no question was requested or
+    returned."""
+    attempts: int = Field(default=0, ge=0)
+    """Number of questions requested."""
     flags: tuple[TextFlag, ...] = ()
+    """Suspicious parts of the paper's text."""
 
 
 class Candidate(Resource):
-    """Candidate idea, one of several that a model proposed for a question."""
+    """Candidate idea that a model proposed for a question. A line of JSON with a candidate can be read as an idea."""
 
     id: str
+    """Id for people: the id of the question and the number of the candidate, such as `q7-3`."""
     question: str
-    number: int
+    number: int = Field(ge=1)
+    """Number of the candidate among those for its question."""
     title: str
     problem: str
     gap: str
@@ -65,14 +79,14 @@ class Candidate(Resource):
     text: str
     """The idea itself."""
     flags: tuple[TextFlag, ...] = ()
-    place: int | Absent | None = None
+    place: Annotated[int, Field(ge=1)] | Absent | None = None
     """Rank among the question's candidates, 1 being the best; None if no ranking was requested."""
 
 
 class MissingCandidate(Resource):
     """Candidate that was requested but is missing."""
 
-    number: int
+    number: int = Field(ge=1)
     reason: str
     same_as: int | None = None
     """Number of the candidate with exactly the same words; None if no usable answer was returned."""
@@ -85,7 +99,9 @@ class Proposal(Resource):
     candidates: tuple[Candidate, ...]
     """Candidates in order of rank if the best was requested, otherwise by number."""
     missing: tuple[MissingCandidate, ...] = ()
+    """Missing candidates, in order of number."""
     flags: tuple[TextFlag, ...] = ()
+    """Suspicious parts of the question's text."""
 
 
 class DimensionScore(Resource):
@@ -99,71 +115,61 @@ class DimensionScore(Resource):
 
 
 class IdeaScores(Resource):
-    """Single scores of one idea."""
+    """Scores of one idea in single dimensions."""
 
-    id: str
+    id: IdeaId
     title: str
     source: str
     scores: tuple[DimensionScore, ...]
-    """Scores by dimension; all absent if the answer was lost."""
+    """Scores in the order of the dimensions; all absent if the answer was lost."""
     mean: float | Absent
     """Mean of the scores, each rescaled to 0 to 1; absent if any score is absent."""
     blinding: Blinding | None = None
     flags: tuple[TextFlag, ...] = ()
 
 
-class PaidOutcome(Resource):
-    """Outcome of an item and its usage: a result, or a problem that states why there is none."""
+class PaidOutcome(ItemOutcome):
+    """Outcome of an item, with the usage and cost of this item alone."""
 
-    item: int
-    """Position of the item in the request, from 0."""
-    id: str = ""
-    """Name that the caller uses for the item."""
-    problem: Problem | None = None
-    same_as: int | None = None
-    """Earlier item with the same words, with which this item was processed at no further cost."""
-    seconds: float = 0.0
     calls: int = 0
+    """Number of answers received, including cached answers."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    cost_usd: float | Absent = 0.0
+    cost_usd: Dollars | Absent = 0.0
+    """Cost in US dollars; cached answers are free."""
     models: tuple[str, ...] = ()
+    """Models that answered, sorted."""
     prompts: tuple[PromptVersion, ...] = ()
 
 
 class CurationOutcome(PaidOutcome):
     """Outcome of a paper."""
 
+    result_field = "paper"
     paper: CuratedPaper | None = None
+    """Kind and question of the paper; each is absent, with its reason, if it has none."""
 
 
 class ProposalOutcome(PaidOutcome):
     """Outcome of a research question."""
 
+    result_field = "proposal"
     proposal: Proposal | None = None
 
 
 class ScoreOutcome(PaidOutcome):
     """Outcome of an idea."""
 
+    result_field = "scores"
     scores: IdeaScores | None = None
 
 
-class ItemsResult(Resource):
-    """Counts of the items by outcome; the outcome of each item is stored separately."""
+class ItemsResult(ItemCounts):
+    """Counts of the items of a curation, a proposal or scores by outcome."""
 
     kind: Literal["curation", "proposal", "score"]
-    items: int
     done: int
-    absent: int
-    """Number of items for which the model gave no usable answer; the outcome states why."""
-    problem: int
-    repeated: int
-    """Number of items with the same words as an earlier item; each is also counted by that item's outcome."""
-    calls: int
-    prompt_tokens: int
-    completion_tokens: int
-    cost_usd: float | Absent
+    """Number of papers whose kind is known, of questions with a candidate, or of ideas with a score."""
 
 
 class ItemJobResource(JobResource):
@@ -252,14 +258,3 @@ class ScoreBody(Body):
     limits: Limits = Limits()
     """Limits for all items together."""
     priority: LivePriority = "interactive"
-
-
-CURATIONS = ItemCalls[CurationBody, AcceptedItems, CurationResource, CurationOutcome](
-    "curations", AcceptedItems, CurationResource, CurationItems
-)
-PROPOSALS = ItemCalls[ProposalBody, AcceptedItems, ProposalResource, ProposalOutcome](
-    "proposals", AcceptedItems, ProposalResource, ProposalItems
-)
-SCORES = ItemCalls[ScoreBody, AcceptedItems, ScoreResource, ScoreOutcome](
-    "scores", AcceptedItems, ScoreResource, ScoreItems
-)

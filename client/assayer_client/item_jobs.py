@@ -1,14 +1,14 @@
 """Jobs with many items: rewards, curations, proposals and scores."""
 
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, Self, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, model_validator
 
-from assayer_client.requests import ApiCall, path, reads
-from assayer_client.resources import TERMINAL, JobState, Page, Resource
+from assayer_client.requests import ApiCall, path, reads, reads_nothing
+from assayer_client.resources import TERMINAL, Absent, Dollars, JobState, Page, Problem, Resource
 
-__all__ = ["MOST_ITEMS", "AcceptedItems", "ItemCalls", "ItemLinks", "ItemsPage"]
+__all__ = ["MOST_ITEMS", "AcceptedItems", "ItemCalls", "ItemCounts", "ItemLinks", "ItemOutcome", "ItemsPage"]
 
 Asked = TypeVar("Asked", bound=BaseModel)
 Receipt = TypeVar("Receipt")
@@ -37,6 +37,44 @@ class AcceptedItems(Resource):
     asked: int
     """Number of submitted items."""
     links: ItemLinks
+
+
+class ItemOutcome(Resource):
+    """Outcome of an item: a result, or a problem that states why there is none."""
+
+    result_field: ClassVar[str]
+    """Name of the field with the result."""
+    item: int = Field(ge=0)
+    """Position of the item in the request, from 0."""
+    id: str = ""
+    """Name that the caller uses for the item."""
+    problem: Problem | None = None
+    """Reason why there is no result."""
+    same_as: int | None = None
+    """Earlier item with the same words, whose outcome is reused at no further cost."""
+    seconds: float = Field(default=0.0, ge=0)
+    """Seconds from the start to the end of the item's work."""
+
+    @model_validator(mode="after")
+    def _ends_in_one(self) -> Self:
+        if (getattr(self, self.result_field) is None) == (self.problem is None):
+            raise ValueError(f"an item ends in a {self.result_field} or in a problem")
+        return self
+
+
+class ItemCounts(Resource):
+    """Counts of the items by outcome; the outcome of each item is stored separately."""
+
+    items: int
+    absent: int
+    """Number of items for which the model gave no usable answer; the outcome states why."""
+    problem: int
+    repeated: int
+    """Number of items with the same words as an earlier item; each is also counted by that item's outcome."""
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost_usd: Dollars | Absent
 
 
 class ItemsPage(Resource, Generic[Ended]):
@@ -89,3 +127,6 @@ class ItemCalls(Generic[Asked, Receipt, Found, Ended]):
 
     def cancel(self, job: str) -> ApiCall[Found]:
         return ApiCall("DELETE", path(self.where, job), reads(self.found))
+
+    def erase(self, job: str) -> ApiCall[None]:
+        return ApiCall("DELETE", path(self.where, job), reads_nothing, {"erase": "true"})

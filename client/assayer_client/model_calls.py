@@ -5,12 +5,40 @@ from typing import Literal
 
 from assayer_client.resources import Absent, Resource
 
+FaultKind = Literal[
+    "invalid_json",
+    "schema_violation",
+    "wrapped",
+    "coerced",
+    "failed_check",
+    "truncated",
+    "empty",
+    "refusal",
+    "refused_request",
+    "rate_limited",
+    "server_error",
+    "timeout",
+    "connection",
+]
+
 
 class Fault(Resource):
-    """Error that occurred in a call."""
+    """Fault in one call."""
 
-    kind: str
+    kind: FaultKind
     detail: str
+    """Description in one line, without prompt text or API keys."""
+
+
+class FaultCount(Resource):
+    """Number of faults of one kind in one task, and how many of the affected calls still returned an answer."""
+
+    task: str
+    kind: FaultKind
+    met: int
+    recovered: int
+    example: str = ""
+    """Detail of the first of them, which quotes the endpoint where it refused."""
 
 
 class Message(Resource):

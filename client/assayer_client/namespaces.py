@@ -7,12 +7,13 @@ are described by their method and path alone, in which `{}` stands for an id."""
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from functools import update_wrapper
 from pathlib import Path
+from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, overload
 
 from pydantic import BaseModel
 
 from assayer_client.event_stream import EventStream
-from assayer_client.item_jobs import ItemCalls
+from assayer_client.item_jobs import Asked, Ended, Found, ItemCalls, Receipt
 from assayer_client.requests import ApiCall, HttpMethod, Response, path, reads, reads_file_of, reads_nothing
 from assayer_client.resources import TERMINAL, Event, Page
 
@@ -21,13 +22,12 @@ __all__ = [
     "Create",
     "Download",
     "Events",
+    "ItemNamespace",
     "Listing",
     "Namespace",
     "Operation",
-    "Outcomes",
     "Runner",
     "Wait",
-    "WaitForItems",
     "by_id",
     "deleting",
     "downloading",
@@ -90,9 +90,9 @@ class Method(Generic[S, A]):
     @overload
     def __get__(self, group: Namespace[AsyncRunner], owner: object) -> A: ...
     def __get__(self, group: Any, owner: object) -> Any:
-        return self if group is None else self.bound(group.client)
+        return self if group is None else self.bound(group)
 
-    def bound(self, client: Any) -> Any:
+    def bound(self, group: Any) -> Any:
         raise NotImplementedError
 
 
@@ -103,9 +103,9 @@ class Operation(Method[Callable[P, T], Callable[P, Coroutine[Any, Any, T]]], Gen
         self._build = build
         self.__doc__ = build.__doc__
 
-    def bound(self, client: Any) -> Any:
+    def bound(self, group: Any) -> Any:
         def send(*args: P.args, **kwargs: P.kwargs) -> Any:
-            return client.run(self._build(*args, **kwargs))
+            return group.client.run(self._build(*args, **kwargs))
 
         return update_wrapper(send, self._build)
 
@@ -146,9 +146,9 @@ class Create(Method[_Creating[B, T], _Creating[B, Coroutine[Any, Any, T]]], Gene
     def __init__(self, where: str, body: type[B], kind: type[T], *, held: float = 0.0) -> None:
         self._path, self._read, self._held = path(*where.split("/")), reads(kind), held
 
-    def bound(self, client: Any) -> Any:
+    def bound(self, group: Any) -> Any:
         def create(body: B, *, key: str | None = None) -> Any:
-            return client.run(ApiCall("POST", self._path, self._read, body=body, key=key, seconds=self._held))
+            return group.client.run(ApiCall("POST", self._path, self._read, body=body, key=key, seconds=self._held))
 
         return create
 
@@ -163,9 +163,9 @@ class Listing(Method[_Listing[Page[T]], _Listing[Coroutine[Any, Any, Page[T]]]],
     def __init__(self, where: str, kind: type[T]) -> None:
         self._path, self._read = path(where), reads(Page.__class_getitem__(kind))
 
-    def bound(self, client: Any) -> Any:
+    def bound(self, group: Any) -> Any:
         def list_page(*, after: str | None = None, limit: int = 50) -> Any:
-            return client.run(ApiCall("GET", self._path, self._read, {"after": after, "limit": limit}))
+            return group.client.run(ApiCall("GET", self._path, self._read, {"after": after, "limit": limit}))
 
         return list_page
 
@@ -185,9 +185,9 @@ class Wait(Method[_Waiting[T], _Waiting[Coroutine[Any, Any, T]]], Generic[T]):
     def __init__(self, template: str, kind: type[T], ended: Callable[[T], bool] = has_ended) -> None:
         self._template, self._read, self._ended = template, reads(kind), ended
 
-    def bound(self, client: Any) -> Any:
+    def bound(self, group: Any) -> Any:
         def wait(id: str, *, seconds: float | None = None) -> Any:
-            return client.poll(ApiCall("GET", _where(self._template, id), self._read), self._ended, seconds)
+            return group.client.poll(ApiCall("GET", _where(self._template, id), self._read), self._ended, seconds)
 
         return wait
 
@@ -196,12 +196,9 @@ class WaitForItems(Method[_Waiting[T], _Waiting[Coroutine[Any, Any, T]]], Generi
     """Method that returns a multi-item job with all outcomes, in the order of the items. Raises TimeoutError after
     `seconds`; the work continues."""
 
-    def __init__(self, calls: ItemCalls[Any, Any, T, Any]) -> None:
-        self._calls = calls
-
-    def bound(self, client: Any) -> Any:
+    def bound(self, group: Any) -> Any:
         def wait(id: str, *, seconds: float | None = None) -> Any:
-            return client.wait_for_items(self._calls, id, seconds)
+            return group.client.wait_for_items(group.calls, id, seconds)
 
         return wait
 
@@ -216,9 +213,9 @@ class Events(Method[_Following[Iterator[E]], _Following[AsyncIterator[E]]], Gene
     def __init__(self, build: Callable[[str], EventStream[E]]) -> None:
         self._build = build
 
-    def bound(self, client: Any) -> Any:
+    def bound(self, group: Any) -> Any:
         def events(id: str, *, after: int = 0) -> Any:
-            return client.follow(self._build(id), after)
+            return group.client.follow(self._build(id), after)
 
         return events
 
@@ -236,14 +233,36 @@ class Outcomes(Method[_Yielding[Iterator[T]], _Yielding[AsyncIterator[T]]], Gene
     """Method that yields the outcomes of a multi-item job as they arrive. Raises TimeoutError if some are missing
     after `seconds`."""
 
-    def __init__(self, calls: ItemCalls[Any, Any, Any, T]) -> None:
-        self._calls = calls
-
-    def bound(self, client: Any) -> Any:
+    def bound(self, group: Any) -> Any:
         def outcomes(id: str, *, after: int = 0, seconds: float | None = None) -> Any:
-            return client.outcomes(self._calls, id, after, seconds)
+            return group.client.outcomes(group.calls, id, after, seconds)
 
         return outcomes
+
+
+class ItemOperation(Method[Callable[P, T], Callable[P, Coroutine[Any, Any, T]]], Generic[P, T]):
+    """Method that sends the call built by a method of the group's `ItemCalls`, with the same parameters."""
+
+    def __init__(self, build: Callable[Concatenate[ItemCalls[Any, Any, Any, Any], P], ApiCall[T]]) -> None:
+        self._build = build
+        self.__doc__ = build.__doc__
+
+    def bound(self, group: Any) -> Any:
+        return Operation(MethodType(self._build, group.calls)).bound(group)
+
+
+class ItemNamespace(Namespace[C], Generic[C, Asked, Receipt, Found, Ended]):
+    """Group of methods for one kind of multi-item job."""
+
+    calls: ItemCalls[Asked, Receipt, Found, Ended]
+    create = ItemOperation(ItemCalls[Asked, Receipt, Found, Ended].create)
+    get = ItemOperation(ItemCalls[Asked, Receipt, Found, Ended].get)
+    list = ItemOperation(ItemCalls[Asked, Receipt, Found, Ended].list)
+    wait = WaitForItems[Found]()
+    cancel = ItemOperation(ItemCalls[Asked, Receipt, Found, Ended].cancel)
+    erase = ItemOperation(ItemCalls[Asked, Receipt, Found, Ended].erase)
+    items = ItemOperation(ItemCalls[Asked, Receipt, Found, Ended].items)
+    outcomes = Outcomes[Ended]()
 
 
 class Download(
@@ -256,9 +275,9 @@ class Download(
         self._build = build
         self.__doc__ = build.__doc__
 
-    def bound(self, client: Any) -> Any:
+    def bound(self, group: Any) -> Any:
         def save(id: str, target: Path, *args: P.args, **kwargs: P.kwargs) -> Any:
-            return client.save(self._build(id, *args, **kwargs), target)
+            return group.client.save(self._build(id, *args, **kwargs), target)
 
         return save
 

@@ -9,21 +9,34 @@ from assayer_client.batches import BatchPatch, BatchResource, BatchSummary, Retr
 from assayer_client.comparisons import AcceptedComparison, ComparisonBody, ComparisonResource
 from assayer_client.contestation import Contestation
 from assayer_client.corpus import CorpusBody, CorpusSearch
-from assayer_client.curation import CURATIONS, PROPOSALS, SCORES
+from assayer_client.curation import (
+    CurationBody,
+    CurationItems,
+    CurationOutcome,
+    CurationResource,
+    ProposalBody,
+    ProposalItems,
+    ProposalOutcome,
+    ProposalResource,
+    ScoreBody,
+    ScoreItems,
+    ScoreOutcome,
+    ScoreResource,
+)
 from assayer_client.erasures import Erasure, ErasureBody, ErasureProof
 from assayer_client.evaluations import Accepted, Evaluation, EvaluationBody
 from assayer_client.event_stream import EventStream
+from assayer_client.item_jobs import AcceptedItems, ItemCalls
 from assayer_client.model_calls import ModelCall, ModelCallContents
 from assayer_client.namespaces import (
     Create,
     Download,
     Events,
+    ItemNamespace,
     Listing,
     Namespace,
     Operation,
-    Outcomes,
     Wait,
-    WaitForItems,
     by_id,
     deleting,
     downloading,
@@ -60,9 +73,13 @@ from assayer_client.reviewing import (
 )
 from assayer_client.rewards import (
     HELD_SECONDS,
-    REWARDS,
+    AcceptedRewards,
     CompareBody,
     ComparedRollouts,
+    RewardItems,
+    RewardOutcome,
+    RewardsBody,
+    RewardsResource,
     RolloutListBody,
     VerifiedRollout,
     VerifyBody,
@@ -138,56 +155,28 @@ class Rankings(Namespace[C]):
     comparisons = Operation(rankings.ranking_comparisons)
 
 
-class Rewards(Namespace[C]):
-    create = Operation(REWARDS.create)
-    get = Operation(REWARDS.get)
-    list = Operation(REWARDS.list)
-    wait = WaitForItems(REWARDS)
+class Rewards(ItemNamespace[C, RewardsBody, AcceptedRewards, RewardsResource, RewardOutcome]):
+    calls = ItemCalls("rewards", AcceptedRewards, RewardsResource, RewardItems)
     events = events_of("rewards")
-    cancel = Operation(REWARDS.cancel)
-    erase = deleting("rewards/{}", erase=True)
-    items = Operation(REWARDS.items)
-    outcomes = Outcomes(REWARDS)
     debate_text = Operation(rewards.debate_text)
     verify = Create("rewards/verify", VerifyBody, VerifiedRollout, held=HELD_SECONDS)
     compare = sending("POST", "rewards/compare", CompareBody, VerifiedRollout, held=HELD_SECONDS)
     compare_all = Create("rewards/compare", RolloutListBody, ComparedRollouts, held=HELD_SECONDS)
 
 
-class Curations(Namespace[C]):
-    create = Operation(CURATIONS.create)
-    get = Operation(CURATIONS.get)
-    list = Operation(CURATIONS.list)
-    wait = WaitForItems(CURATIONS)
+class Curations(ItemNamespace[C, CurationBody, AcceptedItems, CurationResource, CurationOutcome]):
+    calls = ItemCalls("curations", AcceptedItems, CurationResource, CurationItems)
     events = events_of("curations")
-    cancel = Operation(CURATIONS.cancel)
-    erase = deleting("curations/{}", erase=True)
-    items = Operation(CURATIONS.items)
-    outcomes = Outcomes(CURATIONS)
 
 
-class Proposals(Namespace[C]):
-    create = Operation(PROPOSALS.create)
-    get = Operation(PROPOSALS.get)
-    list = Operation(PROPOSALS.list)
-    wait = WaitForItems(PROPOSALS)
+class Proposals(ItemNamespace[C, ProposalBody, AcceptedItems, ProposalResource, ProposalOutcome]):
+    calls = ItemCalls("proposals", AcceptedItems, ProposalResource, ProposalItems)
     events = events_of("proposals")
-    cancel = Operation(PROPOSALS.cancel)
-    erase = deleting("proposals/{}", erase=True)
-    items = Operation(PROPOSALS.items)
-    outcomes = Outcomes(PROPOSALS)
 
 
-class Scores(Namespace[C]):
-    create = Operation(SCORES.create)
-    get = Operation(SCORES.get)
-    list = Operation(SCORES.list)
-    wait = WaitForItems(SCORES)
+class Scores(ItemNamespace[C, ScoreBody, AcceptedItems, ScoreResource, ScoreOutcome]):
+    calls = ItemCalls("scores", AcceptedItems, ScoreResource, ScoreItems)
     events = events_of("scores")
-    cancel = Operation(SCORES.cancel)
-    erase = deleting("scores/{}", erase=True)
-    items = Operation(SCORES.items)
-    outcomes = Outcomes(SCORES)
 
 
 class Corpus(Namespace[C]):

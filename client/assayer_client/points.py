@@ -1,16 +1,21 @@
 """Scores, and points with the quotes that support them."""
 
-from typing import Literal
+from typing import Literal, NewType
 
 from assayer_client.resources import Absent, Resource
 
+Label = NewType("Label", str)
+"""Label of a reference in a report, such as `P3`; written `[P3]` in texts."""
 ScoreCertainty = Literal["high", "moderate", "low"]
+"""Amount of evidence behind a score and how directly it bears on the question; not how high the score is."""
+SupportOutcome = Literal["supports", "partly", "not", "contradicts"]
+"""Whether quoted words support the claim about their paper: fully, partly, not at all, or by stating the opposite."""
 
 
 class ClaimSupport(Resource):
     """Result of checking a claim against the words quoted for it."""
 
-    outcome: Literal["supports", "partly", "not", "contradicts"]
+    outcome: SupportOutcome
     """Whether the quoted words support the claim about their paper: fully, partly, not at all, or by stating the
     opposite."""
     missing: str
@@ -28,7 +33,7 @@ class FurtherQuote(Resource):
 class Citation(Resource):
     """Reference that supports a point, with the supporting quote."""
 
-    label: str
+    label: Label
     quote: str | None
     """Quoted words of the paper; None if the point cites the paper as a whole."""
     quote_state: Literal["verified", "not_found", "none"]
@@ -44,7 +49,7 @@ class Citation(Resource):
     """Further quotes from the same paper, at most two, on which the check of the claim relied."""
     support: ClaimSupport | Absent | None = None
     """Whether the quoted words support the claim; absent with a reason if this was not checked. None if there is no
-    verified quote or no point."""
+    verified quote or no point (a reading's own quote)."""
 
 
 class Point(Resource):
@@ -67,6 +72,6 @@ class Score(Resource):
     scale_min: float = 0.0
     scale_max: float = 10.0
     basis: str
-    certainty: Literal["high", "moderate", "low"] | None = None
+    certainty: ScoreCertainty | None = None
     """Amount of evidence behind the score and how directly it bears on the question; None if the method does not
     provide it."""

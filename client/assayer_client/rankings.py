@@ -1,31 +1,45 @@
 """Rankings of many ideas, with intervals."""
 
-from typing import Self
+import datetime as dt
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
 from assayer_client.comparisons import NamedComparison
 from assayer_client.evaluations import IdeaBody
-from assayer_client.reports import Blinding, TextFlag
+from assayer_client.model_calls import FaultCount
+from assayer_client.reports import Blinding, RunUsage, TextFlag
 from assayer_client.requests import ApiCall, path, reads, reads_lines, reads_text_of
 from assayer_client.resources import (
     Absent,
     Body,
+    Dollars,
     Dropped,
+    IdeaId,
     JobResource,
     JobState,
     Limits,
     LivePriority,
     Page,
     PromptVersion,
-    Record,
-    RecordOrAbsent,
     Resource,
     ResourceName,
 )
 
 _MOST_IDEAS = 10_000
 MOST_COMPARISONS = 200_000
+
+
+Band = Literal["in", "out", "human"]
+"""Band of an idea at the cut: certainly among the best, certainly not, or left to people to decide."""
+
+
+class Dimension(Resource):
+    """Dimension in which two ideas are compared."""
+
+    name: str = Field(pattern=r"^[a-z][a-z_]*$")
+    question: str
+    """Definition of better in this dimension, in one or two sentences."""
 
 
 class Interval(Resource):
@@ -37,7 +51,7 @@ class Interval(Resource):
 
 
 class RankedIdea(Resource):
-    id: str
+    id: IdeaId
     title: str
     source: str
     reference: str = ""
@@ -53,10 +67,10 @@ class RankedIdea(Resource):
     comparisons: int
     chance_in: float | None
     """Probability of being among the best `cut`; None without a cutoff."""
-    band: str | None
+    band: Band | None
     by_baseline: dict[str, float]
     """Prediction of each baseline: mean position of the predicted outcome, from 0 (worst) to 1 (best)."""
-    same_text_as: tuple[str, ...] = ()
+    same_text_as: tuple[IdeaId, ...] = ()
     """Ideas for which the judge is shown the same text; they are not compared with this idea and share its standing."""
     flags: tuple[TextFlag, ...] = ()
     """Suspicious features of the idea's text."""
@@ -67,24 +81,114 @@ class RankedIdea(Resource):
     its starting position."""
 
 
-class Ranking(Resource):
-    """Ranking of ideas. A `Record` has the fields of the JSON schema in `docs/ranking.schema.json`."""
+class Baseline(Resource):
+    """Classifier of words or embeddings, trained on labelled ideas. On real proposals, such classifiers found more
+    of the good ones than language models did."""
 
-    schema_version: int = 1
+    name: str
+    auroc: Interval
+    """AUROC on labelled ideas held out in five folds, with a 95 % interval. It is the probability of ranking an
+    idea with a better outcome above an idea with a worse outcome."""
+    auroc_value: float
+    labelled: int
+    """Ideas it learned from."""
+    outcomes: tuple[str, ...]
+    """From worst to best."""
+    set_aside: int
+    """Number of labelled ideas excluded from training because they are among the ranked ideas."""
+
+
+class Judge(Resource):
+    """Consistency of the judge, which limits the reliability of the ranking."""
+
+    comparisons: int
+    """Number of answers used, including submitted comparisons."""
+    handed_in: int
+    of_unknown_judge: int = 0
+    """Number of submitted comparisons that do not state which model and question they were judged with."""
+    failed: int
+    """Number of requested pairs without a usable answer; they count for neither idea."""
+    ties: int
+    bias: float
+    """Advantage of the idea shown first, in logits; 0 is unbiased."""
+    bias_interval: Interval
+    asked_both_ways: int
+    """Number of pairs judged in both orders."""
+    contradictions: int
+    """Number of pairs judged in both orders whose winner changed with the order."""
+    triangles: int
+    """Number of triples of ideas that were all compared with each other without a tie."""
+    cycles: int
+    """Number of cyclic triangles: A beats B, B beats C, C beats A. A judge that answers at random would have a
+    quarter of all triangles."""
+
+
+class Unread(Resource):
+    """Ideas longer than the text limit of the judge."""
+
+    ideas: int
+    characters: int
+    """Total characters cut from the ends of the ideas."""
+    limit: int
+    """Maximum characters of each idea shown to the judge."""
+
+
+class DimensionAnalysis(Resource):
+    dimension: str
+    text: str
+    """Text of the analysis, in which ideas are named by rank: `#3`."""
+
+
+class IdeaAnalysis(Resource):
+    id: IdeaId
+    standing: str
+    """Why the idea has its rank."""
+    to_rise: str
+    """Changes to the plan that the idea would need to rank higher."""
+
+
+class CloseCall(Resource):
+    """Two neighbouring ideas whose order the comparisons do not settle."""
+
+    higher: IdeaId
+    lower: IdeaId
+    decides: str
+    """Fact that a person would have to establish in order to decide."""
+
+
+class GroupAnalysis(Resource):
+    """Joint analysis of a small group of ideas, written after the order was settled and based only on the judge's
+    reasons."""
+
+    overview: str
+    by_dimension: tuple[DimensionAnalysis, ...]
+    ideas: tuple[IdeaAnalysis, ...]
+    """Best first."""
+    close_calls: tuple[CloseCall, ...]
+
+
+class ErasedRank(Resource):
+    """Rank of an idea that was erased after the ranking was made. Nothing else about the idea is kept."""
+
+    rank: int
+    on: dt.date
+
+
+class Ranking(Resource):
+    schema_version: Literal[1] = 1
     id: str
     dimension: str
     """Dimension by which the ideas are ordered."""
-    dimensions: tuple[Record, ...]
-    """All that were judged: `name` and `question`."""
+    dimensions: tuple[Dimension, ...]
+    """All that were judged."""
     cut: int | None
     confidence: float
     ideas: tuple[RankedIdea, ...]
     """Best first."""
-    erased: tuple[Record, ...] = ()
+    erased: tuple[ErasedRank, ...] = ()
     """Ranks left empty by erased ideas. Everything else is unchanged from when these ideas were ranked, except that
     the comparisons with them are deleted."""
-    judge: Record
-    """Consistency of the judge, which limits the reliability of the ranking: `bias`, `contradictions`, `cycles`, …"""
+    judge: Judge
     seeded: bool
     """Whether the ranking started from scores of single ideas."""
     blind: bool | None = None
@@ -93,25 +197,28 @@ class Ranking(Resource):
     evidence: int | None = None
     """Number of ideas for which the judge also saw the findings of a report; None if ideas were compared by their
     own texts alone."""
-    unread: Record | None = None
+    unread: Unread | None = None
     """Summary of ideas that the judge did not see in full; None if it saw every idea in full."""
-    analysis: RecordOrAbsent | None = None
-    """Analysis of a small group, written from the judge's reasons alone; None if none was requested."""
+    analysis: GroupAnalysis | Absent | None = None
+    """Analysis of a small group; None if none was requested."""
     stopped: Absent | None
     """Reason why fewer pairs were judged than the call budget allowed; None if all were."""
     models: tuple[str, ...]
     prompts: tuple[PromptVersion, ...]
-    faults: tuple[Record, ...]
+    faults: tuple[FaultCount, ...]
     dropped: tuple[Dropped, ...]
     prompt_tokens: int
     completion_tokens: int
-    cost_usd: float | Absent
-    """Cost of the answers used, at the time they were paid for."""
-    baselines: tuple[Record, ...] | Absent
-    """Classifiers of words or embeddings, trained on labelled ideas, with their measured quality."""
+    cost_usd: Dollars | Absent
+    """Cost of the answers used, at the prices when they were paid."""
+    baselines: tuple[Baseline, ...] | Absent
     assayer_version: str
-    usage: Record
-    """Usage of this execution only."""
+    usage: RunUsage = Field(description="Of this execution only; excluded when two rankings are compared.")
+
+    @property
+    def size(self) -> int:
+        """Number of ideas ranked, including those erased later; equal to the last rank."""
+        return len(self.ideas) + len(self.erased)
 
 
 class RankedIdeaBody(IdeaBody):
@@ -148,28 +255,24 @@ class RankingBody(Body):
         return self
 
 
-class LeftOut(Resource):
+class NamedEvaluation(Resource):
+    """Evaluation of the batch, with the submitter's names for its idea."""
+
+    evaluation: str
+    row: int | None
+    source: str
+    """Submitter's name for the idea: a file name, or `call.csv:7 (A-2026-0007)`."""
+    reference: str
+    """Submitter's own reference only: the id in its row, or a file name. Empty if there is none."""
+    reason: str
+
+
+class LeftOut(NamedEvaluation):
     """Evaluation of the batch that is not ranked."""
 
-    evaluation: str
-    row: int | None
-    source: str
-    """Submitter's name for the idea: a file name, or `call.csv:7 (A-2026-0007)`."""
-    reference: str
-    """Submitter's own reference only: the id in its row, or a file name. Empty if there is none."""
-    reason: str
 
-
-class UnscoredIdea(Resource):
+class UnscoredIdea(NamedEvaluation):
     """Report of the batch without a score; its idea is ranked and starts in the middle."""
-
-    evaluation: str
-    row: int | None
-    source: str
-    """Submitter's name for the idea: a file name, or `call.csv:7 (A-2026-0007)`."""
-    reference: str
-    """Submitter's own reference only: the id in its row, or a file name. Empty if there is none."""
-    reason: str
 
 
 class RankingLinks(Resource):

@@ -3,17 +3,41 @@
 import datetime as dt
 from typing import Literal
 
-from assayer_client.points import Point, Score
-from assayer_client.resources import Absent, Record, RecordOrAbsent, Resource
+from assayer_client.points import Citation, Label, Point, Score
+from assayer_client.resources import Absent, PaperId, Record, RecordOrAbsent, Resource
 
 FitLevel = Literal["good", "partial", "poor"]
 """Level at which the corpus covers the field of an idea."""
+FlagKind = Literal["hidden_text", "bidi_text", "homoglyphs", "suspected_injection", "label_lookalike"]
+MaskedKind = Literal[
+    "name", "role", "affiliation", "email", "orcid", "contact", "funding", "acknowledgement", "biography"
+]
+Operation = Literal[
+    "search",
+    "snippets",
+    "neighbours",
+    "references",
+    "own_references",
+    "citations",
+    "papers",
+    "retractions",
+    "open_access",
+    "full_texts",
+    "web",
+    "code",
+    "datasets",
+]
+"""Operation of a literature source."""
+SpanKind = Literal["wait", "stage", "call"]
+"""Kind of a span. `wait`: in the queue; `stage`: a step of the method; `call`: an LLM request with its answer."""
+SpanOutcome = Literal["succeeded", "cached", "failed", "open"]
+"""Outcome of a span. `cached`: answered earlier, nothing was sent; `open`: not finished when the timeline was made."""
 
 
 class TextFlag(Resource):
     """Suspicious content found by the sanitiser, and removed if it was invisible."""
 
-    kind: str
+    kind: FlagKind
     excerpt: str
     """Excerpt of at most 160 characters around the suspicious text."""
     offset: int
@@ -23,16 +47,20 @@ class TextFlag(Resource):
 class MaskedText(Resource):
     """Text masked before the idea is judged: no language model or embedding sees it."""
 
-    kind: Literal["name", "role", "affiliation", "email", "orcid", "contact", "funding", "acknowledgement", "biography"]
+    kind: MaskedKind
     text: str
+    """Text as it appeared in the idea, on one line."""
     times: int = 1
 
 
 class Blinding(Resource):
-    """Record that an idea was judged blind, with what was hidden."""
+    """Record that an idea was judged blind, and of what was masked. If `masked` is empty, no rule found anything to
+    mask."""
 
     rules: int
+    """Version of the masking rules."""
     masked: tuple[MaskedText, ...] = ()
+    """Masked texts in order of first occurrence."""
 
 
 class Summary(Resource):
@@ -43,6 +71,19 @@ class Summary(Resource):
     suggestions: tuple[Point, ...]
 
 
+class Reading(Resource):
+    """One paper read with respect to one method or dimension."""
+
+    label: Label
+    stance: Literal[-1, 0, 1] | None
+    """Stance of the paper. Contribution: −1 the paper already has it, 0 comparable, +1 the idea goes beyond it,
+    None the paper's text does not address it. Soundness: −1 speaks against the method, 0 neutral, +1 speaks for it."""
+    text: str
+    quote: Citation | None = None
+    numbers_not_found: tuple[str, ...] = ()
+    """Numbers in the text that appear neither in the shown text of the cited papers nor in the idea, as for a point."""
+
+
 class Assessment(Resource):
     """Assessment of one method, or of one dimension of contribution."""
 
@@ -50,7 +91,7 @@ class Assessment(Resource):
     statement: str
     score: Score | Absent
     points: tuple[Point, ...]
-    readings: tuple[Record, ...]
+    readings: tuple[Reading, ...]
 
 
 class Part(Resource):
@@ -84,8 +125,8 @@ class FieldOrigin(Resource):
 class Reference(Resource):
     """Cited paper; every field comes from the service's own records."""
 
-    label: str
-    id: str
+    label: Label
+    id: PaperId
     title: str
     authors: tuple[str, ...]
     publication_date: dt.date | None
@@ -103,7 +144,7 @@ class Reference(Resource):
 class CorpusFit(Resource):
     """Coverage of the idea's field by the corpus. If coverage is poor, an empty search result means nothing."""
 
-    level: Literal["good", "partial", "poor"]
+    level: FitLevel
     value: float
     """Number behind the level; higher means better coverage."""
     criterion: str
@@ -114,12 +155,22 @@ class SourceUse(Resource):
     """Use of a literature source."""
 
     source: str
-    operation: str
+    operation: Operation
     requests: int
     """Number of requests to the source, whether answered over the network or from the shared cache."""
     results: int
     cached: int = 0
     """Number of these requests that the shared cache answered."""
+
+
+class RunUsage(Resource):
+    """Resources used by one execution. Unlike the rest of a report, these values differ from run to run."""
+
+    started_at: dt.datetime
+    wall_seconds: float
+    llm_calls_paid: int
+    llm_calls_cached: int
+    paid_usd: float | Absent
 
 
 class Report(Resource):
@@ -157,8 +208,8 @@ class Report(Resource):
     """Numbers of what was searched, found, read and dropped: `corpus_fit`, `papers_read`, `sources`, `faults`, …"""
     provenance: Record
     """Inputs of this report: models, prompts, corpus. The same inputs give the same provenance."""
-    usage: Record
-    """Usage of this execution only: `wall_seconds`, `paid_usd`, …"""
+    usage: RunUsage
+    """Usage of this execution only."""
 
 
 class Span(Resource):
@@ -166,10 +217,10 @@ class Span(Resource):
 
     name: str
     """Name of the stage, or of the task."""
-    kind: str
+    kind: SpanKind
     start: dt.datetime
     end: dt.datetime
-    outcome: str = "succeeded"
+    outcome: SpanOutcome = "succeeded"
     detail: str = ""
     """Details for readers: the model and its tokens, or what went wrong."""
 

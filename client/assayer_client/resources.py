@@ -24,6 +24,8 @@ TenantId = NewType("TenantId", str)
 MemberId = NewType("MemberId", str)
 JobId = NewType("JobId", str)
 BatchId = NewType("BatchId", str)
+IdeaId = NewType("IdeaId", str)
+PaperId = NewType("PaperId", str)
 
 DEFAULT_METHOD = "review"
 """Evaluation method that is used where none is named: by the service, this client, and the commands."""
@@ -173,9 +175,8 @@ class PromptVersion(Resource):
     task: str
     version: int
     """Version of its own file."""
-    digest: str = ""
-    """Digest of the prompt file with everything it includes and the system message: 16 hex digits, empty in older
-    reports."""
+    digest: str
+    """Digest of the prompt file with everything it includes and the system message: 16 hex digits."""
 
 
 class Dropped(Resource):

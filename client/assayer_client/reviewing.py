@@ -275,14 +275,13 @@ class PanelAgreement(Resource):
     pairs: tuple[PanelPair, ...]
 
 
-class PanelRow(Resource):
+class PanelProposal(Resource):
     """Proposal with an assigned reviewer, or with a score set by an officer."""
 
-    evaluation: str
+    evaluation: JobId
     row: int | None
     title: str
     assigned: int
-    opinions: tuple[Opinion, ...]
     set_aside: int
     """Number of opinions of people with an active conflict of interest; they count in no figure."""
     mean: float | None
@@ -292,6 +291,12 @@ class PanelRow(Resource):
     override: ScoreOverride | None
     score: float | None
     """Score that counts: the override, otherwise the mean."""
+
+
+class PanelRow(PanelProposal):
+    """Proposal with an assigned reviewer, or with a score set by an officer, and with all opinions on it."""
+
+    opinions: tuple[Opinion, ...]
 
 
 class Panel(Resource):

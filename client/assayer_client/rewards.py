@@ -4,20 +4,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-from assayer_client.item_jobs import AcceptedItems, ItemCalls, ItemLinks, ItemsPage
+from assayer_client.item_jobs import MOST_ITEMS, AcceptedItems, ItemCounts, ItemLinks, ItemOutcome, ItemsPage
 from assayer_client.requests import ApiCall, path, reads_text_of
-from assayer_client.resources import (
-    Absent,
-    Body,
-    JobResource,
-    Limits,
-    LivePriority,
-    Problem,
-    PromptVersion,
-    Resource,
-)
-
-MOST_REWARD_ITEMS = 1_000
+from assayer_client.resources import Absent, Body, Dollars, JobResource, Limits, LivePriority, PromptVersion, Resource
 
 
 def _with_words(text: str) -> str:
@@ -29,20 +18,27 @@ def _with_words(text: str) -> str:
 Words = Annotated[str, AfterValidator(_with_words)]
 
 
+DebateRole = Literal["moderator", "analyst", "critic", "evaluator"]
+"""Role in a debate. The moderator keeps the debate on methodology, the analyst compares core elements, the critic looks
+for contradictions, the evaluator decides."""
+
+
 class DebateQuote(Resource):
-    """Quote that a speaker relies on."""
+    """Words from the idea or the abstract that a speaker relies on."""
 
     source: Literal["idea", "abstract"]
     text: str
+    """Words as in the source if they were found there, otherwise as the speaker quoted them."""
     found: bool
 
 
 class DebateTurn(Resource):
     """Statement of one seat in one round."""
 
-    round: int
-    role: Literal["moderator", "analyst", "critic", "evaluator"]
-    seat: int
+    round: int = Field(ge=1)
+    role: DebateRole
+    seat: int = Field(ge=1)
+    """Number of the seat among those with the same role."""
     vote: Literal["match", "no_match"] | Absent
     """Vote of the seat; absent if the role has no vote or its answer was lost."""
     argument: str
@@ -54,7 +50,9 @@ class Reward(Resource):
 
     value: Literal[0, 1] | Absent
     reason: str
+    """Reason for the value in one or two sentences; for an absent value, the same text as its reason."""
     judge: str
+    """Name of the composition, or `viewpoints` for the judge without a language model."""
     guard: str | None = None
     """Check that decided before any model call; None if no check did."""
     leakage: bool = False
@@ -62,26 +60,22 @@ class Reward(Resource):
     transcript: tuple[DebateTurn, ...] = ()
     decided_in_round: int | None = None
     similarity: float | None = None
+    """Share of the reference's method viewpoints that the idea matches, 0 to 1, from the judge without a language
+    model."""
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    cost_usd: float | Absent = 0.0
+    cost_usd: Dollars | Absent = 0.0
     models: tuple[str, ...] = ()
     prompts: tuple[PromptVersion, ...] = ()
 
 
-class RewardOutcome(Resource):
+class RewardOutcome(ItemOutcome):
     """Outcome of an item: a reward, or a problem that states why there is none."""
 
-    item: int
-    """Position of the item in the request, from 0."""
-    id: str = ""
-    """Name that the caller uses for the item."""
+    result_field = "reward"
     reward: Reward | None = None
-    problem: Problem | None = None
-    same_as: int | None = None
-    """Earlier item with the same words, with which this item was judged at no further cost."""
-    seconds: float = 0.0
+    """Reward of the item; if the judge failed, its value is absent with the reason."""
 
     @property
     def value(self) -> float | None:
@@ -90,25 +84,15 @@ class RewardOutcome(Resource):
         return None if value is None or isinstance(value, Absent) else float(value)
 
 
-class RewardsResult(Resource):
-    """Counts of the items by outcome; the outcome of each item is stored separately."""
+class RewardsResult(ItemCounts):
+    """Counts of the items by outcome; `absent` are those whose judge failed."""
 
     kind: Literal["rewards"] = "rewards"
     judge: str
-    items: int
     match: int
     no_match: int
     guard: int
     """Number of items decided by a check before any model call."""
-    absent: int
-    """Number of items without a reward because the judge failed."""
-    problem: int
-    repeated: int
-    """Number of items with the same words as an earlier item."""
-    calls: int
-    prompt_tokens: int
-    completion_tokens: int
-    cost_usd: float | Absent
 
 
 class Composition(Body):
@@ -122,7 +106,7 @@ class Composition(Body):
     evaluators: int = Field(default=0, ge=0, le=3)
     rounds: int = Field(default=2, ge=1, le=5)
     temperature: float = Field(default=0.7, ge=0, le=2)
-    """Temperature of roles with several seats."""
+    """Temperature of roles with several seats, whose answers would otherwise be identical."""
 
 
 class RewardItemBody(Body):
@@ -139,7 +123,7 @@ class RewardItemBody(Body):
 
 
 class RewardsBody(Body):
-    items: tuple[RewardItemBody, ...] = Field(min_length=1, max_length=MOST_REWARD_ITEMS)
+    items: tuple[RewardItemBody, ...] = Field(min_length=1, max_length=MOST_ITEMS)
     judge: str | None = Field(default=None, max_length=200)
     """Name of the judge; null: the service's default."""
     composition: Composition | None = None
@@ -205,9 +189,9 @@ class CompareBody(VerifyBody):
 
     group: str = Field(min_length=1, max_length=200)
     """Id of the group, chosen by the caller and different for every group."""
-    size: int = Field(ge=2, le=MOST_REWARD_ITEMS)
+    size: int = Field(ge=2, le=MOST_ITEMS)
     """Number of members in the group."""
-    member: int | None = Field(default=None, ge=0, lt=MOST_REWARD_ITEMS)
+    member: int | None = Field(default=None, ge=0, lt=MOST_ITEMS)
     """Number of the rollout in the group, from 0; null: `_ng_rollout_index`."""
 
 
@@ -218,7 +202,7 @@ class RolloutListBody(Body):
 
     conversation_history: tuple[dict[str, Any], ...]
     """Prompt of the policy: its last user message is the question, unless `question` is set."""
-    response_objs: tuple[dict[str, Any], ...] = Field(min_length=1, max_length=MOST_REWARD_ITEMS)
+    response_objs: tuple[dict[str, Any], ...] = Field(min_length=1, max_length=MOST_ITEMS)
     """Answers of the policy, one object of the Responses API each: the text of its last message is the idea."""
     principle: str | None = None
     """Principle against which NeMo Gym checks responses: the abstract, unless `abstract` is set."""
@@ -266,11 +250,6 @@ class VerifiedRollout(Resource):
         description="`judge_failed` where there is no reward: keep the rollout out of the metrics.",
     )
     job: str
-
-
-REWARDS = ItemCalls[RewardsBody, AcceptedRewards, RewardsResource, RewardOutcome](
-    "rewards", AcceptedRewards, RewardsResource, RewardItems
-)
 
 
 def debate_text(job: str, item: int, media_type: str = "text/markdown") -> ApiCall[str]:

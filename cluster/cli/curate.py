@@ -9,7 +9,8 @@ import typer
 
 from assayer.errors import InputError
 from assayer.models import Absent
-from assayer.models.curation import PAPER_KINDS, CuratedPaper
+from assayer.models.curation import PAPER_KINDS
+from assayer_client.curation import CuratedPaper
 from cluster.cli.curation_output import curating, end_curation, write_lines
 from cluster.cli.options import WithProfile, with_section
 from cluster.cli.terminal import run_resumable, say

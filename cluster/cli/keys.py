@@ -72,13 +72,14 @@ def revoke_key(
     profile: WithProfile = PROFILES[0],
 ) -> None:
     """Revoke a key permanently, with immediate effect."""
+    from orchestrator.access.audit_chain import ActBy
     from orchestrator.jobs.models import KeyId, TenantId
     from orchestrator.store import PgKeys
 
-    now, by = dt.datetime.now(dt.UTC), _operator()
+    by = ActBy(_operator(), dt.datetime.now(dt.UTC))
     # Whoever pastes the whole key means its id.
     known = KeyId("_".join(key.split("_")[:2]))
-    if with_database(profile, lambda database: PgKeys(database).revoke(TenantId(tenant), known, by, now)) is None:
+    if with_database(profile, lambda database: PgKeys(database).revoke(TenantId(tenant), known, by)) is None:
         raise InputError(f"The tenant {tenant} has no key {known}.", f"See: assayer keys list --tenant {tenant}")
     say(f"The key {known} is revoked.")
 

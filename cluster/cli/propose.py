@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 from rich.markup import escape
 
-from assayer.curation.options import BestBy, CandidateTier
+from assayer.curation.options import CandidateTier
 from assayer.errors import InputError
 from assayer.models import Absent
-from assayer.models.curation import Candidate, ResearchQuestion
+from assayer.models.curation import ResearchQuestion
+from assayer_client.curation import BestBy, Candidate
 from cluster.cli.curation_output import curating, end_curation, write_lines
 from cluster.cli.options import WithProfile, with_section
 from cluster.cli.terminal import run_resumable, say

@@ -10,11 +10,12 @@ from rich.markup import escape
 
 from assayer.errors import InputError
 from assayer.models import Idea, IdeaId, judged_blind
-from assayer.models.ranking import Comparison, Ranking
 from assayer.ranking.comparison import comparisons_to_jsonl
 from assayer.ranking.report_evidence import require_blind_evidence
 from assayer.reports.json_and_csv import as_csv, as_json
 from assayer.reports.ranking_page import RankingPage, as_ranking_html, as_ranking_markdown
+from assayer_client.comparisons import Comparison
+from assayer_client.rankings import Ranking
 from cluster.cli.idea_inputs import read_idea_inputs
 from cluster.cli.options import (
     IdeaPaths,

@@ -18,8 +18,8 @@ from cluster.local_model import chosen_model
 from cluster.settings import PROFILES, Settings
 
 if TYPE_CHECKING:
+    from assayer_client.rewards import RewardOutcome, RewardsResult
     from orchestrator.jobs.requests import NamedRewardItem
-    from orchestrator.jobs.results import RewardOutcome, RewardsResult
 
 __all__ = ["read_reward_items", "reward"]
 
@@ -108,11 +108,11 @@ async def _judge(settings: Settings, items: "Sequence[NamedRewardItem]", judge: 
     from cluster.reward_jobs import reward_work
     from cluster.reward_judge import open_reward_judge, usable_judge
     from cluster.telemetry import metrics_server
-    from orchestrator.jobs.results import RewardOutcome, RewardsResult
+    from orchestrator.jobs.item_outcomes import rewards_result
 
     outcomes: list[RewardOutcome] = []
 
-    async def keep(found: Sequence[RewardOutcome]) -> None:
+    async def keep(found: "Sequence[RewardOutcome]") -> None:
         outcomes.extend(found)
 
     with metrics_server(settings.metrics), StageProgress() as stages:
@@ -122,7 +122,7 @@ async def _judge(settings: Settings, items: "Sequence[NamedRewardItem]", judge: 
             work = reward_work(judging, chosen, chosen.name)
             await do_items(items, work, run, settings.rewards.concurrency, keep, {})
     outcomes.sort(key=lambda found: found.item)
-    return _Rewarded(items, outcomes, RewardsResult.of(chosen.name, outcomes), {})
+    return _Rewarded(items, outcomes, rewards_result(chosen.name, outcomes), {})
 
 
 def _write_pages(folder: Path, rewarded: _Rewarded) -> dict[int, Path]:

@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from assayer.errors import InputError
 from assayer.models import Absent, judged_blind
-from assayer.models.curation import IdeaScores
+from assayer_client.curation import IdeaScores
 from cluster.cli.curation_output import curating, end_curation, write_lines
 from cluster.cli.idea_inputs import read_idea_inputs
 from cluster.cli.options import IdeaPaths, WithBlind, WithProfile, with_section

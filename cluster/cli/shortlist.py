@@ -12,11 +12,11 @@ from cluster.cli.watch import watch_all
 from cluster.settings import PROFILES
 
 if TYPE_CHECKING:
-    from assayer_client.rankings import AcceptedRanking, Ranking
+    from assayer_client.rankings import AcceptedRanking, Band, Ranking
 
 __all__ = ["shortlist"]
 
-_BANDS = {"in": "clearly in", "human": "for people to decide", "out": "clearly out"}
+_BANDS: "dict[Band, str]" = {"in": "clearly in", "human": "for people to decide", "out": "clearly out"}
 _NAMED = 20
 """Proposals that are told one by one."""
 

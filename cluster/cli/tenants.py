@@ -12,7 +12,7 @@ from cluster.database import with_database
 from cluster.settings import PROFILES
 
 if TYPE_CHECKING:
-    from orchestrator.jobs.models import Tenant
+    from assayer_client.accounts import TenantResource
     from orchestrator.store import Database
 
 __all__ = ["app"]
@@ -69,7 +69,7 @@ def set_tenant(
 
     changes = _agreed(name, weight, max_running, max_queued, monthly_usd, retention_days)
 
-    async def change(database: "Database") -> "Tenant | None":
+    async def change(database: "Database") -> "TenantResource | None":
         store = PgTenants(database)
         before = await store.get(TenantId(tenant))
         if before is None:
@@ -89,10 +89,10 @@ def list_tenants(profile: WithProfile = PROFILES[0]) -> None:
     _show_tenants(with_database(profile, _all_tenants))
 
 
-async def _all_tenants(database: "Database") -> "list[Tenant]":
+async def _all_tenants(database: "Database") -> "list[TenantResource]":
     from orchestrator.store import PgTenants
 
-    tenants: list[Tenant] = []
+    tenants: list[TenantResource] = []
     while page := await PgTenants(database).list(after=tenants[-1].id if tenants else None):
         tenants += page
     return tenants
@@ -125,12 +125,12 @@ def _check_id(tenant: str) -> None:
         raise InputError(f"The id cannot be used: {error.errors()[0]['msg']}.", "See --help.") from None
 
 
-def _show_tenants(tenants: "Sequence[Tenant]") -> None:
+def _show_tenants(tenants: "Sequence[TenantResource]") -> None:
     headings = ("Id", "Name", "Weight", "Running", "Queued", "Month", "Kept")
     show_table(headings, ((item.id, item.name, f"{item.weight:g}", *_limits(item)) for item in tenants))
 
 
-def _limits(tenant: "Tenant") -> tuple[str, str, str, str]:
+def _limits(tenant: "TenantResource") -> tuple[str, str, str, str]:
     return (
         "any" if tenant.max_running is None else f"{tenant.max_running:,}",
         f"{tenant.max_queued:,}",

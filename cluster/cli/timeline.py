@@ -29,14 +29,13 @@ def timeline(
     profile: WithProfile = PROFILES[0],
 ) -> None:
     """Draw the timeline of an evaluation: queue time, stages, and language model calls."""
-    from assayer.models.timeline import Timeline
     from assayer.reports.timeline_chart import chart_of
 
     kind_of(job, "evaluation")
     with service(profile) as client:
-        chart_data = Timeline.model_validate(client.evaluations.timeline(job).model_dump())
+        timeline_data = client.evaluations.timeline(job)
     console = SafeConsole(highlight=False, width=None if sys.stdout.isatty() else _WIDTH)
-    for line in draw_chart(chart_of(chart_data), console.width):
+    for line in draw_chart(chart_of(timeline_data), console.width):
         console.print(line, no_wrap=True, crop=False)
 
 

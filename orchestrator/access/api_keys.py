@@ -11,13 +11,10 @@ from typing import Literal, NamedTuple
 from pydantic import Field
 
 from assayer.models import Frozen
+from assayer_client.accounts import Scope
 from orchestrator.access.audit_chain import Actor
 from orchestrator.access.roles import Act, MemberId, Role, may
 from orchestrator.jobs.models import KeyId, TenantId
-
-Scope = Literal["submit", "read", "manage", "metrics", "admin"]
-"""Scope of an API key. manage: the tenant's own keys, webhooks and deletion; metrics: metrics of all tenants and
-nothing else; admin: everything."""
 
 _KEY = re.compile(r"ak_[A-Za-z0-9]{1,40}_[A-Za-z0-9_-]{43}")
 

@@ -15,12 +15,13 @@ from typing import Any, NamedTuple, get_args
 from assayer.models import Frozen
 from assayer_client.audit_log import AuditedAct, AuditEntry, AuditTip
 from orchestrator.access.roles import Role
-from orchestrator.jobs.models import TenantId
+from orchestrator.jobs.models import BatchId, TenantId
 
 __all__ = [
     "ACTS_IN_THE_LOG",
     "ACTS_OF_JUDGEMENT",
     "FIRST",
+    "ActBy",
     "Actor",
     "AuditEntry",
     "AuditExport",
@@ -37,14 +38,7 @@ __all__ = [
 ACTS_IN_THE_LOG: tuple[AuditedAct, ...] = get_args(AuditedAct)
 
 ACTS_OF_JUDGEMENT: frozenset[AuditedAct] = frozenset(
-    {
-        "blind opinion given",
-        "opinion revised",
-        "point judged",
-        "score overridden",
-        "remark added",
-        "signed off",
-    }
+    {"blind opinion given", "opinion revised", "point judged", "score overridden", "remark added", "signed off"}
 )
 """Acts whose content states people's judgements; machines cannot read it."""
 
@@ -60,6 +54,15 @@ class Actor(NamedTuple):
     name: str
     """Name shown in the entry's content, removed when the person is erased."""
     role: Role
+
+
+class ActBy(NamedTuple):
+    """Actor and time of an act."""
+
+    actor: Actor
+    at: dt.datetime
+    call: BatchId | None = None
+    """Call whose proposals a ranking orders."""
 
 
 class AuditExport(Frozen):

@@ -159,11 +159,7 @@ class IdentityProvider:
                     "iss": {"essential": True, "value": metadata.issuer},
                     "aud": {"essential": True, "value": self.settings.client_id},
                 },
-                params={
-                    "nonce": nonce,
-                    "client_id": self.settings.client_id,
-                    "access_token": tokens.access_token,
-                },
+                params={"nonce": nonce, "client_id": self.settings.client_id, "access_token": tokens.access_token},
             )
             claims.validate(now=int(self._clock.now().timestamp()), leeway=_LEEWAY)
         except (JoseError, ValueError) as error:

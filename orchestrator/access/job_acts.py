@@ -5,26 +5,16 @@ again; so is one evaluation; a ranking begins or is cancelled. Ideas that are se
 by the thousand, are in no call that somebody decides: they write no entry, and take no turn at the log.
 """
 
-import datetime as dt
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from orchestrator.access.audit_chain import Actor, AuditedAct
+from orchestrator.access.audit_chain import AuditedAct
 from orchestrator.jobs.models import BatchId, JobKind
 from orchestrator.jobs.requests import EvaluationRequest, RankingRequest
 from orchestrator.jobs.submissions import MoreRows, NewBatch, NewJob
 
 CANCELLED: dict[JobKind, AuditedAct] = {"evaluation": "evaluation cancelled", "ranking": "ranking cancelled"}
 """Audited act for cancelling a single job, by kind of job; cancelling other kinds of job is not logged."""
-
-
-class ActBy(NamedTuple):
-    """Actor and time of an act."""
-
-    actor: Actor
-    at: dt.datetime
-    call: BatchId | None = None
-    """Call whose proposals a ranking orders."""
 
 
 class Said(NamedTuple):

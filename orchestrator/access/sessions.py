@@ -9,7 +9,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from typing import NamedTuple
 
-from orchestrator.access.api_keys import Scope
+from assayer_client.accounts import Scope
 from orchestrator.access.roles import MemberId, PersonRole
 from orchestrator.jobs.models import KeyId, TenantId
 

@@ -6,28 +6,32 @@ from typing import Annotated
 
 from fastapi import Depends, Request, Security
 
-from orchestrator.access.api_keys import Caller, Scope
+from assayer_client.accounts import Scope
+from orchestrator.access.api_keys import Caller
 from orchestrator.access.roles import Act
 from orchestrator.services.opinions import require_blind_opinion
 from orchestrator.web.authentication import bearer, require_scope
+from orchestrator.web.context import RouteContext
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.services import ServicesDependency
 from orchestrator.web.signed_in import require_act
 
 
-def acting(*acts: Act, scope: Scope) -> Callable[..., Awaitable[Caller]]:
-    """Return a dependency that yields the caller, whose role must permit any of these acts; a machine's key also
-    needs the scope."""
+def acting(*acts: Act, scope: Scope) -> Callable[..., Awaitable[RouteContext]]:
+    """Return a dependency that provides the context of a caller whose role must permit any of these acts; a machine's
+    key also needs the scope."""
 
-    async def caller(request: Request, _: Annotated[object, Security(bearer, scopes=[scope])]) -> Caller:
-        authenticated: Caller = request.scope["assayer.caller"]
-        require_act(authenticated, *acts)
-        if authenticated.role == "machine":
-            require_scope(authenticated, scope)
-        return authenticated
+    async def context(
+        request: Request, services: ServicesDependency, _: Annotated[object, Security(bearer, scopes=[scope])]
+    ) -> RouteContext:
+        caller: Caller = request.scope["assayer.caller"]
+        require_act(caller, *acts)
+        if caller.role == "machine":
+            require_scope(caller, scope)
+        return RouteContext(caller, services)
 
-    caller.__dict__["acts"] = acts
-    return caller
+    context.__dict__["acts"] = acts
+    return context
 
 
 async def _report_reader(
@@ -35,23 +39,30 @@ async def _report_reader(
     request: Request,
     services: ServicesDependency,
     _: Annotated[object, Security(bearer, scopes=["read"])],
-) -> Caller:
+) -> RouteContext:
     caller: Caller = request.scope["assayer.caller"]
     if caller.role == "reviewer":
         await require_blind_opinion(services.reviewing.assignments, caller.tenant, id, caller.subject)
     else:
         require_scope(caller, "read")
-    return caller
+    return RouteContext(caller, services)
 
 
-ReportReader = Annotated[Caller, Depends(_report_reader)]
+ReportReader = Annotated[RouteContext, Depends(_report_reader)]
 """Caller who may read the report of an evaluation."""
-AuditReader = Annotated[Caller, Depends(acting("read the audit log", scope="manage"))]
-CallReader = Annotated[Caller, Depends(acting("see calls", scope="read"))]
-PeopleReader = Annotated[Caller, Depends(acting("see people", scope="read"))]
-Inviter = Annotated[Caller, Depends(acting("invite people", scope="manage"))]
-KeyGiver = Annotated[Caller, Depends(acting("give keys", scope="manage"))]
-Assigner = Annotated[Caller, Depends(acting("assign reviewers", scope="manage"))]
-ReviewerCaller = Annotated[Caller, Depends(acting("give opinions", scope="read"))]
-PanelReader = Annotated[Caller, Depends(acting("see the panel", scope="read"))]
-ProposalReader = Annotated[Caller, Depends(acting("see calls", "give opinions", scope="read"))]
+AuditReader = Annotated[RouteContext, Depends(acting("read the audit log", scope="manage"))]
+CallReader = Annotated[RouteContext, Depends(acting("see calls", scope="read"))]
+PeopleReader = Annotated[RouteContext, Depends(acting("see people", scope="read"))]
+Inviter = Annotated[RouteContext, Depends(acting("invite people", scope="manage"))]
+KeyGiver = Annotated[RouteContext, Depends(acting("give keys", scope="manage"))]
+Assigner = Annotated[RouteContext, Depends(acting("assign reviewers", scope="manage"))]
+ReviewerCaller = Annotated[RouteContext, Depends(acting("give opinions", scope="read"))]
+PanelReader = Annotated[RouteContext, Depends(acting("see the panel", scope="read"))]
+OpinionReader = Annotated[RouteContext, Depends(acting("see the panel", "give opinions", scope="read"))]
+ProposalReader = Annotated[RouteContext, Depends(acting("see calls", "give opinions", scope="read"))]
+CallChanger = Annotated[RouteContext, Depends(acting("run calls", scope="submit"))]
+Overrider = Annotated[RouteContext, Depends(acting("override", scope="manage"))]
+Signer = Annotated[RouteContext, Depends(acting("sign off", scope="manage"))]
+Commenter = Annotated[RouteContext, Depends(acting("remark", scope="manage"))]
+AssignmentReader = Annotated[RouteContext, Depends(acting("see people", "give opinions", scope="read"))]
+ConflictDeclarer = Annotated[RouteContext, Depends(acting("assign reviewers", "give opinions", scope="manage"))]

@@ -23,9 +23,9 @@ class _Notifications(Protocol):
     async def next(self, timeout: float) -> object: ...
 
 
-async def count_as_stream(request: Request, caller: Reader, streams: StreamLimitDependency) -> AsyncIterator[None]:
+async def count_as_stream(request: Request, context: Reader, streams: StreamLimitDependency) -> AsyncIterator[None]:
     """Dependency that counts the request as a stream. Raises HttpProblem if there are too many."""
-    with streams.hold(caller.tenant, request.scope):
+    with streams.hold(context.tenant, request.scope):
         yield
 
 

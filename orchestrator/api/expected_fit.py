@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from assayer.errors import CorpusError, LiteratureError, PartUnavailable
-from assayer.models import Absent, Idea
-from assayer.models.paper import FitLevel
+from assayer.models import Absent, FitLevel, Idea
 from assayer.models.window import Window
 from assayer_client.batches import ExpectedFit
 from orchestrator.web.services import Services

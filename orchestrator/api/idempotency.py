@@ -6,9 +6,10 @@ What is replayed is the acceptance: its status, body and Location, stored in the
 
 import hashlib
 import re
+from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import Header, Request
+from fastapi import Depends, Header, Request
 from starlette.responses import Response
 
 from orchestrator.problems import HttpProblem
@@ -53,6 +54,23 @@ def idempotency_record(
     if key is None:
         return None
     return IdempotencyRecord(key=plain_key(key), request=request, status=status, body=body, location=location)
+
+
+@dataclass(frozen=True)
+class Creation:
+    """Request that creates a resource, once for each idempotency key."""
+
+    request: Request
+    idempotency_key: IdempotencyKey = None
+
+    async def record(self, body: bytes, location: str, *more: str) -> IdempotencyRecord | None:
+        """Return what to store with the new resource, whose response is 201 with `body`; `more` is what else
+        distinguishes requests."""
+        fingerprint = request_fingerprint(self.request, await self.request.body(), *more)
+        return idempotency_record(self.idempotency_key, fingerprint, 201, body, location)
+
+
+CreationDependency = Annotated[Creation, Depends()]
 
 
 def replayed_response(recorded: RecordedResponse) -> Response:

@@ -8,23 +8,21 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
-from assayer_client.item_jobs import AcceptedItems, ItemLinks, ItemsPage
+from assayer_client.item_jobs import AcceptedItems, ItemLinks, ItemOutcome, ItemsPage
 from assayer_client.resources import JobResource, LivePriority
 from orchestrator.api.event_streams import wait_for_outcomes
 from orchestrator.api.job_routes import JobRoutes, PreferHeader, Submission, job_fields
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.batches.rows import ReadingAbandoned
-from orchestrator.jobs.item_outcomes import ItemOutcome
 from orchestrator.jobs.models import Job, JobKind
 from orchestrator.jobs.requests import CurationRequest, ProposalRequest, RewardsRequest, ScoreRequest
 from orchestrator.jobs.submissions import NewJob
-from orchestrator.services.job_lookup import find_job
 from orchestrator.store import PgItemOutcomes
 from orchestrator.web.authentication import Reader
 from orchestrator.web.backpressure import UploadLimit
 from orchestrator.web.content_negotiation import preferred_wait
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.services import Services, ServicesDependency, StreamLimitDependency
+from orchestrator.web.services import Services, StreamLimitDependency
 
 Ended = TypeVar("Ended", bound=ItemOutcome)
 Body = TypeVar("Body")
@@ -101,21 +99,20 @@ class ItemRoutes(Generic[R, Ended]):
         async def list_items(
             id: PathId,
             request: Request,
-            caller: Reader,
-            services: ServicesDependency,
+            context: Reader,
             streams: StreamLimitDependency,
             query: Annotated[ItemsQuery, Query()],
             prefer: PreferHeader = None,
         ) -> ItemsPage[Any]:
             """Return outcomes as they arrive; with `Prefer: wait=N`, as soon as there is another outcome."""
-            job = await find_job(services.jobs, caller.tenant, id, self.kind)
-            stored = self.stored(services)
+            job = await context.find_job(id, self.kind)
+            stored = self.stored(context.services)
             page = await stored.after(job.id, query.after, query.limit)
-            seconds = preferred_wait(prefer or (), services.settings.max_wait_seconds)
-            if not page.outcomes and seconds is not None and streams.has_room(caller.tenant):
-                with streams.hold(caller.tenant, request.scope):
-                    await wait_for_outcomes(seconds, services, stored, job, query.after)
-                job = await find_job(services.jobs, caller.tenant, id, self.kind)
+            seconds = preferred_wait(prefer or (), context.services.settings.max_wait_seconds)
+            if not page.outcomes and seconds is not None and streams.has_room(context.tenant):
+                with streams.hold(context.tenant, request.scope):
+                    await wait_for_outcomes(seconds, context.services, stored, job, query.after)
+                job = await context.find_job(id, self.kind)
                 page = await stored.after(job.id, query.after, query.limit)
             return self.page.model_validate({"items": page.outcomes, "last": page.last, "state": job.state})
 
@@ -148,4 +145,4 @@ async def read_items(
             items.append(read(place, body))
         return tuple(items)
 
-    return await uploads.parse(submission.request, submission.caller.tenant, work)
+    return await uploads.parse(submission.request, submission.context.tenant, work)

@@ -11,22 +11,21 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from assayer_client.resources import JobResource, Page
-from orchestrator.access.api_keys import Caller
-from orchestrator.access.job_acts import ActBy
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.api.event_streams import wait_for_verdict
 from orchestrator.api.idempotency import IdempotencyKey, idempotency_record, replayed_response, request_fingerprint
 from orchestrator.api.openapi import ACCEPTED_RESPONSE
 from orchestrator.api.url_queries import CancelQuery, PageQuery
-from orchestrator.jobs.models import BatchId, Job, JobId, JobKind
+from orchestrator.jobs.models import Job, JobId, JobKind
 from orchestrator.jobs.submissions import NewJob
-from orchestrator.problems import not_there
-from orchestrator.services.job_lookup import find_job
+from orchestrator.problems import not_there, required
 from orchestrator.web.authentication import Reader, Submitter, require_scope
 from orchestrator.web.content_negotiation import html_report_headers, preferred_wait
+from orchestrator.web.context import RouteContext
 from orchestrator.web.pagination import decode_cursor, page_of
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.request_log import request_record
-from orchestrator.web.services import Services, ServicesDependency, StreamLimitDependency
+from orchestrator.web.services import Services, StreamLimitDependency
 
 R = TypeVar("R", bound=JobResource)
 CUTOFF_AHEAD = "The cutoff lies in the future. Give a past date or leave it out."
@@ -44,12 +43,7 @@ def submission_route(accepted: type[BaseModel], ended: type[BaseModel]) -> dict[
     """Return the arguments of a POST route that accepts a job. `ended` is its response if the caller waits for the
     job and it ends in time."""
     waited = {200: {"model": ended, "description": "It ended within the time that `Prefer` names"}}
-    return {
-        "path": "",
-        "status_code": 202,
-        "response_model": accepted,
-        "responses": {**waited, **ACCEPTED_RESPONSE},
-    }
+    return {"path": "", "status_code": 202, "response_model": accepted, "responses": {**waited, **ACCEPTED_RESPONSE}}
 
 
 @dataclass(frozen=True)
@@ -57,10 +51,13 @@ class Posting:
     """Request that starts a job, with what is needed to answer it."""
 
     request: Request
-    caller: Submitter
-    services: ServicesDependency
+    context: Submitter
     streams: StreamLimitDependency
     idempotency_key: IdempotencyKey = None
+
+    @property
+    def services(self) -> Services:
+        return self.context.services
 
     def new_id(self, prefix: str) -> JobId:
         return JobId(self.services.new_id(prefix))
@@ -72,15 +69,15 @@ class Posting:
         fingerprint = request_fingerprint(self.request, await self.request.body())
         record = idempotency_record(self.idempotency_key, fingerprint, 202, content, path)
         traced = job.model_copy(update={"traceparent": traceparent_of(self.request)})
-        recorded = await self.services.jobs.add(self.caller.tenant, [traced], record=record, by=by)
+        recorded = await self.services.jobs.add(self.context.tenant, [traced], record=record, by=by)
         answer = Response(content, 202, {"Location": path}, _JSON) if recorded is None else replayed_response(recorded)
         request_record(self.request.scope).jobs.append(_job_in(answer))
         return answer
 
     async def ended(self, answer: Response, seconds: float) -> Job | None:
         """Return the job of a response of `accept` once it has ended; None if it does not end in time."""
-        with self.streams.hold(self.caller.tenant, self.request.scope):
-            return await wait_for_verdict(seconds, self.services, self.caller.tenant, _job_in(answer))
+        with self.streams.hold(self.context.tenant, self.request.scope):
+            return await wait_for_verdict(seconds, self.services, self.context.tenant, _job_in(answer))
 
 
 @dataclass(frozen=True)
@@ -101,7 +98,7 @@ class Submission(Posting):
         wait."""
         answer = await self.accept(job, path, accepted, by)
         seconds = preferred_wait(self.prefer or (), self.services.settings.max_wait_seconds)
-        if seconds is None or not self.streams.has_room(self.caller.tenant):
+        if seconds is None or not self.streams.has_room(self.context.tenant):
             return answer
         ended = await self.ended(answer, seconds)
         answer.headers["Preference-Applied"] = f"wait={seconds:g}"
@@ -136,11 +133,9 @@ class JobRoutes(Generic[R]):
         return f"{self.kind.removesuffix('s')}s"
 
     def add_list(self, description: str) -> None:
-        async def list_jobs(
-            query: Annotated[PageQuery, Query()], caller: Reader, services: ServicesDependency
-        ) -> Page[JobResource]:
+        async def list_jobs(query: Annotated[PageQuery, Query()], context: Reader) -> Page[JobResource]:
             after, limit = decode_cursor(query.after), query.limit + 1
-            jobs = await services.jobs.list(caller.tenant, kind=self.kind, after=after, limit=limit)
+            jobs = await context.services.jobs.list(context.tenant, kind=self.kind, after=after, limit=limit)
             return page_of(jobs, query.limit, self.summarise)
 
         self.router.get(
@@ -151,8 +146,8 @@ class JobRoutes(Generic[R]):
         )(list_jobs)
 
     def add_one(self, description: str) -> None:
-        async def get_job(id: PathId, caller: Reader, services: ServicesDependency) -> JobResource:
-            return await self.show(services, await find_job(services.jobs, caller.tenant, id, self.kind))
+        async def get_job(id: PathId, context: Reader) -> JobResource:
+            return await self.show(context.services, await context.find_job(id, self.kind))
 
         self.router.get(
             "/{id}",
@@ -163,11 +158,11 @@ class JobRoutes(Generic[R]):
 
     def add_cancel(self) -> None:
         async def cancel_job(
-            id: PathId, caller: Submitter, services: ServicesDependency, query: Annotated[CancelQuery, Query()]
+            id: PathId, context: Submitter, query: Annotated[CancelQuery, Query()]
         ) -> Response | JobResource:
             """Cancel a job; nothing more is spent on it. A job that has ended is unchanged."""
-            job = await _cancel_job(services, caller, id, self.kind, query)
-            return Response(status_code=204) if job is None else await self.show(services, job)
+            job = await _cancel_job(context, id, self.kind, query)
+            return Response(status_code=204) if job is None else await self.show(context.services, job)
 
         self.router.delete(
             "/{id}",
@@ -177,23 +172,14 @@ class JobRoutes(Generic[R]):
         )(cancel_job)
 
 
-async def _cancel_job(services: Services, caller: Caller, job: str, kind: JobKind, query: CancelQuery) -> Job | None:
+async def _cancel_job(context: RouteContext, id: str, kind: JobKind, query: CancelQuery) -> Job | None:
     """Cancel a job and return it; None if it was erased. Raises HttpProblem."""
-    await find_job(services.jobs, caller.tenant, job, kind)
+    job, services = (await context.find_job(id, kind)).id, context.services
     if query.erase:
-        require_scope(caller, "manage")
-        ranking = JobId(job) if kind == "ranking" else None
-        await services.erasures.erase(caller.tenant, caller.actor, [JobId(job)], services.clock.now(), ranking=ranking)
+        require_scope(context.caller, "manage")
+        await services.erasures.erase(context.tenant, [job], context.by, ranking=job if kind == "ranking" else None)
         return None
-    ended = await services.jobs.cancel(caller.tenant, JobId(job), act_by(services, caller))
-    if ended is None:
-        raise not_there(kind, job)
-    return ended
-
-
-def act_by(services: Services, caller: Caller, call: BatchId | None = None) -> ActBy:
-    """Return an act by the caller at the current time. `call` is the call whose proposals a ranking orders."""
-    return ActBy(caller.actor, services.clock.now(), call)
+    return required(await services.jobs.cancel(context.tenant, job, context.by), not_there(kind, id))
 
 
 def job_fields(job: Job) -> dict[str, Any]:

@@ -3,8 +3,9 @@ counters."""
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import TypeAlias
 
 from prometheus_client import REGISTRY, CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
@@ -19,82 +20,58 @@ _LIVE_FILE = re.compile(r"gauge_live\w*_(?P<process>\d+)\.db")
 
 
 _QUANTILES = {"p50": "0.5", "p95": "0.95"}
-_ENDED = ("tenant", "kind", "state")
-_GAUGES: tuple[tuple[str, str, str, tuple[str, ...], tuple[str, ...]], ...] = (
-    ("assayer_jobs_queued", "Jobs that wait.", "queued", ("tenant", "priority"), ("jobs",)),
-    (
-        "assayer_queue_oldest_seconds",
+_Query: TypeAlias = tuple[str, tuple[str, ...]]
+"""Query of PgServiceMetrics, and its columns with labels."""
+_QUEUED = ("queued", ("tenant", "priority"))
+_RUNNING = ("running", ("tenant", "priority"))
+_FINISHED = ("finished", ("tenant", "kind", "state"))
+_EXHAUSTED = ("finished", ("tenant", "kind"))
+_SPENDING = ("spending", ("tenant",))
+_TASKS = ("tasks", ("task",))
+_DELIVERIES: _Query = ("deliveries", ())
+_MAILS: _Query = ("mails", ())
+_FAILED_MAILS: _Query = ("failed_mails", ())
+_GAUGES: Mapping[str, tuple[str, _Query, str]] = {
+    "assayer_jobs_queued": ("Jobs that wait.", _QUEUED, "jobs"),
+    "assayer_queue_oldest_seconds": (
         "How long the job that waits longest could have started.",
-        "queued",
-        ("tenant", "priority"),
-        ("oldest_seconds",),
+        _QUEUED,
+        "oldest_seconds",
     ),
-    ("assayer_jobs_running", "Jobs that are worked on.", "running", ("tenant", "priority"), ("jobs",)),
-    ("assayer_jobs_ended_last_hour", "Jobs that got their verdict in the last hour.", "finished", _ENDED, ("jobs",)),
-    (
-        "assayer_jobs_exhausted_last_hour",
+    "assayer_jobs_running": ("Jobs that are worked on.", _RUNNING, "jobs"),
+    "assayer_jobs_ended_last_hour": ("Jobs that got their verdict in the last hour.", _FINISHED, "jobs"),
+    "assayer_jobs_exhausted_last_hour": (
         "Jobs that failed in the last hour after their last attempt.",
-        "finished",
-        ("tenant", "kind"),
-        ("exhausted",),
+        _EXHAUSTED,
+        "exhausted",
     ),
-    (
-        "assayer_jobs_cost_usd_last_hour",
-        "What the jobs that ended in the last hour cost.",
-        "finished",
-        _ENDED,
-        ("cost_usd",),
-    ),
-    ("assayer_job_seconds_last_hour", "From acceptance to verdict.", "finished", _ENDED, ("p50", "p95")),
-    (
-        "assayer_tenant_spent_usd_this_month",
+    "assayer_jobs_cost_usd_last_hour": ("What the jobs that ended in the last hour cost.", _FINISHED, "cost_usd"),
+    "assayer_job_seconds_last_hour": ("From acceptance to verdict.", _FINISHED, "p50 p95"),
+    "assayer_tenant_spent_usd_this_month": (
         "What the jobs that ended in this calendar month, UTC, have cost.",
-        "spending",
-        ("tenant",),
-        ("spent_usd",),
+        _SPENDING,
+        "spent_usd",
     ),
-    (
-        "assayer_tenant_monthly_usd",
+    "assayer_tenant_monthly_usd": (
         "What may be spent in a calendar month, of tenants with such a limit.",
-        "spending",
-        ("tenant",),
-        ("monthly_usd",),
+        _SPENDING,
+        "monthly_usd",
     ),
-    (
-        "assayer_stage_calls_last_5_minutes",
+    "assayer_stage_calls_last_5_minutes": (
         "Calls of a task to language models, answers from the cache included.",
-        "tasks",
-        ("task",),
-        ("calls",),
+        _TASKS,
+        "calls",
     ),
-    ("assayer_stage_cached_last_5_minutes", "Of these, answered from the cache.", "tasks", ("task",), ("cached",)),
-    ("assayer_stage_failed_last_5_minutes", "Of these, failed.", "tasks", ("task",), ("failed",)),
-    ("assayer_stage_seconds_last_5_minutes", "Time of a call that was sent.", "tasks", ("task",), ("p50", "p95")),
-    (
-        "assayer_webhook_deliveries_pending",
-        "Messages to webhooks that are not delivered yet.",
-        "deliveries",
-        (),
-        ("messages",),
-    ),
-    ("assayer_webhook_oldest_seconds", "Age of the oldest of them.", "deliveries", (), ("oldest_seconds",)),
-    (
-        "assayer_mails_pending",
-        "Mails to members that the mail server has not taken yet.",
-        "mails",
-        (),
-        ("messages",),
-    ),
-    ("assayer_mail_oldest_seconds", "Age of the oldest of them.", "mails", (), ("oldest_seconds",)),
-    (
-        "assayer_mails_given_up_last_hour",
-        "Mails that were given up in the last hour.",
-        "failed_mails",
-        (),
-        ("messages",),
-    ),
-)
-"""Name, help, query of PgServiceMetrics, columns with labels and columns with values of each gauge."""
+    "assayer_stage_cached_last_5_minutes": ("Of these, answered from the cache.", _TASKS, "cached"),
+    "assayer_stage_failed_last_5_minutes": ("Of these, failed.", _TASKS, "failed"),
+    "assayer_stage_seconds_last_5_minutes": ("Time of a call that was sent.", _TASKS, "p50 p95"),
+    "assayer_webhook_deliveries_pending": ("Messages to webhooks that are not delivered yet.", _DELIVERIES, "messages"),
+    "assayer_webhook_oldest_seconds": ("Age of the oldest of them.", _DELIVERIES, "oldest_seconds"),
+    "assayer_mails_pending": ("Mails to members that the mail server has not taken yet.", _MAILS, "messages"),
+    "assayer_mail_oldest_seconds": ("Age of the oldest of them.", _MAILS, "oldest_seconds"),
+    "assayer_mails_given_up_last_hour": ("Mails that were given up in the last hour.", _FAILED_MAILS, "messages"),
+}
+"""Help, query and columns with values of each gauge, by its name."""
 
 
 class _ServiceCollector(Collector):
@@ -138,7 +115,8 @@ def _remove_dead_processes(folder: Path) -> None:
 def service_metric_families(metrics: ServiceMetrics) -> Iterator[Metric]:
     """Yield the metrics of the whole service. Every process reports the same values: take the maximum over
     instances, not the sum."""
-    for name, about, query, labels, columns in _GAUGES:
+    for name, (about, (query, labels), values) in _GAUGES.items():
+        columns = values.split()
         family = GaugeMetricFamily(name, about, labels=[*labels, "quantile"] if len(columns) > 1 else labels)
         for row in metrics.get(query, ()):
             for column in columns:

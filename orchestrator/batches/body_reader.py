@@ -21,8 +21,6 @@ from orchestrator.batches.rows import AcceptedRow, FileNotice, LineCounter, RowO
 from orchestrator.batches.uploaded_files import ArchiveReader, ArchiveRefused, UnreadableFile, UploadedFile, form_files
 from orchestrator.settings import BatchSettings
 
-__all__ = ["MEDIA_TYPES", "BatchIntake", "BodyKind", "TableReader", "collect_rows", "read_rows"]
-
 BodyKind: TypeAlias = Literal["jsonl", "csv", "form", "zip"]
 MEDIA_TYPES: dict[str, BodyKind] = {
     "application/x-ndjson": "jsonl",
@@ -64,22 +62,17 @@ def read_rows(
 
     A cutoff after `today` rejects its row. Without `read_table`, workbooks are rejected."""
     lines = LineCounter(limits.lines, is_abandoned)
+    reader = _FileReader(limits, today, lines, read_table)
     match kind:
         case "jsonl":
             rows = jsonl_rows(file, "", first, limits.row_characters, today, lines)
         case "csv":
             rows = csv_rows(file, "", first, limits.row_characters, today, lines)
         case "form":
-            rows = _files(
-                _with_archives_unpacked(form_files(file, content_type, limits.file_bytes), ArchiveReader(limits)),
-                limits,
-                today,
-                first,
-                lines,
-                read_table,
-            )
+            files = form_files(file, content_type, limits.file_bytes)
+            rows = reader.rows(_with_archives_unpacked(files, ArchiveReader(limits)), first)
         case "zip":
-            rows = _files(ArchiveReader(limits).files(file, ""), limits, today, first, lines, read_table)
+            rows = reader.rows(ArchiveReader(limits).files(file, ""), first)
     with closing(rows):
         for row in rows:
             lines.go_on()
@@ -111,61 +104,68 @@ def _with_archives_unpacked(
             yield UnreadableFile(part.name, error)
 
 
-def _files(
-    files: Iterable[UploadedFile | UnreadableFile],
-    limits: BatchSettings,
-    today: dt.date,
-    first: int,
-    lines: LineCounter,
-    read_table: TableReader | None,
-) -> Generator[RowOrNotice, None, None]:
-    """Yield the rows of all files; an unreadable file is a single rejected row."""
-    last = first - 1
-    for part in files:
-        try:
-            if isinstance(part, UnreadableFile):
-                raise part.error
-            for row in _rows(part, last + 1, limits, today, lines, read_table):
-                if not isinstance(row, FileNotice):
-                    last = _number(row)
-                yield row
-        except InputError as error:
-            last += 1
-            yield rejected_row(last, part.name or f"file {last}", error)
+@dataclass(frozen=True)
+class _FileReader:
+    """Reader of the rows of files, with what is the same for all files of a request."""
 
+    limits: BatchSettings
+    today: dt.date
+    lines: LineCounter
+    read_table: TableReader | None
 
-def _rows(
-    part: UploadedFile,
-    first: int,
-    limits: BatchSettings,
-    today: dt.date,
-    lines: LineCounter,
-    read_table: TableReader | None,
-) -> Generator[RowOrNotice, None, None]:
-    name = part.name
-    if not name:
-        raise InputError("A form field is not a file.", "Send files only; options are query parameters.")
-    if part.data is None:
-        raise InputError(f"{name} has more than {limits.file_bytes / 1e6:g} MB.", "Shorten it.")
-    match PurePath(name).suffix.lower():
-        case ".pdf":
-            yield AcceptedRow(first, name, None, _pdf(name, part.data))
-        case ".docx" | ".odt":
-            yield AcceptedRow(first, name, None, _office_document(name, part.data))
-        case ".xlsx":
-            yield from _table_rows(name, _office_document(name, part.data), first, today, lines, read_table)
-        case ".txt" | ".md":
-            yield _text_row(name, part.data, first)
-        case ".tex" | ".html" | ".htm" | ".rtf":
-            yield AcceptedRow(first, name, None, _markup(name, part.data))
-        case ".jsonl" | ".ndjson":
-            yield from jsonl_rows(io.BytesIO(part.data), name, first, limits.row_characters, today, lines)
-        case ".json":
-            yield from json_rows(io.BytesIO(part.data), name, first, today)
-        case ".csv" | ".tsv":
-            yield from csv_rows(io.BytesIO(part.data), name, first, limits.row_characters, today, lines)
-        case _:
-            raise InputError(f"{name} is not of a supported type.", f"Send {_KINDS}.")
+    def rows(self, files: Iterable[UploadedFile | UnreadableFile], first: int) -> Generator[RowOrNotice, None, None]:
+        """Yield the rows of all files; an unreadable file is a single rejected row."""
+        last = first - 1
+        for part in files:
+            try:
+                if isinstance(part, UnreadableFile):
+                    raise part.error
+                for row in self._rows(part, last + 1):
+                    if not isinstance(row, FileNotice):
+                        last = _number(row)
+                    yield row
+            except InputError as error:
+                last += 1
+                yield rejected_row(last, part.name or f"file {last}", error)
+
+    def _rows(self, part: UploadedFile, first: int) -> Generator[RowOrNotice, None, None]:
+        name = part.name
+        if not name:
+            raise InputError("A form field is not a file.", "Send files only; options are query parameters.")
+        if part.data is None:
+            raise InputError(f"{name} has more than {self.limits.file_bytes / 1e6:g} MB.", "Shorten it.")
+        match PurePath(name).suffix.lower():
+            case ".pdf":
+                yield AcceptedRow(first, name, None, _pdf(name, part.data))
+            case ".docx" | ".odt":
+                yield AcceptedRow(first, name, None, _office_document(name, part.data))
+            case ".xlsx":
+                yield from self._table_rows(name, _office_document(name, part.data), first)
+            case ".txt" | ".md":
+                yield _text_row(name, part.data, first)
+            case ".tex" | ".html" | ".htm" | ".rtf":
+                yield AcceptedRow(first, name, None, _markup(name, part.data))
+            case ".jsonl" | ".ndjson":
+                yield from jsonl_rows(
+                    io.BytesIO(part.data), name, first, self.limits.row_characters, self.today, self.lines
+                )
+            case ".json":
+                yield from json_rows(io.BytesIO(part.data), name, first, self.today)
+            case ".csv" | ".tsv":
+                yield from csv_rows(
+                    io.BytesIO(part.data), name, first, self.limits.row_characters, self.today, self.lines
+                )
+            case _:
+                raise InputError(f"{name} is not of a supported type.", f"Send {_KINDS}.")
+
+    def _table_rows(self, name: str, data: bytes, first: int) -> Iterator[RowOrNotice]:
+        if self.read_table is None:
+            raise InputError(f"{name} is a workbook, which is not read here.", "Save its sheet as CSV.")
+        table = table_ideas(self.read_table(data, name), name, self.today)
+        for row in table_rows(table, name, first):
+            if not isinstance(row, FileNotice):
+                self.lines.count()
+            yield row
 
 
 def _pdf(name: str, data: bytes) -> bytes:
@@ -200,17 +200,6 @@ def _office_document(name: str, data: bytes) -> bytes:
     if not data.startswith(_OFFICE_MARKS):
         raise InputError(f"{name} is no office document: its first bytes do not say so.", "Save it again, or as PDF.")
     return data
-
-
-def _table_rows(
-    name: str, data: bytes, first: int, today: dt.date, lines: LineCounter, read_table: TableReader | None
-) -> Iterator[RowOrNotice]:
-    if read_table is None:
-        raise InputError(f"{name} is a workbook, which is not read here.", "Save its sheet as CSV.")
-    for row in table_rows(table_ideas(read_table(data, name), name, today), name, first):
-        if not isinstance(row, FileNotice):
-            lines.count()
-        yield row
 
 
 @dataclass

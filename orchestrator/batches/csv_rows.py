@@ -13,8 +13,6 @@ from assayer.text.bounded_lines import bounded_lines
 from assayer.text.decoding import encoding_name, encoding_of
 from orchestrator.batches.rows import AcceptedRow, FileNotice, LineCounter, RowOrNotice, rejected_row, row_name
 
-__all__ = ["csv_rows", "table_rows"]
-
 _UNICODE = ("utf-8", "utf-16", "utf-32")
 """Encodings that are certain, so that no sender needs to be told of them."""
 

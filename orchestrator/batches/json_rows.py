@@ -19,8 +19,6 @@ from orchestrator.batches.rows import (
     row_name,
 )
 
-__all__ = ["json_rows", "jsonl_rows"]
-
 
 def jsonl_rows(
     file: BinaryIO, name: str, first: int, most: int, latest_cutoff: dt.date, lines: LineCounter

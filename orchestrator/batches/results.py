@@ -10,29 +10,15 @@ from typing import Any, Literal, TypeAlias
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from assayer.models import Absent, FlagKind, Frozen, RepeatedIdea, Report
-from assayer.models.assessment import ScoreCertainty
-from assayer.models.base import Dollars
-from assayer.models.ranking import Band
+from assayer.models import Absent, FlagKind, Frozen, RepeatedIdea, Report, ScoreCertainty
 from assayer.models.sender_references import own_reference
 from assayer.reports.escaping import cell
 from assayer_client.batches import RowError
+from assayer_client.rankings import Band
+from assayer_client.resources import Dollars
 from orchestrator.jobs.models import JobId, JobState, Problem
 from orchestrator.jobs.outcome_wording import EvaluationOutcome
 from orchestrator.jobs.submissions import BatchRow
-
-__all__ = [
-    "FlatResult",
-    "ResultLine",
-    "ResultRow",
-    "RowStanding",
-    "as_csv",
-    "as_json_line",
-    "as_parquet",
-    "flat_result",
-    "parts_of",
-    "rows_in_order",
-]
 
 ResultRow: TypeAlias = BatchRow | RowError
 RowState: TypeAlias = JobState | Literal["refused"]
@@ -127,7 +113,7 @@ def _result_line(row: ResultRow, standing: RowStanding) -> ResultLine:
             title="",
             state="refused",
             cost_usd=None,
-            problem=_rejection_problem(row),
+            problem=Problem(type="invalid-request", title="The row cannot be used", detail=row.detail),
             report=None,
         )
     job = row.job
@@ -144,11 +130,6 @@ def _result_line(row: ResultRow, standing: RowStanding) -> ResultLine:
         problem=job.problem,
         report=row.report,
     )
-
-
-def _rejection_problem(row: RowError) -> Problem:
-    """Return the problem that the row would have caused as a separate request."""
-    return Problem(type="invalid-request", title="The row cannot be used", detail=row.detail)
 
 
 def flat_result(row: ResultRow, standing: RowStanding = _NOTHING) -> FlatResult:

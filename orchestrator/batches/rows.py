@@ -9,17 +9,6 @@ from assayer.reports.escaping import one_line
 from assayer.text.bounded_lines import TooManyLines
 from assayer_client.batches import RowError
 
-__all__ = [
-    "AcceptedRow",
-    "FileNotice",
-    "LineCounter",
-    "ReadingAbandoned",
-    "RowOrNotice",
-    "display_name",
-    "rejected_row",
-    "row_name",
-]
-
 _LONGEST_NAME = 120
 
 

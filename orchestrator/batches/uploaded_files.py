@@ -16,8 +16,6 @@ from assayer.text.tex import is_tex_document
 from orchestrator.batches.rows import display_name
 from orchestrator.settings import BatchSettings
 
-__all__ = ["ArchiveReader", "ArchiveRefused", "UnreadableFile", "UploadedFile", "form_files"]
-
 _PIECE = 1 << 16
 
 _DIRECTORY_BYTES = 4_000_000

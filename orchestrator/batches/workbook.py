@@ -12,8 +12,6 @@ from assayer.reports.wording import BANDS, FLAGS, MINIMA
 from orchestrator.batches.results import FlatResult, parts_of
 from orchestrator.jobs.outcome_wording import OUTCOMES_IN_WORDS
 
-__all__ = ["as_xlsx"]
-
 _MOST_IN_A_CELL = 32_000
 """Maximum characters in a cell that Excel opens."""
 _BEFORE_PARTS = {

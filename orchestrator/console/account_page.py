@@ -2,38 +2,33 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Form
 from fastapi.responses import RedirectResponse
 from starlette.responses import Response
 
-from orchestrator.access.api_keys import Caller
-from orchestrator.console.scripted_page import page_response
+from orchestrator.console.page_context import PageContext, SignedIn
 from orchestrator.problems import HttpProblem
 from orchestrator.reviewing.models import Member
-from orchestrator.web.services import Services, ServicesDependency
-from orchestrator.web.signed_in import SignedInDependency
 
 router = APIRouter(prefix="/console/account", tags=["pages"], include_in_schema=False)
 
 
 @router.get("")
-async def account(request: Request, who: SignedInDependency, services: ServicesDependency) -> Response:
+async def account(context: SignedIn) -> Response:
     """Show the account page of a person, or of a key that belongs to no member."""
-    member = await _member(services, who)
-    return page_response("account.html", request, who, member=member, mailed=services.mails.enabled)
+    member = await _member(context)
+    return context.page("account.html", member=member, mailed=context.services.mails.enabled)
 
 
 @router.post("")
-async def change(
-    who: SignedInDependency, services: ServicesDependency, mails: Annotated[bool, Form()] = False
-) -> Response:
+async def change(context: SignedIn, mails: Annotated[bool, Form()] = False) -> Response:
     """Set whether the member receives mail. An unticked checkbox is not sent and means no."""
-    member = await _member(services, who)
+    member = await _member(context)
     if member is None:
         raise HttpProblem("conflict", "You have signed in with a key that is no member's: no mails come to it.")
-    await services.members.set_mails(who.tenant, member.id, mails, who.actor, services.clock.now())
+    await context.services.members.set_mails(context.tenant, member.id, mails, context.by)
     return RedirectResponse("/console/account", 303)
 
 
-async def _member(services: Services, who: Caller) -> Member | None:
-    return await services.members.get(who.tenant, who.subject)
+async def _member(context: PageContext) -> Member | None:
+    return await context.services.members.get(context.tenant, context.caller.subject)

@@ -7,32 +7,26 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import Annotated, NamedTuple
 
-from fastapi import APIRouter, Depends, Form, Query, Request
+from fastapi import APIRouter, Form, Query
 from fastapi.responses import RedirectResponse
 from pydantic import Field
 from starlette.responses import Response
 
 from assayer.models import Frozen
 from assayer_client.reviewing import AssignBody
-from orchestrator.access.api_keys import Caller
 from orchestrator.access.roles import MemberId
 from orchestrator.console.member_pages import MemberForm
+from orchestrator.console.page_context import Assigner, PageContext, PeopleReader
 from orchestrator.console.reviewer_choice import EndedByChoice, reviewer_choice
-from orchestrator.console.scripted_page import page_response
-from orchestrator.jobs.models import JobId
 from orchestrator.jobs.submissions import BatchStatus
-from orchestrator.problems import HttpProblem, not_found, not_there
+from orchestrator.problems import HttpProblem, not_found
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.services.assignments import DraftOfAssignments
-from orchestrator.store.assigned_tables import ASSIGNED_PAGE, AssignedView, ReviewerLoad
+from orchestrator.store.assigned_tables import AssignedView, ReviewerLoad
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.services import Services, ServicesDependency
-from orchestrator.web.signed_in import allowed_to
 
 router = APIRouter(prefix="/console/calls/{id}/assignments", tags=["pages"], include_in_schema=False)
 
-PeopleReader = Annotated[Caller, Depends(allowed_to("see people"))]
-Assigner = Annotated[Caller, Depends(allowed_to("assign reviewers"))]
 PerProposal = Annotated[int, Field(ge=1, le=10)]
 _CONFLICTS = 200
 
@@ -66,115 +60,76 @@ class PlanAsShown(NamedTuple):
 
 
 @router.get("")
-async def assignments(
-    id: PathId,
-    request: Request,
-    who: PeopleReader,
-    services: ServicesDependency,
-    query: Annotated[AssignedQuery, Query()],
-) -> Response:
+async def assignments(id: PathId, context: PeopleReader, query: Annotated[AssignedQuery, Query()]) -> Response:
     """Show the current assignments; with a number of reviewers, also the planned ones."""
-    call = await services.find_batch(who.tenant, id)
-    return await shown_assignments(
-        request, who, services, call, per_proposal=query.per_proposal, view=query, find=query.find
-    )
+    call = await context.find_batch(id)
+    return await shown_assignments(context, call, per_proposal=query.per_proposal, view=query, find=query.find)
 
 
 @router.post("")
 async def assign(
     id: PathId,
-    request: Request,
-    who: Assigner,
-    services: ServicesDependency,
+    context: Assigner,
     per_proposal: Annotated[PerProposal, Form()],
     shown: Annotated[str, Form(max_length=64)],
 ) -> Response:
     """Carry out the plan that was shown. If the plan has changed since, the new plan is shown first."""
-    call = await services.find_batch(who.tenant, id)
+    call = await context.find_batch(id)
     body = AssignBody(per_proposal=per_proposal)
-    draft = await services.assignment_planner.draft(who.tenant, call.id, body, search=False)
+    draft = await context.services.assignment_planner.draft(context.tenant, call.id, body, search=False)
     if _digest(draft) != shown:
         changed = "Who would get what has changed since it was shown. Nobody was assigned: look at it again."
-        return await shown_assignments(request, who, services, call, per_proposal=per_proposal, fault=changed)
-    await services.assignment_planner.keep(who.tenant, call.id, draft, who.actor)
+        return await shown_assignments(context, call, per_proposal=per_proposal, fault=changed)
+    await context.services.assignment_planner.keep(context.tenant, call.id, draft, context.by)
     return _back(call)
 
 
 @router.post("/withdraw")
-async def withdraw(
-    id: PathId,
-    request: Request,
-    who: Assigner,
-    services: ServicesDependency,
-    form: Annotated[_Pair, Form()],
-) -> Response:
+async def withdraw(id: PathId, context: Assigner, form: Annotated[_Pair, Form()]) -> Response:
     """Withdraw a proposal from a reviewer who has not submitted an opinion on it."""
-    call = await services.find_batch(who.tenant, id)
-    job = await _proposal(services, who, call, form.evaluation)
+    call = await context.find_batch(id)
+    job = await context.find_proposal(call, form.evaluation)
     try:
-        gone = await services.reviewing.assignments.withdraw(
-            who.tenant, job, MemberId(form.reviewer), who.actor, services.clock.now()
-        )
+        gone = await context.reviewing.assignments.withdraw(context.tenant, job, MemberId(form.reviewer), context.by)
     except ReviewRefused as refusal:
-        return await shown_assignments(request, who, services, call, fault=str(refusal))
+        return await shown_assignments(context, call, refusal=refusal)
     if not gone:
         fault = "They have given their opinion on it, or it is not assigned to them any more. Nothing was withdrawn."
-        return await shown_assignments(request, who, services, call, fault=fault)
+        return await shown_assignments(context, call, fault=fault)
     return _back(call)
 
 
 @router.post("/conflicts")
-async def declare(
-    id: PathId,
-    request: Request,
-    who: Assigner,
-    services: ServicesDependency,
-    form: Annotated[_Pair, Form()],
-) -> Response:
+async def declare(id: PathId, context: Assigner, form: Annotated[_Pair, Form()]) -> Response:
     """Declare a conflict: the reviewer must not review the proposal. An assignment without an opinion ends."""
-    return await _conflict(request, who, services, id, form, clears=False)
+    return await _conflict(context, id, form, clears=False)
 
 
 @router.post("/conflicts/clear")
-async def clear(
-    id: PathId,
-    request: Request,
-    who: Assigner,
-    services: ServicesDependency,
-    form: Annotated[_Pair, Form()],
-) -> Response:
+async def clear(id: PathId, context: Assigner, form: Annotated[_Pair, Form()]) -> Response:
     """Clear a conflict, which stays on record."""
-    return await _conflict(request, who, services, id, form, clears=True)
+    return await _conflict(context, id, form, clears=True)
 
 
-async def _conflict(
-    request: Request,
-    who: Caller,
-    services: Services,
-    id: str,
-    form: _Pair,
-    *,
-    clears: bool,
-) -> Response:
-    call = await services.find_batch(who.tenant, id)
-    job = await _proposal(services, who, call, form.evaluation)
+async def _conflict(context: PageContext, id: str, form: _Pair, *, clears: bool) -> Response:
+    call = await context.find_batch(id)
+    job = await context.find_proposal(call, form.evaluation)
     if len(form.reason.strip()) < 3:
-        return await shown_assignments(request, who, services, call, fault="Give a reason (at least 3 characters).")
-    act = services.reviewing.assignments.clear if clears else services.reviewing.assignments.declare
+        return await shown_assignments(context, call, fault="Give a reason (at least 3 characters).")
+    store = context.reviewing.assignments
+    act = store.clear if clears else store.declare
     try:
-        done = await act(who.tenant, job, MemberId(form.reviewer), form.reason.strip(), who.actor, services.clock.now())
+        done = await act(context.tenant, job, MemberId(form.reviewer), form.reason.strip(), context.by)
     except ReviewRefused as refusal:
-        return await shown_assignments(request, who, services, call, fault=str(refusal))
+        return await shown_assignments(context, call, refusal=refusal)
     if done is None:
-        await _proposal(services, who, call, form.evaluation)
+        await context.find_proposal(call, form.evaluation)
         raise not_found("conflict of interest" if clears else "reviewer", form.reviewer)
     return _back(call)
 
 
 async def shown_assignments(
-    request: Request,
-    who: Caller,
-    services: Services,
+    context: PageContext,
     call: BatchStatus,
     *,
     per_proposal: int | None = None,
@@ -183,28 +138,30 @@ async def shown_assignments(
     ended: EndedByChoice | None = None,
     form: MemberForm | None = None,
     fault: str = "",
-    status: int | None = None,
+    refusal: HttpProblem | ReviewRefused | None = None,
 ) -> Response:
     """Show the assignments. `ended` are assignments that a choice of reviewers would end; `form` has the
-    values of a person to be invited; `status` defaults to 200, or 409 with a fault."""
-    draft, status = None, status or (409 if fault else 200)
+    values of a person to be invited; `fault` or `refusal` says what could not be done."""
+    if refusal is not None:
+        fault = refusal.detail if isinstance(refusal, HttpProblem) else str(refusal)
+    draft, status = None, refusal.status_code if isinstance(refusal, HttpProblem) else 409 if fault else 200
     view = view or AssignedView()
-    if per_proposal is not None and who.may("assign reviewers"):
+    services, reviewing, tenant = context.services, context.reviewing, context.tenant
+    if per_proposal is not None and context.caller.may("assign reviewers"):
         try:
-            draft = await services.assignment_planner.draft(who.tenant, call.id, AssignBody(per_proposal=per_proposal))
+            draft = await services.assignment_planner.draft(tenant, call.id, AssignBody(per_proposal=per_proposal))
         except HttpProblem as problem:
             fault, status = problem.detail, problem.status_code
     page, loads, conflicts, members, chosen, sign_off = await asyncio.gather(
-        services.reviewing.assigned_tables.page(who.tenant, call.id, view),
-        services.reviewing.assigned_tables.loads(who.tenant, call.id),
-        services.reviewing.assigned_tables.conflicts(who.tenant, call.id, _CONFLICTS),
-        services.members.list(who.tenant),
-        services.reviewing.call_reviewers.chosen(who.tenant, call.id),
-        services.reviewing.decisions.signed_off(who.tenant, call.id),
+        reviewing.assigned_tables.page(tenant, call.id, view),
+        reviewing.assigned_tables.loads(tenant, call.id),
+        reviewing.assigned_tables.conflicts(tenant, call.id, _CONFLICTS),
+        services.members.list(tenant),
+        reviewing.call_reviewers.chosen(tenant, call.id),
+        reviewing.decisions.signed_off(tenant, call.id),
     )
     signed, not_blind = await asyncio.gather(
-        services.reviewing.decisions.signed_names(who.tenant, call.id),
-        services.reviewing.assignments.not_blind(who.tenant, call.id),
+        reviewing.decisions.signed_names(tenant, call.id), reviewing.assignments.not_blind(tenant, call.id)
     )
     choice = reviewer_choice(members, chosen, find, not_blind)
     asked = {item.id for item in choice.asked}
@@ -213,10 +170,8 @@ async def shown_assignments(
         people = with_proposals
     else:
         people = [*choice.asked, *(proposal for proposal in with_proposals if proposal.id not in asked)]
-    return page_response(
+    return context.page(
         "assignments.html",
-        request,
-        who,
         status=status,
         call=call,
         fault=fault,
@@ -228,7 +183,6 @@ async def shown_assignments(
         view=view,
         parameters=view.model_dump(include={"sort", "only"}, exclude_defaults=True) | {"per_proposal": per_proposal},
         page=page,
-        pages=max(1, -(-page.matching // ASSIGNED_PAGE)),
         names={str(member.id): member.name for member in members} | signed,
         choice=choice,
         ended=ended,
@@ -271,11 +225,3 @@ def _digest(draft: DraftOfAssignments) -> str:
 
 def _back(call: BatchStatus) -> Response:
     return RedirectResponse(f"/console/calls/{call.id}/assignments", 303)
-
-
-async def _proposal(services: Services, who: Caller, call: BatchStatus, id: str) -> JobId:
-    """Return a proposal of this call. Raises HttpProblem (404)."""
-    job = await services.jobs.get(who.tenant, JobId(id))
-    if job is None or job.batch != call.id:
-        raise not_there("evaluation", id, "proposal in this call")
-    return job.id

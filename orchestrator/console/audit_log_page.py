@@ -6,34 +6,32 @@ from collections.abc import AsyncIterator, Iterator
 from itertools import islice
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
+from pydantic import Field
 from starlette.responses import Response
 
 from assayer.models import Frozen
-from orchestrator.access.api_keys import Caller
-from orchestrator.access.audit_chain import (
-    ACTS_IN_THE_LOG,
-    AuditEntry,
-    AuditExport,
-    AuditFault,
-    AuditTip,
-    audit_faults,
-)
-from orchestrator.console.scripted_page import page_response
+from orchestrator.access.audit_chain import ACTS_IN_THE_LOG, AuditEntry, AuditExport, AuditFault, AuditTip, audit_faults
+from orchestrator.console.page_context import AuditReader, PageContext
 from orchestrator.problems import HttpProblem
-from orchestrator.web.services import Services, ServicesDependency
-from orchestrator.web.signed_in import allowed_to
 
 router = APIRouter(prefix="/console/audit-log", tags=["pages"], include_in_schema=False)
 
-AuditReader = Annotated[Caller, Depends(allowed_to("read the audit log"))]
-_Text = Annotated[str, Query(max_length=200)]
 _ROWS = 50
 _READ = 1_000
 """Number of entries read at a time when all entries are read."""
 _FAULTS = 20
 _TIP = re.compile(r"(\d{1,15}):([0-9a-f]{64})")
+
+
+class _LogQuery(Frozen, extra="ignore"):
+    """Filter of the entries, and the number below which they are shown."""
+
+    actor: str = Field(default="", max_length=200)
+    act: str = Field(default="", max_length=200)
+    about: str = Field(default="", max_length=200)
+    before: int | None = Field(default=None, ge=1, le=2**53)
 
 
 class ChainCheck(Frozen):
@@ -48,93 +46,73 @@ class ChainCheck(Frozen):
 
 
 @router.get("")
-async def log(
-    request: Request,
-    who: AuditReader,
-    services: ServicesDependency,
-    actor: _Text = "",
-    act: _Text = "",
-    about: _Text = "",
-    before: Annotated[int | None, Query(ge=1, le=2**53)] = None,
-) -> Response:
-    return await _shown(request, who, services, actor, act, about, before)
+async def log(context: AuditReader, query: Annotated[_LogQuery, Query()]) -> Response:
+    return await _shown(context, query)
 
 
 @router.get("/check")
-async def check(request: Request, who: AuditReader, services: ServicesDependency, kept: _Text = "") -> Response:
+async def check(context: AuditReader, kept: Annotated[str, Query(max_length=200)] = "") -> Response:
     """Check the log from its first entry. A previously kept tip reveals if the end was cut off."""
     kept, fault = kept.strip(), ""
-    published = await services.audit_log.tip(who.tenant)
+    published = await context.services.audit_log.tip(context.tenant)
     against = published
     if kept:
         matched = _TIP.fullmatch(kept)
         if matched is None:
             fault = "A tip reads NUMBER:HASH, with a hash of 64 digits and letters from a to f."
-            return await _shown(request, who, services, fault=fault, kept=kept)
-        against = AuditTip(tenant=who.tenant, number=int(matched[1]), hash=matched[2])
-    return await _shown(request, who, services, kept=kept, checked=await _checked(services, against, published, kept))
+            return await _shown(context, _LogQuery(), fault=fault, kept=kept)
+        against = AuditTip(tenant=context.tenant, number=int(matched[1]), hash=matched[2])
+    return await _shown(context, _LogQuery(), kept=kept, checked=await _checked(context, against, published, kept))
 
 
 @router.get("/export")
-async def export(who: AuditReader, services: ServicesDependency) -> Response:
+async def export(context: AuditReader) -> Response:
     """Export the whole log as JSON lines in the order in which it was written; the first line states for whom it
     was exported."""
     headers = {"Content-Disposition": 'attachment; filename="audit-log.jsonl"', "Cache-Control": "no-store"}
-    return StreamingResponse(_lines(services, who), 200, headers, "application/jsonl")
+    return StreamingResponse(_lines(context), 200, headers, "application/jsonl")
 
 
 async def _shown(
-    request: Request,
-    who: Caller,
-    services: Services,
-    actor: str = "",
-    act: str = "",
-    about: str = "",
-    before: int | None = None,
-    *,
-    fault: str = "",
-    kept: str = "",
-    checked: ChainCheck | None = None,
+    context: PageContext, query: _LogQuery, *, fault: str = "", kept: str = "", checked: ChainCheck | None = None
 ) -> Response:
-    known = next((item for item in ACTS_IN_THE_LOG if item == act), None)
-    if act and known is None:
+    act = next((item for item in ACTS_IN_THE_LOG if item == query.act), None)
+    if query.act and act is None:
         raise HttpProblem.parameter("act", "The log knows no such act.")
-    about = about.strip()
-    newest = await services.audit_log.newest(
-        who.tenant, actor=actor or None, act=known, about=about or None, before=before, limit=_ROWS + 1
+    about = query.about.strip()
+    newest = await context.services.audit_log.newest(
+        context.tenant, actor=query.actor or None, act=act, about=about or None, before=query.before, limit=_ROWS + 1
     )
     page = newest[:_ROWS]
-    names = {str(item.id): item.name for item in await services.members.list(who.tenant)}
+    names = {str(item.id): item.name for item in await context.services.members.list(context.tenant)}
     names |= {item.actor: str(item.content["by"]) for item in page if item.content and item.content.get("by")}
-    return page_response(
+    return context.page(
         "audit_log.html",
-        request,
-        who,
         status=422 if fault else 200,
         entries=page,
         names=names,
-        actors=await services.audit_log.actors(who.tenant),
+        actors=await context.services.audit_log.actors(context.tenant),
         acts=ACTS_IN_THE_LOG,
-        actor=actor,
-        act=known or "",
+        actor=query.actor,
+        act=query.act,
         about=about,
-        before=before,
+        before=query.before,
         next=page[-1].number if len(newest) > _ROWS else None,
-        tip=await services.audit_log.tip(who.tenant),
+        tip=await context.services.audit_log.tip(context.tenant),
         fault=fault,
         kept=kept,
         checked=checked,
     )
 
 
-async def _checked(services: Services, against: AuditTip, published: AuditTip, kept: str) -> ChainCheck:
+async def _checked(context: PageContext, against: AuditTip, published: AuditTip, kept: str) -> ChainCheck:
     """Check the log; entries are hashed in a thread, with a thousand in memory at a time."""
     loop, count, ended = asyncio.get_running_loop(), 0, published.number == 0
 
     def entries() -> Iterator[AuditEntry]:
         nonlocal count, ended
         while True:
-            reading = services.audit_log.entries(against.tenant, after=count, limit=_READ)
+            reading = context.services.audit_log.entries(against.tenant, after=count, limit=_READ)
             part = asyncio.run_coroutine_threadsafe(reading, loop).result()
             for entry in part:
                 ended = ended or (entry.number, entry.hash) == (published.number, published.hash)
@@ -157,10 +135,10 @@ async def _checked(services: Services, against: AuditTip, published: AuditTip, k
     return ChainCheck(entries=count, faults=tuple(first[:_FAULTS]), more=len(first) > _FAULTS, against=kept)
 
 
-async def _lines(services: Services, who: Caller) -> AsyncIterator[str]:
-    head = AuditExport(tenant=who.tenant, reader=who.role, at=services.clock.now())
+async def _lines(context: PageContext) -> AsyncIterator[str]:
+    head = AuditExport(tenant=context.tenant, reader=context.caller.role, at=context.now)
     yield f"{head.model_dump_json()}\n"
     after = 0
-    while part := await services.audit_log.entries(who.tenant, after=after, limit=_READ):
+    while part := await context.services.audit_log.entries(context.tenant, after=after, limit=_READ):
         yield "".join(f"{item.model_dump_json()}\n" for item in part)
         after = part[-1].number

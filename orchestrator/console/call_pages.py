@@ -6,33 +6,26 @@ from collections.abc import Mapping
 from typing import Annotated, Literal
 from urllib.parse import parse_qsl
 
-from fastapi import APIRouter, Depends, Form, Query, Request
+from fastapi import APIRouter, Form, Query
 from fastapi.responses import RedirectResponse
 from pydantic import ValidationError
 from starlette.responses import Response
 
-from assayer_client.batches import BatchSummary
-from orchestrator.access.api_keys import Caller
-from orchestrator.access.job_acts import ActBy
 from orchestrator.console.drawing import distribution, over_time, rank_curve
+from orchestrator.console.page_context import CallReader, CallRunner, PageContext, SignedIn
 from orchestrator.console.proposal_fields import coverage_by_field, runs_of_field
-from orchestrator.console.scripted_page import asset, page_response
-from orchestrator.jobs.models import BatchId
+from orchestrator.console.scripted_page import asset
 from orchestrator.jobs.outcome_wording import OUTCOMES
 from orchestrator.jobs.submissions import BatchStatus, Cursor, count_unfinished
 from orchestrator.problems import HttpProblem
 from orchestrator.reviewing.first_opinions import FirstOpinions, among_people, with_program
 from orchestrator.services.batch_summaries import batch_summary, tags_in
-from orchestrator.store.call_tables import PAGE, TableView
+from orchestrator.store.call_tables import TableView
 from orchestrator.web.pagination import decode_cursor, encode_cursor
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.services import Services, ServicesDependency
-from orchestrator.web.signed_in import SignedInDependency, allowed_to
 
 router = APIRouter(prefix="/console", tags=["pages"], include_in_schema=False)
 
-CallReader = Annotated[Caller, Depends(allowed_to("see calls"))]
-CallRunner = Annotated[Caller, Depends(allowed_to("run calls"))]
 _CALLS = 20
 _YEAR = "public, max-age=31536000, immutable"
 
@@ -48,28 +41,21 @@ async def static(name: str) -> Response:
 
 @router.get("")
 async def calls(
-    request: Request,
-    who: SignedInDependency,
-    services: ServicesDependency,
-    after: str | None = None,
-    tag: Annotated[str, Query(max_length=100)] = "",
+    context: SignedIn, after: str | None = None, tag: Annotated[str, Query(max_length=100)] = ""
 ) -> Response:
     """Show the tenant's calls; a reviewer is redirected to their queue."""
-    if not who.may("see calls"):
+    if not context.caller.may("see calls"):
         return RedirectResponse("/console/queue", 303)
-    batches = await services.jobs.batches(who.tenant, after=decode_cursor(after), limit=_CALLS + 1, tag=tag or None)
-    now = services.clock.now()
+    services, tenant, now = context.services, context.tenant, context.now
+    batches = await services.jobs.batches(tenant, after=decode_cursor(after), limit=_CALLS + 1, tag=tag or None)
     page = [
-        (batch_summary(item, now), await services.tables.counts(who.tenant, item.id), await _waiting(services, item))
+        (batch_summary(item, now), await services.tables.counts(tenant, item.id), await _waiting(context, item))
         for item in batches[:_CALLS]
     ]
-    month = await services.usage.month(who.tenant)
-    return page_response(
+    return context.page(
         "calls.html",
-        request,
-        who,
         calls=page,
-        month=month,
+        month=await services.usage.month(tenant),
         tag=tag,
         today=now.date(),
         next=encode_cursor(Cursor.of(batches[_CALLS - 1])) if len(batches) > _CALLS else None,
@@ -77,43 +63,34 @@ async def calls(
 
 
 @router.get("/calls/{id}")
-async def table(
-    id: PathId,
-    request: Request,
-    who: CallReader,
-    services: ServicesDependency,
-    view: Annotated[TableView, Query()],
-) -> Response:
-    call = await services.find_batch(who.tenant, id)
+async def table(id: PathId, context: CallReader, view: Annotated[TableView, Query()]) -> Response:
+    call, services, tenant = await context.find_batch(id), context.services, context.tenant
     of_field = None
     if view.field:
-        of_field = await asyncio.to_thread(runs_of_field, await services.series.words(who.tenant, call.id), view.field)
-    page = await services.tables.page(who.tenant, BatchId(id), view, of_field)
-    outcomes = await services.tables.outcomes(who.tenant, call.id)
+        of_field = await asyncio.to_thread(runs_of_field, await services.series.words(tenant, call.id), view.field)
+    page = await services.tables.page(tenant, call.id, view, of_field)
+    outcomes = await services.tables.outcomes(tenant, call.id)
     parts = {part.name: part.title for row in page.rows if row.figures for part in row.figures.parts}
-    return page_response(
+    return context.page(
         "table.html",
-        request,
-        who,
-        call=_summary(services, call),
-        waiting=await _waiting(services, call),
-        month=await services.usage.month(who.tenant),
+        call=batch_summary(call, context.now),
+        waiting=await _waiting(context, call),
+        month=await services.usage.month(tenant),
         rejected=call.rejected,
-        rules=await services.call_details.rules(who.tenant, call.id),
-        sign_off=await services.reviewing.decisions.signed_off(who.tenant, call.id),
+        rules=await services.call_details.rules(tenant, call.id),
+        sign_off=await context.reviewing.decisions.signed_off(tenant, call.id),
         counts=outcomes.counts,
         poorly_covered=outcomes.poorly_covered,
         certain=outcomes.certain,
-        again=await services.jobs.retriable(who.tenant, batch=call.id),
-        today=services.clock.now().date(),
+        again=await services.jobs.retriable(tenant, batch=call.id),
+        today=context.now.date(),
         page=page,
-        pages=max(1, -(-page.matching // PAGE)),
         parts=parts,
         outcomes=OUTCOMES,
         view=view,
         columns=_columns(parts, certain=outcomes.certain > 0 or view.sort == "certainty"),
-        views=await services.tables.views(who.tenant),
-        rankings=await services.rankings.listed(who.tenant, batch=call.id, state="succeeded"),
+        views=await services.tables.views(tenant),
+        rankings=await services.rankings.listed(tenant, batch=call.id, state="succeeded"),
         parameters=view.model_dump(exclude_defaults=True),
     )
 
@@ -141,33 +118,27 @@ def _columns(parts: Mapping[str, str], *, certain: bool) -> dict[str, str]:
 
 
 @router.get("/calls/{id}/progress")
-async def progress(id: PathId, request: Request, who: CallReader, services: ServicesDependency) -> Response:
+async def progress(id: PathId, context: CallReader) -> Response:
     """Show the part of a page that changes while a call is running. The rows of the table are not counted."""
-    call = await services.find_batch(who.tenant, id)
-    waiting = await _waiting(services, call)
-    return page_response("progress.html", request, who, call=_summary(services, call), waiting=waiting, watched=True)
+    call = await context.find_batch(id)
+    waiting = await _waiting(context, call)
+    return context.page("progress.html", call=batch_summary(call, context.now), waiting=waiting, watched=True)
 
 
 @router.get("/calls/{id}/plots")
 async def plots(
-    id: PathId,
-    request: Request,
-    who: CallReader,
-    services: ServicesDependency,
-    ranking: Annotated[str, Query(pattern=r"^[A-Za-z0-9_-]{0,64}$")] = "",
+    id: PathId, context: CallReader, ranking: Annotated[str, Query(pattern=r"^[A-Za-z0-9_-]{0,64}$")] = ""
 ) -> Response:
-    call = await services.find_batch(who.tenant, id)
+    call, services, tenant = await context.find_batch(id), context.services, context.tenant
     series, words, ranks, opinions = await asyncio.gather(
-        services.series.of_call(who.tenant, call.id),
-        services.series.words(who.tenant, call.id),
-        services.series.ranks(who.tenant, call.id, ranking),
-        _first_opinions(services, who, call),
+        services.series.of_call(tenant, call.id),
+        services.series.words(tenant, call.id),
+        services.series.ranks(tenant, call.id, ranking),
+        _first_opinions(context, call),
     )
-    return page_response(
+    return context.page(
         "plots.html",
-        request,
-        who,
-        call=_summary(services, call),
+        call=batch_summary(call, context.now),
         bars=distribution(series.scores),
         scored=len(series.scores),
         unscored=series.proposals - len(series.scores),
@@ -181,65 +152,61 @@ async def plots(
         curve=rank_curve(ranks),
         ranks=ranks,
         ranking=ranking,
-        rankings=await services.rankings.listed(who.tenant, batch=call.id, state="succeeded"),
+        rankings=await services.rankings.listed(tenant, batch=call.id, state="succeeded"),
     )
 
 
 @router.get("/calls/{id}/cancel")
-async def ask_cancel(id: PathId, request: Request, who: CallRunner, services: ServicesDependency) -> Response:
+async def ask_cancel(id: PathId, context: CallRunner) -> Response:
     """Ask for confirmation, with the number of evaluations that would be cancelled."""
-    call = await services.find_batch(who.tenant, id)
-    return page_response(
+    call = await context.find_batch(id)
+    return context.page(
         "cancel.html",
-        request,
-        who,
-        call=_summary(services, call),
+        call=batch_summary(call, context.now),
         unfinished=count_unfinished(call.counts),
-        documents=await services.jobs.unread_documents(who.tenant, call.id),
-        document_days=services.batches.document_days,
+        documents=await context.services.jobs.unread_documents(context.tenant, call.id),
+        document_days=context.services.batches.document_days,
     )
 
 
 @router.post("/calls/{id}/cancel")
-async def cancel(id: PathId, who: CallRunner, services: ServicesDependency) -> Response:
-    call = await services.find_batch(who.tenant, id)
-    await services.jobs.cancel_batch(who.tenant, call.id, ActBy(who.actor, services.clock.now()))
+async def cancel(id: PathId, context: CallRunner) -> Response:
+    call = await context.find_batch(id)
+    await context.services.jobs.cancel_batch(context.tenant, call.id, context.by)
     return RedirectResponse(f"/console/calls/{call.id}", 303)
 
 
 @router.post("/calls/{id}/retry")
-async def retry(id: PathId, who: CallRunner, services: ServicesDependency) -> Response:
+async def retry(id: PathId, context: CallRunner) -> Response:
     """Retry the jobs of a call that failed or were cancelled."""
-    call = await services.find_batch(who.tenant, id)
-    await services.jobs.retry_batch(who.tenant, call.id, ActBy(who.actor, services.clock.now()))
+    call = await context.find_batch(id)
+    await context.services.jobs.retry_batch(context.tenant, call.id, context.by)
     return RedirectResponse(f"/console/calls/{call.id}", 303)
 
 
 @router.post("/calls/{id}/details")
 async def change_details(
     id: PathId,
-    who: CallRunner,
-    services: ServicesDependency,
+    context: CallRunner,
     name: Annotated[str, Form(max_length=200)] = "",
     tags: Annotated[str, Form(max_length=500)] = "",
     opinions_due: Annotated[dt.date | Literal[""], Form()] = "",
 ) -> Response:
     """Change a call's name, its tags, separated by commas, and the day until which opinions are due."""
-    call = await services.find_batch(who.tenant, id)
+    call = await context.find_batch(id)
     details = {"name": name.strip(), "tags": tags_in(tags), "opinions_due": opinions_due or None}
-    await services.call_details.change(who.tenant, call.id, details, who.actor, services.clock.now())
+    await context.services.call_details.change(context.tenant, call.id, details, context.by)
     return RedirectResponse(f"/console/calls/{call.id}", 303)
 
 
 @router.post("/calls/{id}/views")
 async def save_view(
     id: PathId,
-    who: CallRunner,
-    services: ServicesDependency,
+    context: CallRunner,
     name: Annotated[str, Form(min_length=1, max_length=80)],
     query: Annotated[str, Form(max_length=1_500)] = "",
 ) -> Response:
-    call = await services.find_batch(who.tenant, id)
+    call = await context.find_batch(id)
     parameters: dict[str, list[str]] = {}
     for key, value in parse_qsl(query):
         parameters.setdefault(key, []).append(value)
@@ -248,21 +215,19 @@ async def save_view(
         TableView.model_validate({key: values if key in many else values[-1] for key, values in parameters.items()})
     except ValidationError:
         raise HttpProblem("invalid-request", "That is no view of a table.") from None
-    await services.tables.save_view(who.tenant, name, query)
+    await context.services.tables.save_view(context.tenant, name, query)
     return RedirectResponse(f"/console/calls/{call.id}?{query}", 303)
 
 
-async def _first_opinions(services: Services, who: Caller, call: BatchStatus) -> FirstOpinions | None:
+async def _first_opinions(context: PageContext, call: BatchStatus) -> FirstOpinions | None:
     """Return the first opinions; None if the person may not see reviewers' opinions."""
-    return await services.reviewing.opinions.first(who.tenant, call.id) if who.may("see the panel") else None
+    if not context.caller.may("see the panel"):
+        return None
+    return await context.reviewing.opinions.first(context.tenant, call.id)
 
 
-def _summary(services: Services, call: BatchStatus) -> BatchSummary:
-    return batch_summary(call, services.clock.now())
-
-
-async def _waiting(services: Services, call: BatchStatus) -> str | None:
+async def _waiting(context: PageContext, call: BatchStatus) -> str | None:
     """Return why nothing of the call is running; None if an evaluation is running or none is queued."""
     if "queued" not in call.counts or "running" in call.counts:
         return None
-    return await services.jobs.batch_waiting_reason(call.tenant, call.id)
+    return await context.services.jobs.batch_waiting_reason(call.tenant, call.id)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orchestrator.store.call_series import RankSeries
-from orchestrator.store.call_tables import PAGE
+from orchestrator.store.rows import PAGE
 
 _SCORE_BINS = 20
 _TIME_BINS = 40

@@ -5,66 +5,53 @@ import hashlib
 from collections import Counter
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form, Query, Request
+from fastapi import APIRouter, Form, Query
 from fastapi.responses import RedirectResponse
 from starlette.responses import Response
 
 from assayer_client.erasures import Erasure
-from orchestrator.access.api_keys import Caller
-from orchestrator.console.scripted_page import page_response
+from orchestrator.console.page_context import CallRunner, Eraser, PageContext
 from orchestrator.services.erasure_proofs import proof_of, proof_page
 from orchestrator.services.erasures import erase_found, erasure_of
 from orchestrator.web.path_parameters import EntryNumber
-from orchestrator.web.services import Services, ServicesDependency
-from orchestrator.web.signed_in import allowed_to
 
 router = APIRouter(prefix="/console/erase", tags=["pages"], include_in_schema=False)
 
-CallRunner = Annotated[Caller, Depends(allowed_to("run calls"))]
-Eraser = Annotated[Caller, Depends(allowed_to("erase"))]
 _Source = Annotated[str, Query(max_length=300)]
 _Batch = Annotated[str, Query(pattern=r"^[A-Za-z0-9_-]{0,64}$")]
 
 
 @router.get("")
-async def look(
-    request: Request, who: CallRunner, services: ServicesDependency, source: _Source = "", batch: _Batch = ""
-) -> Response:
+async def look(context: CallRunner, source: _Source = "", batch: _Batch = "") -> Response:
     """Show what would be deleted. Officers can see it; only an owner can delete it."""
-    return await _shown(request, who, services, source, batch)
+    return await _shown(context, source, batch)
 
 
 @router.post("")
 async def erase(
-    request: Request,
-    who: Eraser,
-    services: ServicesDependency,
+    context: Eraser,
     shown: Annotated[str, Form(max_length=64)],
     source: Annotated[str, Form(max_length=300)] = "",
     batch: Annotated[str, Form(pattern=r"^[A-Za-z0-9_-]{0,64}$")] = "",
 ) -> Response:
     """Delete what was shown. If that has changed since, it is shown again instead."""
-    erasure = await _found(services, who, source, batch)
+    erasure = await _found(context, source, batch)
     if erasure is None or _digest(erasure) != shown:
-        return await _shown(request, who, services, source, batch, changed=True)
-    gone = await erase_found(services.erasures, who.tenant, who.actor, source or None, erasure, services.clock.now())
+        return await _shown(context, source, batch, changed=True)
+    gone = await erase_found(context.services.erasures, context.tenant, source or None, erasure, context.by)
     return RedirectResponse(f"/console/erase/{gone.proof}", 303)
 
 
 @router.get("/{number}")
-async def proof(number: EntryNumber, request: Request, who: Eraser, services: ServicesDependency) -> Response:
-    record = await proof_of(services.audit_log, services.erasures, who.tenant, number, services.clock.now())
-    return page_response("erased.html", request, who, proof=record, told=proof_page(record))
+async def proof(number: EntryNumber, context: Eraser) -> Response:
+    record = await proof_of(context.services.audit_log, context.services.erasures, context.tenant, number, context.now)
+    return context.page("erased.html", proof=record, told=proof_page(record))
 
 
-async def _shown(
-    request: Request, who: Caller, services: Services, source: str, batch: str, changed: bool = False
-) -> Response:
-    erasure = await _found(services, who, source, batch)
-    return page_response(
+async def _shown(context: PageContext, source: str, batch: str, changed: bool = False) -> Response:
+    erasure = await _found(context, source, batch)
+    return context.page(
         "erase.html",
-        request,
-        who,
         status=409 if changed else 200,
         source=source,
         batch=batch,
@@ -73,15 +60,17 @@ async def _shown(
         found=erasure,
         kinds=Counter(job.kind for job in erasure.jobs) if erasure else {},
         digest=_digest(erasure) if erasure else "",
-        calls=await services.jobs.batches(who.tenant, after=None, limit=100),
+        calls=await context.services.jobs.batches(context.tenant, after=None, limit=100),
     )
 
 
-async def _found(services: Services, who: Caller, source: str, batch: str) -> Erasure | None:
+async def _found(context: PageContext, source: str, batch: str) -> Erasure | None:
     """Return what would be deleted; None if neither or both of a source and a batch are requested."""
     if bool(source) == bool(batch):
         return None
-    return await erasure_of(services.erasures, services.jobs, who.tenant, source or None, batch or None)
+    return await erasure_of(
+        context.services.erasures, context.services.jobs, context.tenant, source or None, batch or None
+    )
 
 
 def _digest(erasure: Erasure) -> str:

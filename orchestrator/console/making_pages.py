@@ -1,26 +1,21 @@
 """Page `/console/proposals/{id}/making`: how a report was made, by stage and model call, including the messages."""
 
 import json
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter
 from starlette.responses import Response
 
-from assayer.models.timeline import Span
 from assayer_client.model_calls import ModelCall
-from orchestrator.access.api_keys import Caller
-from orchestrator.console.scripted_page import page_response
+from assayer_client.reports import Span
+from orchestrator.console.page_context import CallReader
 from orchestrator.jobs.models import TERMINAL, Job
 from orchestrator.jobs.timeline import timeline_of
-from orchestrator.services.job_lookup import find_job
-from orchestrator.services.model_calls import call_contents, calls_of, events_of
+from orchestrator.services.model_calls import call_contents, calls_of
 from orchestrator.web.path_parameters import CallNumber, PathId
-from orchestrator.web.services import ServicesDependency
-from orchestrator.web.signed_in import allowed_to
 
 router = APIRouter(prefix="/console/proposals/{id}/making", tags=["pages"], include_in_schema=False)
 
-CallReader = Annotated[Caller, Depends(allowed_to("see calls"))]
 _WIDTH = 100.0
 _LEAST = 0.4
 
@@ -47,19 +42,17 @@ class _CallLine(NamedTuple):
 
 
 @router.get("")
-async def making(id: PathId, request: Request, who: CallReader, services: ServicesDependency) -> Response:
-    job = await find_job(services.jobs, who.tenant, id, "evaluation")
-    now = services.clock.now()
-    events = await events_of(services.events, job)
+async def making(id: PathId, context: CallReader) -> Response:
+    job = await context.find_evaluation(id)
+    now = context.now
+    events = await context.services.events.all(job.id)
     timeline = timeline_of(job, events, [], now)
     whole = max((timeline.end - timeline.start).total_seconds(), 0.001)
     stretches = [_stretch(span, timeline.start.timestamp(), whole) for span in timeline.spans]
-    lines = [_line(call, job, whole) for call, _ in await calls_of(services.ledger, job, events, now)]
+    lines = [_line(call, job, whole) for call, _ in await calls_of(context.services.ledger, job, events, now)]
     paid = [line.call for line in lines if not line.call.cached]
-    return page_response(
+    return context.page(
         "making.html",
-        request,
-        who,
         job=job,
         whole=whole,
         stretches=sorted(stretches, key=lambda stretch: stretch.start),
@@ -73,14 +66,12 @@ async def making(id: PathId, request: Request, who: CallReader, services: Servic
 
 
 @router.get("/{number}")
-async def one_call(
-    id: PathId, number: CallNumber, request: Request, who: CallReader, services: ServicesDependency
-) -> Response:
-    job = await find_job(services.jobs, who.tenant, id, "evaluation")
-    calls = await calls_of(services.ledger, job, await events_of(services.events, job), services.clock.now())
-    contents = await call_contents(services.call_contents, job, calls, number)
+async def one_call(id: PathId, number: CallNumber, context: CallReader) -> Response:
+    job = await context.find_evaluation(id)
+    calls = await calls_of(context.services.ledger, job, await context.services.events.all(job.id), context.now)
+    contents = await call_contents(context.services.call_contents, job, calls, number)
     answer = _indented(contents.answer) if isinstance(contents.answer, str) else None
-    return page_response("call.html", request, who, job=job, contents=contents, answer=answer, last=len(calls))
+    return context.page("call.html", job=job, contents=contents, answer=answer, last=len(calls))
 
 
 def _unpriced(call: ModelCall) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, TypeVar
 
-from fastapi import APIRouter, Depends, Form, Request
+from fastapi import APIRouter, Form
 from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, StringConstraints, ValidationError
 from starlette.responses import Response
@@ -12,21 +12,16 @@ from assayer.models import Frozen
 from assayer_client.people import MemberBody, MemberPatch
 from orchestrator.access.api_keys import Caller
 from orchestrator.access.roles import MemberId, PersonRole
-from orchestrator.console.scripted_page import page_response
+from orchestrator.console.page_context import Inviter, KeyGiver, PageContext, PeopleReader
 from orchestrator.problems import HttpProblem
 from orchestrator.reviewing.models import Member, ReviewRefused
 from orchestrator.services import members
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.services import Services, ServicesDependency
-from orchestrator.web.signed_in import allowed_to
 
 B = TypeVar("B", bound=BaseModel)
 
 router = APIRouter(prefix="/console/members", tags=["pages"], include_in_schema=False)
 
-PeopleReader = Annotated[Caller, Depends(allowed_to("see people"))]
-Inviter = Annotated[Caller, Depends(allowed_to("invite people"))]
-KeyGiver = Annotated[Caller, Depends(allowed_to("give keys"))]
 _MAILS = 10
 _Field = Annotated[str, StringConstraints(strip_whitespace=True, max_length=1_000)]
 _RULES = {
@@ -50,109 +45,91 @@ GivenMember = Annotated[MemberForm, Form()]
 
 
 @router.get("")
-async def listed(request: Request, who: PeopleReader, services: ServicesDependency) -> Response:
+async def listed(context: PeopleReader) -> Response:
     """List members by name; removed members come last."""
-    return await _list(request, who, services, MemberForm())
+    return await _list(context, MemberForm())
 
 
 @router.post("")
-async def invite(request: Request, who: Inviter, services: ServicesDependency, form: GivenMember) -> Response:
+async def invite(context: Inviter, form: GivenMember) -> Response:
     try:
         member = await members.invite_member(
-            services.members,
-            who.tenant,
-            MemberId(services.new_id("mb")),
-            _body(form),
-            who.actor,
-            services.clock.now(),
+            context.services.members, context.tenant, MemberId(context.services.new_id("mb")), _body(form), context.by
         )
     except HttpProblem as problem:
-        return await _list(request, who, services, form, problem)
+        return await _list(context, form, problem)
     return RedirectResponse(f"/console/members#{member.id}", 303)
 
 
 @router.get("/{id}")
-async def one(id: PathId, request: Request, who: Inviter, services: ServicesDependency) -> Response:
+async def one(id: PathId, context: Inviter) -> Response:
     """Show the member's details that can be changed."""
-    member = await _member(services, who, id)
+    member = await _member(context, id)
     form = MemberForm(**member.model_dump(include=set(MemberForm.model_fields)))
-    return await _shown(request, who, services, member, form)
+    return await _shown(context, member, form)
 
 
 @router.post("/{id}")
-async def change(
-    id: PathId, request: Request, who: Inviter, services: ServicesDependency, form: GivenMember
-) -> Response:
-    member = await _member(services, who, id)
+async def change(id: PathId, context: Inviter, form: GivenMember) -> Response:
+    member = await _member(context, id)
     try:
         fields = MemberPatch(**_body(form).model_dump(exclude={"mails"})).model_dump(exclude_unset=True)
-        await members.change_member(services.members, who.tenant, member.id, fields, who.actor, services.clock.now())
+        await members.change_member(context.services.members, context.tenant, member.id, fields, context.by)
     except HttpProblem as problem:
-        return await _shown(request, who, services, member, form, problem)
+        return await _shown(context, member, form, problem)
     except ReviewRefused as refusal:
-        return await _shown(request, who, services, member, form, HttpProblem("conflict", str(refusal)))
+        return await _shown(context, member, form, HttpProblem("conflict", str(refusal)))
     return RedirectResponse(f"/console/members#{member.id}", 303)
 
 
 @router.post("/{id}/key")
-async def give_key(id: PathId, request: Request, who: KeyGiver, services: ServicesDependency) -> Response:
+async def give_key(id: PathId, context: KeyGiver) -> Response:
     """Create a key for a member. This response is the only page that ever shows it."""
-    member = await _member(services, who, id)
-    key = await members.give_key(services.members, who.tenant, member.id, who.actor, services.clock.now())
-    return page_response("member_key.html", request, who, member=member, key=key)
+    member = await _member(context, id)
+    key = await members.give_key(context.services.members, context.tenant, member.id, context.by)
+    return context.page("member_key.html", member=member, key=key)
 
 
 @router.get("/{id}/remove")
-async def ask_remove(id: PathId, request: Request, who: Inviter, services: ServicesDependency) -> Response:
+async def ask_remove(id: PathId, context: Inviter) -> Response:
     """Ask for confirmation, with the assignments that would remain open."""
-    member = await _member(services, who, id)
-    assigned = await services.reviewing.assignments.queue(who.tenant, member=member.id, batch=None)
+    member = await _member(context, id)
+    assigned = await context.reviewing.assignments.queue(context.tenant, member=member.id, batch=None)
     open_ones = sum(item.opinion == "none" for item in assigned)
-    return page_response("member_remove.html", request, who, member=member, open_assignments=open_ones)
+    return context.page("member_remove.html", member=member, open_assignments=open_ones)
 
 
 @router.post("/{id}/remove")
-async def remove(id: PathId, who: Inviter, services: ServicesDependency) -> Response:
-    member = await _member(services, who, id)
-    await members.remove_member(services.members, who.tenant, member.id, who.actor, services.clock.now())
+async def remove(id: PathId, context: Inviter) -> Response:
+    member = await _member(context, id)
+    await members.remove_member(context.services.members, context.tenant, member.id, context.by)
     return RedirectResponse("/console/members", 303)
 
 
-async def _list(
-    request: Request, who: Caller, services: Services, form: MemberForm, problem: HttpProblem | None = None
-) -> Response:
-    members = await services.members.list(who.tenant)
-    return page_response(
+async def _list(context: PageContext, form: MemberForm, problem: HttpProblem | None = None) -> Response:
+    members = await context.services.members.list(context.tenant)
+    return context.page(
         "members.html",
-        request,
-        who,
         status=problem.status_code if problem else 200,
         members=sorted(members, key=lambda member: member.removed_at is not None),
-        mailed=services.mails.enabled,
-        unmailed=await services.mails.given_up(who.tenant),
-        roles=_roles(who),
+        mailed=context.services.mails.enabled,
+        unmailed=await context.services.mails.given_up(context.tenant),
+        roles=_roles(context.caller),
         given=form,
         fault=problem.detail if problem else "",
     )
 
 
 async def _shown(
-    request: Request,
-    who: Caller,
-    services: Services,
-    member: Member,
-    form: MemberForm,
-    problem: HttpProblem | None = None,
+    context: PageContext, member: Member, form: MemberForm, problem: HttpProblem | None = None
 ) -> Response:
-    return page_response(
+    return context.page(
         "member.html",
-        request,
-        who,
         status=problem.status_code if problem else 200,
         member=member,
-        mailed=services.mails.enabled,
-        mails=await services.mails.of_member(who.tenant, member.id, _MAILS),
-        roles=_roles(who),
+        mailed=context.services.mails.enabled,
+        mails=await context.services.mails.of_member(context.tenant, member.id, _MAILS),
+        roles=_roles(context.caller),
         given=form,
         fault=problem.detail if problem else "",
     )
@@ -164,10 +141,10 @@ def _roles(who: Caller) -> tuple[PersonRole, ...]:
     return ("owner", *others) if who.role == "owner" else others
 
 
-async def _member(services: Services, who: Caller, id: str) -> Member:
+async def _member(context: PageContext, id: str) -> Member:
     """Return a member whom the person may change. Raises HttpProblem."""
-    member = await members.get_member(services.members, who.tenant, id)
-    if member.role == "owner" and who.role != "owner":
+    member = await members.get_member(context.services.members, context.tenant, id)
+    if member.role == "owner" and context.caller.role != "owner":
         raise HttpProblem("forbidden", "Only an owner may change or remove an owner.")
     if member.removed_at is not None:
         raise HttpProblem("conflict", f"{member.name} is no longer a member.")

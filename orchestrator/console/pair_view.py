@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from assayer.models.idea import IdeaId
-from assayer.models.ranking import Comparison
+from assayer.models import IdeaId
+from assayer_client.comparisons import Comparison
 from orchestrator.jobs.results import outcomes_of
 from orchestrator.store.pair_verdicts import SourcedComparison
 

@@ -5,24 +5,20 @@ import asyncio
 import math
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form, Query, Request
+from fastapi import APIRouter, Form, Query
 from fastapi.responses import RedirectResponse
 from starlette.responses import Response
 
 from assayer_client.resources import Absent
 from assayer_client.reviewing import PanelPair
-from orchestrator.access.api_keys import Caller
-from orchestrator.console.scripted_page import page_response
-from orchestrator.jobs.models import JobId
+from orchestrator.console.page_context import Overrider, PageContext, PanelReader, Signer
 from orchestrator.jobs.submissions import BatchStatus, count_unfinished
-from orchestrator.problems import HttpProblem, not_there
+from orchestrator.problems import HttpProblem
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.services.panels import rows_of, whole_panel
 from orchestrator.store.decisions import SignedDespite
-from orchestrator.store.panels import PANEL_PAGE, PanelView
+from orchestrator.store.panels import PanelView
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.services import Services, ServicesDependency
-from orchestrator.web.signed_in import allowed_to
 
 router = APIRouter(prefix="/console/calls/{id}", tags=["pages"], include_in_schema=False)
 
@@ -31,94 +27,68 @@ _PAIRS = 50
 
 
 @router.get("/panel")
-async def panel(
-    id: PathId,
-    request: Request,
-    who: Annotated[Caller, Depends(allowed_to("see the panel"))],
-    services: ServicesDependency,
-    view: Annotated[PanelView, Query()],
-) -> Response:
+async def panel(id: PathId, context: PanelReader, view: Annotated[PanelView, Query()]) -> Response:
     """Show the opinions of a call's reviewers."""
-    return await _shown(request, who, services, await services.find_batch(who.tenant, id), view)
+    return await _shown(context, await context.find_batch(id), view)
 
 
 @router.post("/override")
 async def override(
     id: PathId,
-    who: Annotated[Caller, Depends(allowed_to("override"))],
-    services: ServicesDependency,
+    context: Overrider,
     evaluation: Annotated[str, Form(max_length=64)],
     score: Annotated[int, Form(ge=1, le=5)],
     reason: Annotated[str, Form(max_length=5_000)],
 ) -> Response:
     """Set the score that counts for one proposal of the call, overriding the result of the opinions."""
-    call = await services.find_batch(who.tenant, id)
-    job = await services.jobs.get(who.tenant, JobId(evaluation))
-    if job is None or job.batch != call.id:
-        raise not_there("evaluation", evaluation, "proposal in this call")
+    call = await context.find_batch(id)
+    job = await context.find_proposal(call, evaluation)
     if len(reason.strip()) < 3:
         raise HttpProblem("conflict", "Give a reason (at least 3 characters).")
-    await services.reviewing.decisions.override(
-        who.tenant, job.id, score, reason.strip(), who.actor, services.clock.now()
-    )
-    return RedirectResponse(f"/console/proposals/{job.id}#people", 303)
+    await context.reviewing.decisions.override(context.tenant, job, score, reason.strip(), context.by)
+    return RedirectResponse(f"/console/proposals/{job}#people", 303)
 
 
 @router.post("/sign-off")
 async def sign_off(
     id: PathId,
-    request: Request,
-    who: Annotated[Caller, Depends(allowed_to("sign off"))],
-    services: ServicesDependency,
+    context: Signer,
     note: Annotated[str, Form(max_length=5_000)] = "",
     despite_missing: Annotated[bool, Form()] = False,
     despite_unfinished: Annotated[bool, Form()] = False,
 ) -> Response:
     """Close the call; nothing about it can change afterwards."""
-    call = await services.find_batch(who.tenant, id)
+    call = await context.find_batch(id)
     try:
         despite = SignedDespite(despite_missing, despite_unfinished)
-        await services.reviewing.decisions.sign_off(
-            who.tenant, call.id, note.strip(), despite, who.actor, services.clock.now()
-        )
+        await context.reviewing.decisions.sign_off(context.tenant, call.id, note.strip(), despite, context.by)
     except ReviewRefused as refusal:
-        return await _shown(request, who, services, call, fault=str(refusal), note=note)
+        return await _shown(context, call, fault=str(refusal), note=note)
     return RedirectResponse(f"/console/calls/{call.id}/panel#sign-off", 303)
 
 
 async def _shown(
-    request: Request,
-    who: Caller,
-    services: Services,
-    call: BatchStatus,
-    view: PanelView | None = None,
-    *,
-    fault: str = "",
-    note: str = "",
+    context: PageContext, call: BatchStatus, view: PanelView | None = None, *, fault: str = "", note: str = ""
 ) -> Response:
     """Render the panel page; `note` is the text entered in the form that was refused."""
     view = view or PanelView()
     page, panel, members, signed = await asyncio.gather(
-        services.reviewing.panels.page(who.tenant, call.id, view),
-        whole_panel(services.reviewing, who.tenant, call.id),
-        services.members.list(who.tenant),
-        services.reviewing.decisions.signed_names(who.tenant, call.id),
+        context.reviewing.panels.page(context.tenant, call.id, view),
+        whole_panel(context.reviewing, context.tenant, call.id),
+        context.services.members.list(context.tenant),
+        context.reviewing.decisions.signed_names(context.tenant, call.id),
     )
-    opinions = await services.reviewing.opinions.of_proposals(
-        who.tenant, [proposal.evaluation for proposal in page.proposals]
-    )
-    return page_response(
+    proposals = [proposal.evaluation for proposal in page.rows]
+    opinions = await context.reviewing.opinions.of_proposals(context.tenant, proposals)
+    return context.page(
         "panel.html",
-        request,
-        who,
         status=409 if fault else 200,
         call=call,
         panel=panel,
         unfinished=count_unfinished(call.counts),
         pairs=sorted(panel.blind.pairs, key=_least_agreed)[:_PAIRS],
-        rows=rows_of(page.proposals, opinions),
-        matching=page.matching,
-        pages=max(1, -(-page.matching // PANEL_PAGE)),
+        page=page,
+        rows=rows_of(page.rows, opinions),
         view=view,
         parameters=view.model_dump(include={"sort", "only"}, exclude_defaults=True),
         fault=fault,

@@ -4,7 +4,7 @@ import asyncio
 from collections import defaultdict
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form, Query, Request
+from fastapi import APIRouter, Form, Query
 from fastapi.responses import RedirectResponse
 from starlette.responses import Response
 
@@ -12,23 +12,19 @@ from assayer.models import Report
 from assayer.reports.contestation import contestation_of
 from assayer.reports.contestation_page import contestation_page
 from assayer_client.reviewing import RemarkText
-from orchestrator.access.api_keys import Caller
 from orchestrator.console.evidence_view import evidence_of
+from orchestrator.console.page_context import CallReader, CallRunner, Commenter, PageContext
 from orchestrator.console.pair_view import judged_pairs
 from orchestrator.console.proposal_text import proposal_html
-from orchestrator.console.scripted_page import page_response
-from orchestrator.jobs.models import Job, JobId, TenantId
+from orchestrator.jobs.models import Job, JobId
 from orchestrator.jobs.report_figures import ReportFigures, figures_of
 from orchestrator.jobs.submissions import NewJob
-from orchestrator.problems import not_there
+from orchestrator.problems import not_there, required
 from orchestrator.reviewing.models import PointJudgement
 from orchestrator.services.comparisons import comparison_request
-from orchestrator.services.job_lookup import find_job
 from orchestrator.services.reports import stored_report
 from orchestrator.services.submitted_ideas import evaluated_idea
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.services import Services, ServicesDependency
-from orchestrator.web.signed_in import allowed_to
 
 router = APIRouter(prefix="/console", tags=["pages"], include_in_schema=False)
 
@@ -38,86 +34,65 @@ _LETTERS = "ABCD"
 
 
 @router.get("/proposals/{id}")
-async def proposal(
-    id: PathId,
-    request: Request,
-    who: Annotated[Caller, Depends(allowed_to("see calls"))],
-    services: ServicesDependency,
-) -> Response:
-    job, report = await _found(services, who.tenant, id)
-    sees = who.may("see the panel")
-    judged = await services.reviewing.opinions.judgements(who.tenant, job.id) if sees else []
+async def proposal(id: PathId, context: CallReader) -> Response:
+    job, report = await _found(context, id)
+    services, tenant = context.services, context.tenant
+    sees = context.caller.may("see the panel")
+    judged = await services.reviewing.opinions.judgements(tenant, job.id) if sees else []
     judgements = defaultdict[str, list[PointJudgement]](list)
     for item in judged:
         judgements[item.point].append(item)
-    return page_response(
+    return context.page(
         "proposal.html",
-        request,
-        who,
         job=job,
         report=report,
         text=None if report is None else await asyncio.to_thread(proposal_html, report.idea.whole_text),
         figures=None if report is None else figures_of(report),
         evidence=None if report is None else evidence_of(report),
-        remarks=await services.reviewing.remarks.of(who.tenant, job.id) if sees else None,
-        opinions=await services.reviewing.opinions.of(who.tenant, evaluation=job.id) if sees else None,
+        remarks=await services.reviewing.remarks.of(tenant, job.id) if sees else None,
+        opinions=await services.reviewing.opinions.of(tenant, evaluation=job.id) if sees else None,
         judgements=judgements,
-        override=await services.reviewing.decisions.override_of(who.tenant, job.id) if sees else None,
-        sign_off=await services.reviewing.decisions.signed_off(who.tenant, job.batch) if job.batch else None,
-        ranks=await services.rankings.of_proposal(who.tenant, job.id),
-        waiting=await services.jobs.waiting_reason(who.tenant, job.id),
-        again=await services.jobs.retriable(who.tenant, job=job.id),
+        override=await services.reviewing.decisions.override_of(tenant, job.id) if sees else None,
+        sign_off=await services.reviewing.decisions.signed_off(tenant, job.batch) if job.batch else None,
+        ranks=await services.rankings.of_proposal(tenant, job.id),
+        waiting=await services.jobs.waiting_reason(tenant, job.id),
+        again=await services.jobs.retriable(tenant, job=job.id),
     )
 
 
 @router.post("/proposals/{id}/remarks")
-async def remark(
-    id: PathId,
-    who: Annotated[Caller, Depends(allowed_to("remark"))],
-    services: ServicesDependency,
-    text: Annotated[RemarkText, Form()],
-) -> Response:
-    made = await services.reviewing.remarks.add(who.tenant, JobId(id), text, who.actor, services.clock.now())
-    if made is None:
-        raise not_there("evaluation", id)
-    return RedirectResponse(f"/console/proposals/{id}#remark-{made.id}", 303)
+async def remark(id: PathId, context: Commenter, text: Annotated[RemarkText, Form()]) -> Response:
+    made = await context.reviewing.remarks.add(context.tenant, JobId(id), text, context.by)
+    remark = required(made, not_there("evaluation", id))
+    return RedirectResponse(f"/console/proposals/{id}#remark-{remark.id}", 303)
 
 
 @router.get("/proposals/{id}/contestation")
-async def contestation(
-    id: PathId,
-    request: Request,
-    who: Annotated[Caller, Depends(allowed_to("see calls"))],
-    services: ServicesDependency,
-) -> Response:
-    job = await find_job(services.jobs, who.tenant, id, "evaluation")
-    page = contestation_page(contestation_of(await stored_report(services.jobs, who.tenant, id), job.id))
-    return page_response("contestation.html", request, who, job=job, what=page)
+async def contestation(id: PathId, context: CallReader) -> Response:
+    job = await context.find_evaluation(id)
+    page = contestation_page(contestation_of(await stored_report(context.services.jobs, context.tenant, id), job.id))
+    return context.page("contestation.html", job=job, what=page)
 
 
 @router.get("/compare")
 async def compare(
-    request: Request,
-    who: Annotated[Caller, Depends(allowed_to("see calls"))],
-    services: ServicesDependency,
+    context: CallReader,
     id: Annotated[list[str], Query(max_length=20)] = [],  # noqa: B006 - FastAPI copies it
     asked: Annotated[str, Query(max_length=64)] = "",
 ) -> Response:
     """Chosen in a table."""
     chosen = list(dict.fromkeys(id))
     if not _LEAST <= len(chosen) <= _MOST:
-        return page_response("choose.html", request, who, chosen=len(chosen), status=422)
-    reports = [await _found(services, who.tenant, item) for item in chosen]
+        return context.page("choose.html", chosen=len(chosen), status=422)
+    reports = [await _found(context, item) for item in chosen]
     columns = [(job, report, None if report is None else figures_of(report)) for job, report in reports]
     evidences = [None if report is None else evidence_of(report) for _, report in reports]
     titles = {part.name: part.title for _, _, figures in columns if figures for part in figures.parts}
     shares = {name: [_share(figures, name) for _, _, figures in columns] for name in titles}
     ideas = {report.idea.id: job.subject or job.id for job, report in reports if report is not None}
-    judged = await services.pair_verdicts.between(who.tenant, list(ideas)) if len(ideas) > 1 else []
-    return page_response(
+    judged = await context.services.pair_verdicts.between(context.tenant, list(ideas)) if len(ideas) > 1 else []
+    return context.page(
         "compare.html",
-        request,
-        who,
         columns=columns,
         letters=_LETTERS,
         claims=[
@@ -131,33 +106,29 @@ async def compare(
         certain=any(figures.certainty for _, _, figures in columns if figures),
         spread={n: _spread(v) for n, v in shares.items()},
         judged=judged_pairs(judged, ideas),
-        askable=len(ideas) == len(chosen) == _LEAST and who.may("run calls"),
-        under_way=await _under_way(services, who.tenant, asked) if asked else None,
+        askable=len(ideas) == len(chosen) == _LEAST and context.caller.may("run calls"),
+        under_way=await _under_way(context, asked) if asked else None,
     )
 
 
 @router.post("/compare")
 async def ask(
-    request: Request,
-    who: Annotated[Caller, Depends(allowed_to("run calls"))],
-    services: ServicesDependency,
-    first: Annotated[str, Form(max_length=64)],
-    second: Annotated[str, Form(max_length=64)],
+    context: CallRunner, first: Annotated[str, Form(max_length=64)], second: Annotated[str, Form(max_length=64)]
 ) -> Response:
     """Queue a comparison in which a judge decides which of two evaluated proposals is better, in both orders."""
-    job = JobId(services.new_id("cp"))
-    ideas = [await evaluated_idea(services.jobs, who.tenant, item, "") for item in (first, second)]
-    work = comparison_request(ideas[0], ideas[1], blind=services.options.judged_blind(None, several=True))
+    job = JobId(context.services.new_id("cp"))
+    ideas = [await evaluated_idea(context.services.jobs, context.tenant, item, "") for item in (first, second)]
+    work = comparison_request(ideas[0], ideas[1], blind=context.services.options.judged_blind(None, several=True))
     subject = f"{ideas[0].title} / {ideas[1].title}"
     made_of = (JobId(first), JobId(second))
     new = NewJob(id=job, request=work, subject=subject, priority="interactive", made_of=made_of)
-    await services.jobs.add(who.tenant, [new])
+    await context.services.jobs.add(context.tenant, [new])
     return RedirectResponse(f"/console/compare?id={first}&id={second}&asked={job}#judged", 303)
 
 
-async def _under_way(services: Services, tenant: TenantId, id: str) -> Job | None:
+async def _under_way(context: PageContext, id: str) -> Job | None:
     """Return a requested comparison that has not succeeded yet, or None."""
-    job = await services.jobs.get(tenant, JobId(id))
+    job = await context.services.jobs.get(context.tenant, JobId(id))
     return job if job is not None and job.kind == "comparison" and job.state != "succeeded" else None
 
 
@@ -171,7 +142,7 @@ def _spread(shares: list[float | None]) -> float | None:
     return max(known) - min(known) if len(known) > 1 else None
 
 
-async def _found(services: Services, tenant: TenantId, id: str) -> tuple[Job, Report | None]:
+async def _found(context: PageContext, id: str) -> tuple[Job, Report | None]:
     """Return the evaluation and, if it has succeeded, its report. Raises HttpProblem (404)."""
-    job = await find_job(services.jobs, tenant, id, "evaluation")
-    return job, await services.jobs.report(tenant, job.id) if job.state == "succeeded" else None
+    job = await context.find_evaluation(id)
+    return job, await context.services.jobs.report(context.tenant, job.id) if job.state == "succeeded" else None

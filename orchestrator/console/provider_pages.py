@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from orchestrator.access.identity_provider import SignInFailed
 from orchestrator.access.sessions import NewSession, draw_token
 from orchestrator.console.sign_in_pages import begin_session, sign_in_page
-from orchestrator.problems import not_found
+from orchestrator.problems import not_found, required
 from orchestrator.services.admission import admitted
 from orchestrator.web.cookies import SignInAttempt, attempt_of, clear_attempt, keep_attempt
 from orchestrator.web.return_url import HOME, local_path
@@ -37,9 +37,7 @@ async def leave(
     next: Annotated[str, Query(max_length=2_000)] = HOME,
 ) -> Response:
     """To the provider."""
-    known = services.identity_providers.get(provider)
-    if known is None:
-        raise not_found("identity provider", provider)
+    known = required(services.identity_providers.get(provider), not_found("identity provider", provider))
     state, nonce, verifier = (draw_token() for _ in range(3))
     try:
         url = await known.authorization_url(state, nonce, verifier)

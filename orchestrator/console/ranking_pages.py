@@ -3,7 +3,7 @@
 import asyncio
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form, Query, Request
+from fastapi import APIRouter, Form, Query
 from fastapi.responses import RedirectResponse
 from pydantic import Field
 from starlette.responses import Response
@@ -12,24 +12,18 @@ from assayer.models import Absent, Frozen
 from assayer.ranking.options import RankingOptions
 from assayer.reports.wording import erased_ranks
 from assayer_client.resources import ResourceName
-from orchestrator.access.api_keys import Caller
-from orchestrator.access.job_acts import ActBy
-from orchestrator.console.scripted_page import page_response
+from orchestrator.console.page_context import CallReader, CallRunner, PageContext
 from orchestrator.console.shortlist import shortlist
-from orchestrator.jobs.models import TERMINAL, Job, JobId, TenantId
+from orchestrator.jobs.models import TERMINAL, Job, JobId
 from orchestrator.jobs.requests import Limits, RankingRequest
 from orchestrator.jobs.submissions import BatchStatus, NewJob
 from orchestrator.problems import HttpProblem
 from orchestrator.services.job_lookup import find_job
 from orchestrator.services.ranking_candidates import RankingBody, RankingCandidates, ranking_request
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.services import Services, ServicesDependency
-from orchestrator.web.signed_in import allowed_to
 
 router = APIRouter(prefix="/console/calls/{id}/rankings", tags=["pages"], include_in_schema=False)
 
-CallReader = Annotated[Caller, Depends(allowed_to("see calls"))]
-CallRunner = Annotated[Caller, Depends(allowed_to("run calls"))]
 _LEAST_PRICED = 10
 """Minimum number of comparisons from which a price is estimated."""
 
@@ -72,28 +66,20 @@ class RankingEstimate(Frozen):
 
 
 @router.get("")
-async def rankings(
-    id: PathId,
-    request: Request,
-    who: CallReader,
-    services: ServicesDependency,
-    entered: Annotated[_Entered, Query()],
-) -> Response:
+async def rankings(id: PathId, context: CallReader, entered: Annotated[_Entered, Query()]) -> Response:
     """Show the rankings of the call; with a choice of settings, also the estimated cost."""
-    call = await services.find_batch(who.tenant, id)
+    call = await context.find_batch(id)
     choice, fault, expected = RankingChoice(), "", None
-    if any(entered.values()) and who.may("run calls"):
+    if any(entered.values()) and context.caller.may("run calls"):
         try:
             choice = _choice(entered)
-            expected = await _estimate(services, who.tenant, call, choice)
+            expected = await _estimate(context, call, choice)
         except HttpProblem as problem:
             fault = problem.detail
-    return page_response(
+    return context.page(
         "rankings.html",
-        request,
-        who,
         call=call,
-        listed=await services.rankings.listed(who.tenant, batch=call.id),
+        listed=await context.services.rankings.listed(context.tenant, batch=call.id),
         choice=choice,
         estimate=expected,
         fault=fault,
@@ -101,44 +87,32 @@ async def rankings(
 
 
 @router.post("")
-async def start(
-    id: PathId,
-    who: CallRunner,
-    services: ServicesDependency,
-    entered: Annotated[_Entered, Form()],
-) -> Response:
-    call = await services.find_batch(who.tenant, id)
+async def start(id: PathId, context: CallRunner, entered: Annotated[_Entered, Form()]) -> Response:
+    call = await context.find_batch(id)
     choice = _choice(entered)
-    work, candidates = await _request(services, who.tenant, call, choice)
-    job = JobId(services.new_id("rk"))
+    work, candidates = await _request(context, call, choice)
+    job = JobId(context.services.new_id("rk"))
     subject = f"{call.name or call.id}: {len(work.ideas):,} proposals"
     new = NewJob(id=job, request=work, subject=subject, priority="batch", made_of=tuple(candidates.evaluations))
-    await services.jobs.add(who.tenant, [new], by=ActBy(who.actor, services.clock.now(), call.id))
+    await context.services.jobs.add(context.tenant, [new], by=context.by._replace(call=call.id))
     return RedirectResponse(f"/console/calls/{call.id}/rankings/{job}", 303)
 
 
 @router.get("/{ranking}")
 async def ranking(
-    id: PathId,
-    ranking: PathId,
-    request: Request,
-    who: CallReader,
-    services: ServicesDependency,
-    cut: Annotated[int | None, Query(ge=1, le=10_000)] = None,
+    id: PathId, ranking: PathId, context: CallReader, cut: Annotated[int | None, Query(ge=1, le=10_000)] = None
 ) -> Response:
     """Under way, or at a cut."""
-    call = await services.find_batch(who.tenant, id)
-    job = await find_job(services.jobs, who.tenant, ranking, "ranking")
-    summary = await services.rankings.summary(who.tenant, job.id)
-    standings = await services.rankings.standings(who.tenant, call.id, job.id)
+    call, rankings, tenant = await context.find_batch(id), context.services.rankings, context.tenant
+    job = await find_job(context.services.jobs, tenant, ranking, "ranking")
+    summary = await rankings.summary(tenant, job.id)
+    standings = await rankings.standings(tenant, call.id, job.id)
     shown = None
     if summary is not None and standings is not None:
         shown = await asyncio.to_thread(shortlist, standings, summary, cut)
-    unranked, not_ranked = await services.rankings.unranked(who.tenant, call.id, job.id) if shown else ((), 0)
-    return page_response(
+    unranked, not_ranked = await rankings.unranked(tenant, call.id, job.id) if shown else ((), 0)
+    return context.page(
         "ranking.html",
-        request,
-        who,
         call=call,
         job=job,
         summary=summary,
@@ -146,25 +120,21 @@ async def ranking(
         erased=erased_ranks(summary.erased, "proposal") if summary else "",
         unranked=unranked,
         not_ranked=not_ranked,
-        told=await _told(services, job),
-        waiting=await services.jobs.waiting_reason(who.tenant, job.id),
+        told=await _told(context, job),
+        waiting=await context.services.jobs.waiting_reason(tenant, job.id),
     )
 
 
 @router.get("/{ranking}/progress")
-async def progress(
-    id: PathId, ranking: PathId, request: Request, who: CallReader, services: ServicesDependency
-) -> Response:
+async def progress(id: PathId, ranking: PathId, context: CallReader) -> Response:
     """Return the part of the page that changes while the ranking is running; once it ends the whole page is
     reloaded."""
-    job = await find_job(services.jobs, who.tenant, ranking, "ranking")
-    answer = page_response(
+    job = await find_job(context.services.jobs, context.tenant, ranking, "ranking")
+    answer = context.page(
         "ranking_progress.html",
-        request,
-        who,
         job=job,
-        told=await _told(services, job),
-        waiting=await services.jobs.waiting_reason(who.tenant, job.id),
+        told=await _told(context, job),
+        waiting=await context.services.jobs.waiting_reason(context.tenant, job.id),
     )
     if job.state in TERMINAL:
         answer.headers["HX-Refresh"] = "true"
@@ -184,7 +154,7 @@ def _choice(entered: _Entered) -> RankingChoice:
 
 
 async def _request(
-    services: Services, tenant: TenantId, call: BatchStatus, choice: RankingChoice
+    context: PageContext, call: BatchStatus, choice: RankingChoice
 ) -> tuple[RankingRequest, RankingCandidates]:
     """Return the request for the chosen ranking. Raises HttpProblem."""
     body = RankingBody(
@@ -194,12 +164,13 @@ async def _request(
         earlier=choice.earlier,
         limits=Limits(max_usd=choice.max_usd),
     )
-    return await ranking_request(body, tenant, services.jobs, services.rankings, services.options)
+    services = context.services
+    return await ranking_request(body, context.tenant, services.jobs, services.rankings, services.options)
 
 
-async def _estimate(services: Services, tenant: TenantId, call: BatchStatus, choice: RankingChoice) -> RankingEstimate:
+async def _estimate(context: PageContext, call: BatchStatus, choice: RankingChoice) -> RankingEstimate:
     """Raises HttpProblem."""
-    work, candidates = await _request(services, tenant, call, choice)
+    work, candidates = await _request(context, call, choice)
     count = len(work.ideas)
     comparisons = min(round(choice.calls_per_idea * count), count * (count - 1))
     made = min(comparisons, len({(item.first, item.second) for item in work.known}))
@@ -209,14 +180,14 @@ async def _estimate(services: Services, tenant: TenantId, call: BatchStatus, cho
         unscored=len(candidates.unscored),
         comparisons=comparisons,
         made=made,
-        cost_usd=await _price(services, tenant, comparisons - made),
+        cost_usd=await _price(context, comparisons - made),
     )
 
 
-async def _price(services: Services, tenant: TenantId, comparisons: int) -> float | Absent:
+async def _price(context: PageContext, comparisons: int) -> float | Absent:
     """Estimate the cost of comparisons from the tenant's latest ranking: its cost per comparison asked."""
-    for job in await services.jobs.list(tenant, kind="ranking", state="succeeded", limit=5):
-        earlier = await services.rankings.summary(tenant, job.id)
+    for job in await context.services.jobs.list(context.tenant, kind="ranking", state="succeeded", limit=5):
+        earlier = await context.services.rankings.summary(context.tenant, job.id)
         if earlier is None or isinstance(earlier.cost_usd, Absent):
             continue
         asked = earlier.judge.comparisons - earlier.judge.handed_in
@@ -225,11 +196,11 @@ async def _price(services: Services, tenant: TenantId, comparisons: int) -> floa
     return Absent(reason="None of your last rankings tells what a comparison costs.")
 
 
-async def _told(services: Services, job: Job) -> tuple[int, int] | None:
+async def _told(context: PageContext, job: Job) -> tuple[int, int] | None:
     """Return the number of comparisons done and the total, from the latest progress event; None if the job is not
     running."""
     if job.state != "running":
         return None
-    event = await services.events.latest(job.id, "progress")
+    event = await context.services.events.latest(job.id, "progress")
     stages = event.data.get("stages", ()) if event is not None else ()
     return next(((int(stage["done"]), int(stage["total"])) for stage in stages if stage.get("total")), None)

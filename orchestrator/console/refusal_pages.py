@@ -87,7 +87,8 @@ class RefusalPages:
 
         async def shown(message: Message) -> None:
             nonlocal started
-            if message["type"] == "http.response.start" and _is_problem(message):
+            is_start = message["type"] == "http.response.start"
+            if is_start and Headers(raw=message["headers"]).get("content-type") == MEDIA_TYPE:
                 started = message
                 return
             if started is not None:
@@ -129,10 +130,6 @@ class RefusalPages:
         except (HttpProblem, ValueError):
             return {}
         return {words: fields[name] for name, words in _TYPED.items() if fields.get(name, "").strip()}
-
-
-def _is_problem(started: Message) -> bool:
-    return Headers(raw=started["headers"]).get("content-type") == MEDIA_TYPE
 
 
 def _faults(problem: ProblemDocument) -> list[str]:

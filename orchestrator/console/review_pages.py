@@ -3,28 +3,23 @@
 import asyncio
 from typing import Annotated, NamedTuple
 
-from fastapi import APIRouter, Depends, Form, Request
+from fastapi import APIRouter, Form
 from fastapi.responses import RedirectResponse
 from starlette.responses import Response
 
 from assayer_client.reviewing import JudgementBody, Reason
-from orchestrator.access.api_keys import Caller
 from orchestrator.console.evidence_view import evidence_of
+from orchestrator.console.page_context import PageContext, Reviewer
 from orchestrator.console.proposal_text import proposal_html
-from orchestrator.console.scripted_page import page_response
 from orchestrator.jobs.models import JobId
 from orchestrator.jobs.report_figures import figures_of
-from orchestrator.problems import HttpProblem, not_there
+from orchestrator.problems import HttpProblem, not_there, required
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.services.opinions import judge_point, read_proposal, require_blind_opinion
 from orchestrator.services.reports import report_of_reviewer
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.services import Services, ServicesDependency
-from orchestrator.web.signed_in import allowed_to
 
 router = APIRouter(prefix="/console", tags=["pages"], include_in_schema=False)
-
-Reviewer = Annotated[Caller, Depends(allowed_to("give opinions"))]
 
 
 class _Refused(NamedTuple):
@@ -36,95 +31,82 @@ class _Refused(NamedTuple):
 
 
 @router.get("/queue")
-async def queue(request: Request, who: Reviewer, services: ServicesDependency) -> Response:
+async def queue(context: Reviewer) -> Response:
     """Show the reviewer's own assignments, those that await an opinion first."""
-    assigned = await services.reviewing.assignments.queue_of_reviewer(who.tenant, who.subject)
-    return page_response("queue.html", request, who, assigned=assigned, today=services.clock.now().date())
+    assigned = await context.reviewing.assignments.queue_of_reviewer(context.tenant, context.caller.subject)
+    return context.page("queue.html", assigned=assigned, today=context.now.date())
 
 
 @router.get("/review/{id}")
-async def review(id: PathId, request: Request, who: Reviewer, services: ServicesDependency) -> Response:
+async def review(id: PathId, context: Reviewer) -> Response:
     """Show the proposal and the reviewer's opinion on it; the program's report stays hidden until the first opinion
     is stored."""
-    return await _review(id, request, who, services)
+    return await _review(context, id)
 
 
 @router.post("/review/{id}/opinion")
 async def give(
     id: PathId,
-    request: Request,
-    who: Reviewer,
-    services: ServicesDependency,
+    context: Reviewer,
     score: Annotated[int, Form(ge=1, le=5)],
     note: Annotated[str, Form(max_length=20_000)] = "",
 ) -> Response:
     """Store the reviewer's opinion: the first submission is kept permanently, later submissions revise it."""
-    actor, now = who.actor, services.clock.now()
-    standing = await services.reviewing.assignments.standing(who.tenant, JobId(id), who.subject)
-    if standing is None:
-        raise not_there("evaluation", id, "proposal")
-    act = services.reviewing.opinions.revise if standing.blind_given else services.reviewing.opinions.give
+    opinions = context.reviewing.opinions
+    act = opinions.revise if await _blind_given(context, id) else opinions.give
     try:
-        await act(who.tenant, JobId(id), score, note, actor, now)
+        await act(context.tenant, JobId(id), score, note, context.by)
     except ReviewRefused as refusal:
-        return await _review(id, request, who, services, _Refused(str(refusal), score, note))
+        return await _review(context, id, _Refused(str(refusal), score, note))
     return RedirectResponse(f"/console/review/{id}", 303)
 
 
 @router.post("/review/{id}/judgement")
 async def judge(
     id: PathId,
-    who: Reviewer,
-    services: ServicesDependency,
+    context: Reviewer,
     point: Annotated[str, Form(max_length=300)],
     agrees: Annotated[bool, Form()],
     reason: Annotated[Reason, Form()],
     claim: Annotated[int, Form(ge=1, le=10_000)] = 1,
 ) -> Response:
     """Agree or disagree with one claim of the report; `claim` is its number on the page."""
-    await require_blind_opinion(services.reviewing.assignments, who.tenant, id, who.subject)
+    await require_blind_opinion(context.reviewing.assignments, context.tenant, id, context.caller.subject)
     body = JudgementBody(point=point, agrees=agrees, reason=reason)
-    await judge_point(
-        services.reviewing.opinions, services.jobs, who.tenant, JobId(id), body, who.actor, services.clock.now()
-    )
+    await judge_point(context.reviewing.opinions, context.services.jobs, context.tenant, JobId(id), body, context.by)
     return RedirectResponse(f"/console/review/{id}#claim-{claim}", 303)
 
 
 @router.post("/review/{id}/conflict")
-async def declare(
-    id: PathId,
-    who: Reviewer,
-    services: ServicesDependency,
-    reason: Annotated[Reason, Form()],
-) -> Response:
+async def declare(id: PathId, context: Reviewer, reason: Annotated[Reason, Form()]) -> Response:
     """Declare a conflict of interest: the reviewer must not review the proposal, which is removed from the queue."""
-    member = who.subject
-    if await services.reviewing.assignments.standing(who.tenant, JobId(id), member) is None:
-        raise not_there("evaluation", id, "proposal")
-    await services.reviewing.assignments.declare(who.tenant, JobId(id), member, reason, who.actor, services.clock.now())
+    await _blind_given(context, id)
+    await context.reviewing.assignments.declare(context.tenant, JobId(id), context.caller.subject, reason, context.by)
     return RedirectResponse("/console/queue", 303)
 
 
-async def _review(
-    id: str, request: Request, who: Caller, services: Services, refused: _Refused | None = None
-) -> Response:
-    member = who.subject
-    if await services.reviewing.assignments.standing(who.tenant, JobId(id), member) is None:
-        raise not_there("evaluation", id, "proposal")
+async def _blind_given(context: PageContext, id: str) -> bool:
+    """Return whether the reviewer has given a first opinion of a proposal. Raises HttpProblem (404) if it is not
+    assigned to them."""
+    blind_given = await context.reviewing.assignments.blind_given(context.tenant, JobId(id), context.caller.subject)
+    return required(blind_given, not_there("evaluation", id, "proposal"))
+
+
+async def _review(context: PageContext, id: str, refused: _Refused | None = None) -> Response:
+    member = context.caller.subject
+    await _blind_given(context, id)
     try:
-        text, missing = await read_proposal(services.jobs, who.tenant, id), ""
+        text, missing = await read_proposal(context.services.jobs, context.tenant, id), ""
     except HttpProblem as problem:
         if problem.status_code != 409:
             raise
         text, missing = None, problem.detail
-    own = await services.reviewing.opinions.of(who.tenant, evaluation=JobId(id), member=member)
+    own = await context.reviewing.opinions.of(context.tenant, evaluation=JobId(id), member=member)
     # Nothing of the program's is even read before there is an opinion.
-    report = await report_of_reviewer(services.jobs, who.tenant, id) if own else None
-    judged = await services.reviewing.opinions.judgements(who.tenant, JobId(id), member) if own else []
-    return page_response(
+    report = await report_of_reviewer(context.services.jobs, context.tenant, id) if own else None
+    judged = await context.reviewing.opinions.judgements(context.tenant, JobId(id), member) if own else []
+    return context.page(
         "review.html",
-        request,
-        who,
         status=409 if refused else 200,
         id=id,
         proposal=text,

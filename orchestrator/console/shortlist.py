@@ -2,11 +2,11 @@
 
 from typing import NamedTuple
 
-from assayer.models.ranking import Band
 from assayer.ranking.moved_cut import MovedCut, StrengthIntervals, at_cut
 from assayer.reports.wording import BANDS
-from orchestrator.store.call_tables import PAGE
+from assayer_client.rankings import Band
 from orchestrator.store.rankings import CallStandings, RankingSummary
+from orchestrator.store.rows import PAGE
 
 _SHOWN = 200
 """Maximum rows shown of each band; the table of the call has all."""

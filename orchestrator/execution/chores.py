@@ -7,8 +7,6 @@ from typing import NamedTuple, Protocol
 
 from assayer.errors import AssayerError
 
-__all__ = ["Chore", "ChoreLock", "run_chores"]
-
 _LOG = logging.getLogger(__name__)
 
 

@@ -2,8 +2,6 @@
 
 from orchestrator.jobs.fair_scheduler import FreeSlots
 
-__all__ = ["pause_after_failures", "slots_to_ask_for"]
-
 
 def slots_to_ask_for(
     places: int, taken: int, interactive: int, batch_only: bool = False, overnight_only: bool = False

@@ -6,8 +6,6 @@ from typing import Any, NamedTuple
 
 from assayer.ports import ProgressEvent
 
-__all__ = ["JobProgress"]
-
 
 def _now() -> dt.datetime:
     return dt.datetime.now(dt.UTC)

@@ -8,8 +8,6 @@ from uuid import UUID
 from assayer.errors import AssayerError, said_by
 from orchestrator.execution.ports import LeaseStore
 
-__all__ = ["LeaseRenewal"]
-
 _LOG = logging.getLogger(__name__)
 
 

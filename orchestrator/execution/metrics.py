@@ -4,8 +4,6 @@ from prometheus_client import Counter, Gauge, Histogram
 
 from assayer.errors import AssayerError
 
-__all__ = ["ATTEMPTS", "IN_WORK", "ITEMS", "ITEM_SECONDS", "REWARDS", "REWARD_SECONDS", "SECONDS", "count_fault"]
-
 ATTEMPTS = Counter(
     "assayer_job_attempts_total",
     "Attempts on jobs by how they ended: done, failed, again (back in the queue), stopped (cancelled, drained, lost).",

@@ -11,15 +11,6 @@ from orchestrator.jobs.fair_scheduler import FreeSlots
 from orchestrator.jobs.models import EventKind, JobId, JobState, JobVerdict, Lease
 from orchestrator.store.notifications import Channel, Subscription
 
-__all__ = [
-    "JobEventLog",
-    "JobPerformer",
-    "LeaseLost",
-    "LeaseStore",
-    "NotificationSource",
-    "OnRunStarted",
-]
-
 OnRunStarted: TypeAlias = Callable[[EvaluationId, dict[str, Any]], Awaitable[None]]
 """Callback invoked with the run's id and everything that determines the result. Raises LeaseLost, after which no work
 may be done."""

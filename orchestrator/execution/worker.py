@@ -25,8 +25,6 @@ from orchestrator.jobs.retry_policy import Retry, outcome_of_error
 from orchestrator.settings import ExecutionSettings
 from orchestrator.store.notifications import NotificationsMissed
 
-__all__ = ["Worker"]
-
 _LOG = logging.getLogger(__name__)
 _CANCELLING_SECONDS = 10.0
 """Seconds to wait for cancelled work, which ends at its next await; taking longer is a defect, and the worker stops

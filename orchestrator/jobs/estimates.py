@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from assayer.models import Absent, Frozen
-from assayer.models.base import Dollars
-
-__all__ = ["CostEstimate", "QueuePace", "TakenByEvaluation", "TypicalEvaluation", "estimate"]
+from assayer_client.resources import Dollars
 
 FEWEST = 10
 """Minimum number of evaluations, or of evaluations that ended within the last hour, for an estimate."""

@@ -19,18 +19,6 @@ from typing import NamedTuple
 
 from orchestrator.jobs.models import JobId, Priority, TenantId
 
-__all__ = [
-    "Allocation",
-    "FreeSlots",
-    "Grant",
-    "QueuePosition",
-    "TenantQueue",
-    "WaitingJob",
-    "allocate",
-    "allocate_overnight",
-    "waiting_reason",
-]
-
 
 class FreeSlots(NamedTuple):
     free: int

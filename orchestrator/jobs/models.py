@@ -1,12 +1,11 @@
-"""Records of the service: jobs and their events, leases, verdicts, problems and tenants, and the types of their ids."""
+"""Records of the service: jobs and their events, leases, verdicts, problems, and the types of their ids."""
 
 import datetime as dt
 from typing import Any, Literal, NewType, TypeAlias
 from uuid import UUID
 
-from pydantic import Field
-
 from assayer.models import EvaluationId, FlagKind, Frozen
+from assayer_client.accounts import TenantPlan
 from assayer_client.resources import (
     TERMINAL,
     BatchId,
@@ -36,7 +35,6 @@ __all__ = [
     "LivePriority",
     "Priority",
     "Problem",
-    "Tenant",
     "TenantId",
     "TenantPlan",
     "ThingKind",
@@ -132,25 +130,3 @@ class JobEvent(Frozen):
     kind: EventKind
     data: dict[str, Any]
     at: dt.datetime
-
-
-class TenantPlan(Frozen):
-    """A tenant's limits and share."""
-
-    name: str = Field(min_length=1, max_length=200)
-    weight: float = Field(default=1.0, gt=0, le=1_000)
-    """Relative share of the service, compared with the weights of the other tenants with waiting jobs."""
-    max_running: int | None = Field(default=None, gt=0)
-    """Maximum number of jobs running at the same time; None if there is no limit."""
-    max_queued: int = Field(default=20_000, gt=0)
-    """Maximum number of queued jobs; further jobs are refused."""
-    monthly_usd: float | None = Field(default=None, gt=0)
-    """Budget in US dollars of a calendar month in UTC. Jobs that exceed the remaining budget wait for the next
-    month."""
-    retention_days: int | None = Field(default=None, gt=0)
-    """Days after their end until jobs are deleted, with everything that belongs to them; None: never."""
-
-
-class Tenant(TenantPlan):
-    id: TenantId
-    created_at: dt.datetime

@@ -2,8 +2,6 @@
 
 from typing import Literal, get_args
 
-__all__ = ["OUTCOMES", "OUTCOMES_IN_WORDS", "EvaluationOutcome", "not_covered_in_words"]
-
 EvaluationOutcome = Literal["full", "part", "unscored", "running", "queued", "failed", "cancelled"]
 """Outcome of an evaluation. full, part: scored in full or in part; unscored: the report has no score, which is not a
 low score."""

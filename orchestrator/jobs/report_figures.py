@@ -1,12 +1,8 @@
 """Figures of a report that a table of many reports shows and sorts by."""
 
-from assayer.models import Absent, Frozen, Report
-from assayer.models.assessment import Part, ScoreCertainty
-from assayer.models.paper import FitLevel
+from assayer.models import Absent, FitLevel, Frozen, Part, Report, ScoreCertainty
 from assayer.reports.scores import score_of, share
 from assayer.text.frequent_words import frequent_words
-
-__all__ = ["CERTAINTIES", "PartFigure", "ReportFigures", "figures_of"]
 
 _NOT_COVERED = "The corpus does not cover its field."
 CERTAINTIES: tuple[ScoreCertainty, ...] = ("low", "moderate", "high")

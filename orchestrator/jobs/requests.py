@@ -6,13 +6,13 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from assayer.curation.options import BestBy
 from assayer.methods.debate.composition import Composition
-from assayer.methods.innoeval.options import BoardModel, BoardSize
 from assayer.models import Criterion, FlagKind, Frozen, Idea, suspicious_kinds
 from assayer.models.curation import ResearchQuestion, SourcePaper
-from assayer.models.ranking import Comparison
 from assayer.models.reward import RewardItem
+from assayer_client.comparisons import Comparison
+from assayer_client.curation import BestBy
+from assayer_client.evaluations import BoardModel, BoardSize
 from assayer_client.resources import DEFAULT_METHOD, Limits
 
 __all__ = [

@@ -16,17 +16,6 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from orchestrator.jobs.models import JobState, Problem
 
-__all__ = [
-    "RETRIABLE",
-    "UNFINISHED",
-    "AttemptHistory",
-    "AttemptLimits",
-    "RetryCause",
-    "gave_up_problem",
-    "over_budget_problem",
-    "unreadable_request_problem",
-]
-
 UNFINISHED: tuple[JobState, ...] = ("queued", "running")
 """States of jobs without a verdict, which can be cancelled."""
 RETRIABLE: tuple[JobState, ...] = ("failed", "cancelled")

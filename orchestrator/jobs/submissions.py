@@ -10,21 +10,6 @@ from assayer_client.batches import RowError
 from assayer_client.resources import MemberId
 from orchestrator.jobs.models import TERMINAL, BatchId, Job, JobId, JobRequest, JobState, Priority, TenantId
 
-__all__ = [
-    "BatchClosed",
-    "BatchRow",
-    "BatchStatus",
-    "Cursor",
-    "EvaluationsDeleted",
-    "MoreRows",
-    "NewBatch",
-    "NewJob",
-    "QueueFull",
-    "count_ended",
-    "count_unfinished",
-    "ideas_per_hour",
-]
-
 
 class NewJob(Frozen):
     id: JobId

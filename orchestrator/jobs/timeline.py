@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from assayer.models import CallRecord, LedgerRow
-from assayer.models.timeline import Span, SpanOutcome, Timeline
+from assayer_client.reports import Span, SpanOutcome, Timeline
 from orchestrator.jobs.models import Job, JobEvent
-
-__all__ = ["ENDS_ATTEMPT", "ledger_rows_of_job", "timeline_of"]
 
 ENDS_ATTEMPT = frozenset({"retried", "succeeded", "failed", "cancelled"})
 

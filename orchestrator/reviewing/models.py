@@ -3,8 +3,6 @@
 A call is a batch, a proposal an evaluation. People score from 1 to 5; nothing here is a score of the program.
 """
 
-from pydantic import ConfigDict
-
 from assayer.errors import AssayerError
 from assayer.models import Frozen
 from assayer_client.people import Member
@@ -32,7 +30,6 @@ __all__ = [
     "ScoreOfPerson",
     "ScoreOverride",
     "SignOff",
-    "Standing",
 ]
 
 
@@ -41,11 +38,7 @@ class ReviewRefused(AssayerError):
     signed-off call."""
 
 
-class _Record(Frozen):
-    model_config = ConfigDict(use_attribute_docstrings=True)
-
-
-class NewMember(_Record):
+class NewMember(Frozen):
     name: str
     email: str
     affiliation: str = ""
@@ -53,9 +46,3 @@ class NewMember(_Record):
     role: PersonRole
     mails: bool = True
     """Whether the service notifies the member by mail of pending work, if it sends mails."""
-
-
-class Standing(_Record):
-    """A reviewer's progress with a proposal that is assigned to them."""
-
-    blind_given: bool

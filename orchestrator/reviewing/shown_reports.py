@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from assayer.models import OwnReferences, Report
-from assayer.models.blinding import Blinding, MaskedText
+from assayer.models import Blinding, MaskedText, OwnReferences, Report
 
 _MASK = "[masked]"
 _WORD = re.compile(r"[^\W\d_]{3,}")

@@ -3,7 +3,7 @@
 import datetime as dt
 import logging
 
-from orchestrator.access.audit_chain import Actor
+from orchestrator.access.audit_chain import ActBy, Actor
 from orchestrator.access.identity_provider import Identity, IdentityProvider
 from orchestrator.access.roles import MemberId, PersonRole
 from orchestrator.identifiers import IdGenerator
@@ -23,55 +23,33 @@ async def admitted(
     verified, or in a group that has a role. Members admitted by a group get the group's role at each sign-in;
     members invited by a person keep their role. None for all others, and for removed members, whom only an
     invitation readmits."""
-    role = role_of_groups(provider.settings, identity.groups)
-    member = await _member_of(members, provider, identity, now)
-    if member is None:
-        return None if role is None else await _brought_in(members, provider, identity, role, new_id, now)
-    if not await members.was_invited_by(member.id, _actor(provider)):
-        return member
-    return None if role is None else await _with_role(members, provider, member, role, now)
-
-
-async def _member_of(
-    members: PgMembers, provider: IdentityProvider, identity: Identity, now: dt.datetime
-) -> Member | None:
-    account = (identity.issuer, identity.subject, identity.email)
-    return await members.of_identity(TenantId(provider.settings.tenant), *account, _actor(provider), now)
-
-
-async def _brought_in(
-    members: PgMembers,
-    provider: IdentityProvider,
-    identity: Identity,
-    role: PersonRole,
-    new_id: IdGenerator,
-    now: dt.datetime,
-) -> Member | None:
     tenant = TenantId(provider.settings.tenant)
-    if identity.email is None:
+    by = ActBy(Actor(f"provider:{provider.name}", provider.name, "machine"), now)
+    account = (tenant, identity.issuer, identity.subject, identity.email)
+    role = role_of_groups(provider.settings, identity.groups)
+    member = await members.of_identity(*account, by)
+    if member is not None:
+        if not await members.was_invited_by(member.id, by.actor):
+            return member
+        return None if role is None else await _with_role(members, member, role, by)
+    if role is None or identity.email is None:
         return None
     if await members.was_removed(tenant, identity.issuer, identity.subject, identity.email):
         return None
     new = NewMember(name=identity.name, email=identity.email, role=role)
-    if await members.invite(tenant, MemberId(new_id("mb")), new, _actor(provider), now) is None:
+    if await members.invite(tenant, MemberId(new_id("mb")), new, by) is None:
         return None
-    return await _member_of(members, provider, identity, now)
+    return await members.of_identity(*account, by)
 
 
-async def _with_role(
-    members: PgMembers, provider: IdentityProvider, member: Member, role: PersonRole, now: dt.datetime
-) -> Member | None:
+async def _with_role(members: PgMembers, member: Member, role: PersonRole, by: ActBy) -> Member | None:
     if role == member.role:
         return member
     try:
-        return await members.change(member.tenant, member.id, {"role": role}, _actor(provider), now)
+        return await members.change(member.tenant, member.id, {"role": role}, by)
     except ReviewRefused as error:  # the last owner
-        _LOG.warning("the role that groups of %s give was not given: %s", provider.name, error)
+        _LOG.warning("the role that groups of %s give was not given: %s", by.actor.name, error)
         return member
-
-
-def _actor(provider: IdentityProvider) -> Actor:
-    return Actor(f"provider:{provider.name}", provider.name, "machine")
 
 
 def role_of_groups(settings: IdentityProviderSettings, groups: tuple[str, ...]) -> PersonRole | None:

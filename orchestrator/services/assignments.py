@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from assayer.ports import Clock
-from assayer_client.reviewing import (
-    AssignBody,
-)
-from orchestrator.access.audit_chain import Actor
+from assayer_client.reviewing import AssignBody
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.problems import HttpProblem
@@ -70,10 +68,7 @@ class AssignmentPlanner:
         ]
         before = await self.reviewing.assignments.queue(tenant, member=None, batch=batch, limit=100_000)
         conflicted = {(str(conflict.evaluation), str(conflict.member)) for conflict in conflicts}
-        reviewing = {
-            item.id for item in await self.members.list(tenant) if item.role == "reviewer" and not item.removed_at
-        }
-        reviewing -= set(not_blind)
+        reviewing = {item.id for item in await self.members.reviewers(tenant)} - set(not_blind)
         ending = tuple(
             item
             for item in before
@@ -92,20 +87,16 @@ class AssignmentPlanner:
         )
 
     async def keep(
-        self, tenant: TenantId, batch: BatchId, draft: DraftOfAssignments, actor: Actor
+        self, tenant: TenantId, batch: BatchId, draft: DraftOfAssignments, by: ActBy
     ) -> list[tuple[JobId, MemberId]]:
         """Save the drafted assignments that are still possible, and return them."""
         if not draft.plan.pairs and not draft.ending:
             return []
         pairs = [(JobId(evaluation), MemberId(member)) for evaluation, member in draft.plan.pairs]
-        return await self.reviewing.assignments.assign(tenant, batch, pairs, actor, self.clock.now())
+        return await self.reviewing.assignments.assign(tenant, batch, pairs, by)
 
     async def _reviewers(
-        self,
-        tenant: TenantId,
-        batch: BatchId,
-        named: tuple[str, ...] | None,
-        not_blind: Mapping[MemberId, dt.datetime],
+        self, tenant: TenantId, batch: BatchId, named: tuple[str, ...] | None, not_blind: Mapping[MemberId, dt.datetime]
     ) -> list[Member]:
         """Return the reviewers of the call, without those whose first opinions would not be blind. Raises
         HttpProblem, also if `named` includes such a reviewer."""

@@ -29,21 +29,11 @@ def batch_summary(batch: BatchStatus, now: dt.datetime) -> BatchSummary:
     speed = ideas_per_hour(batch.counts, batch.created_at, finished or now, 1 if finished else _LEAST_DONE)
     waiting = count_unfinished(batch.counts)
     return BatchSummary(
-        id=batch.id,
-        name=batch.name,
-        rows=batch.rows,
+        **batch.model_dump(exclude={"tenant", "submitted_by", "rejected", "counts"}),
         rejected=len(batch.rejected),
-        open=batch.open,
-        tags=batch.tags,
-        opinions_due=batch.opinions_due,
         states=batch.counts,
-        erased=batch.erased,
-        cost_usd=batch.cost_usd,
-        known_cost_usd=batch.known_cost_usd,
         ideas_per_hour=speed,
         finish_expected_at=now + dt.timedelta(hours=waiting / speed) if speed and waiting else None,
-        created_at=batch.created_at,
-        finished_at=batch.finished_at,
         links=batch_links(batch.id),
     )
 

@@ -22,7 +22,7 @@ def dossier_of(
 ) -> Dossier:
     """Return the dossier of a call. `rows` holds all rows of the call, with their ranks in `ranking` if that is not
     empty."""
-    people = {item.evaluation: item for item in panel.rows} if panel else {}
+    people: dict[str, PanelRow] = {item.evaluation: item for item in panel.rows} if panel else {}
     unfinished = sum(row.outcome in _UNFINISHED for row in rows)
     flagged = sum(bool(row.flags) for row in rows)
     warnings = [

@@ -1,11 +1,10 @@
 """Reviewers of a call, chosen or invited."""
 
-import datetime as dt
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from assayer_client.reviewing import CallReviewersBody, ChosenOutcome, WithdrawnAssignment
-from orchestrator.access.audit_chain import Actor
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, TenantId
 from orchestrator.problems import HttpProblem
@@ -29,18 +28,12 @@ async def asked_reviewers(
 ) -> AskedReviewers:
     """Return the reviewers who are asked to review a batch; the batch must exist."""
     chosen = await call_reviewers.chosen(tenant, batch)
-    reviewing = await _reviewers(members, tenant)
+    reviewing = await members.reviewers(tenant)
     return AskedReviewers(chosen, [member for member in reviewing if chosen is None or member.id in chosen])
 
 
 async def choose_reviewers(
-    members: PgMembers,
-    reviewing: ReviewingStores,
-    tenant: TenantId,
-    batch: BatchId,
-    body: CallReviewersBody,
-    by: Actor,
-    now: dt.datetime,
+    members: PgMembers, reviewing: ReviewingStores, tenant: TenantId, batch: BatchId, body: CallReviewersBody, by: ActBy
 ) -> ChosenOutcome:
     """Set the reviewers of an existing batch, replacing all others; with `dry_run`, only return what would change.
     Raises HttpProblem, ReviewRefused."""
@@ -48,7 +41,7 @@ async def choose_reviewers(
         raise HttpProblem("conflict", f"The call {batch} was signed off on {sign_off.at:%Y-%m-%d}. Nothing changes.")
     wanted = None if body.reviewers is None else await _known(members, tenant, body.reviewers)
     if not body.dry_run:
-        added, removed, ended = await reviewing.call_reviewers.choose(tenant, batch, wanted, by, now)
+        added, removed, ended = await reviewing.call_reviewers.choose(tenant, batch, wanted, by)
     else:
         before = await reviewing.call_reviewers.chosen(tenant, batch) or frozenset()
         added = [member for member in wanted or () if member not in before]
@@ -64,11 +57,7 @@ async def choose_reviewers(
 
 async def _known(members: PgMembers, tenant: TenantId, named: Sequence[str]) -> list[MemberId]:
     """Return the named reviewers, without duplicates and in order. Raises HttpProblem."""
-    reviewing = {member.id for member in await _reviewers(members, tenant)}
+    reviewing = {member.id for member in await members.reviewers(tenant)}
     if unknown := sorted(set(named) - reviewing):
         raise HttpProblem.invalid(f"These are no reviewers of yours: {', '.join(unknown[:20])}.", "/reviewers")
     return [MemberId(id) for id in dict.fromkeys(named)]
-
-
-async def _reviewers(members: PgMembers, tenant: TenantId) -> list[Member]:
-    return [member for member in await members.list(tenant) if member.role == "reviewer" and not member.removed_at]

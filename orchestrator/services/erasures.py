@@ -1,10 +1,8 @@
 """Erasure of an applicant or a batch: preview and execution."""
 
-import datetime as dt
-
 from assayer.reports.wording import count, money
 from assayer_client.erasures import ErasedJob, Erasure, RankingThatStays
-from orchestrator.access.audit_chain import Actor
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import TERMINAL, BatchId, JobId, TenantId
 from orchestrator.services.job_lookup import find_batch
 from orchestrator.store import PgJobs
@@ -57,13 +55,13 @@ def _ranking_called(name: str) -> str:
 
 
 async def erase_found(
-    erasures: PgErasures, tenant: TenantId, actor: Actor, source: str | None, erasure: Erasure, now: dt.datetime
+    erasures: PgErasures, tenant: TenantId, source: str | None, erasure: Erasure, by: ActBy
 ) -> Erasure:
     """Delete what `erasure_of` has found; `source` is the source that was searched for, if any."""
     erased_jobs = [JobId(job.id) for job in erasure.jobs]
     batch = BatchId(erasure.batch) if erasure.batch else None
     kept = [JobId(item.id) for item in erasure.taken_out_of]
-    erased = await erasures.erase(tenant, actor, erased_jobs, now, source=source, batch=batch, taken_out_of=kept)
+    erased = await erasures.erase(tenant, erased_jobs, by, source=source, batch=batch, taken_out_of=kept)
     # Rankings that were still under way when they were looked at.
     finished = {
         job.id: RankingThatStays(id=job.id, title=job.title, taken=len(standing.ideas), left=standing.others)

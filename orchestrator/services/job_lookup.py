@@ -2,7 +2,7 @@
 
 from orchestrator.jobs.models import BatchId, Job, JobId, JobKind, TenantId
 from orchestrator.jobs.submissions import BatchStatus
-from orchestrator.problems import HttpProblem, not_there
+from orchestrator.problems import HttpProblem, not_there, required
 from orchestrator.store import PgJobs
 
 
@@ -17,10 +17,7 @@ async def find_job(jobs: PgJobs, tenant: TenantId, job: str, kind: JobKind) -> J
 
 async def find_batch(jobs: PgJobs, tenant: TenantId, id: str) -> BatchStatus:
     """Return the current status of the batch. Raises HttpProblem (404, 410)."""
-    batch = await jobs.batch(tenant, BatchId(id))
-    if batch is None:
-        raise not_there("batch", id)
-    return batch
+    return required(await jobs.batch(tenant, BatchId(id)), not_there("batch", id))
 
 
 def no_result_problem(job: Job) -> HttpProblem:

@@ -1,16 +1,15 @@
 """Management of a tenant's members: invitation, changes, removal and keys."""
 
-import datetime as dt
 from typing import Any
 
 from assayer_client.accounts import NewKey
 from assayer_client.people import MemberBody
 from orchestrator.access.api_keys import generate_key
-from orchestrator.access.audit_chain import Actor
+from orchestrator.access.audit_chain import ActBy, Actor
 from orchestrator.access.roles import MemberId, PersonRole, may
 from orchestrator.access.sessions import scopes_of_role
 from orchestrator.jobs.models import TenantId
-from orchestrator.problems import HttpProblem, not_found
+from orchestrator.problems import HttpProblem, not_found, required
 from orchestrator.reviewing.models import Member, NewMember
 from orchestrator.store.members import FOR_OWNERS, PgMembers, other_address
 
@@ -19,20 +18,15 @@ _OWNERS = ("owner", "machine")
 
 async def get_member(members: PgMembers, tenant: TenantId, id: str) -> Member:
     """Return a member, including a removed member. Raises HttpProblem (404)."""
-    member = await members.get(tenant, MemberId(id))
-    if member is None:
-        raise not_found("member", id)
-    return member
+    return required(await members.get(tenant, MemberId(id)), not_found("member", id))
 
 
-async def invite_member(
-    members: PgMembers, tenant: TenantId, id: MemberId, body: MemberBody, by: Actor, now: dt.datetime
-) -> Member:
+async def invite_member(members: PgMembers, tenant: TenantId, id: MemberId, body: MemberBody, by: ActBy) -> Member:
     """Create a member with this id; repeating the same invitation returns the member that it created. Raises
     HttpProblem."""
-    _check_rank(by, body.role)
+    _check_rank(by.actor, body.role)
     new = NewMember(**body.model_dump())
-    made = await members.invite(tenant, id, new, by, now, mailed=True)
+    made = await members.invite(tenant, id, new, by, mailed=True)
     if made is not None:
         return made
     for member in await members.list(tenant):
@@ -41,37 +35,29 @@ async def invite_member(
     raise HttpProblem("conflict", f"Somebody with the address {body.email} is a member already.")
 
 
-async def change_member(
-    members: PgMembers, tenant: TenantId, id: str, fields: dict[str, Any], by: Actor, now: dt.datetime
-) -> Member:
+async def change_member(members: PgMembers, tenant: TenantId, id: str, fields: dict[str, Any], by: ActBy) -> Member:
     """Change the fields of a member; only owners may change an address. Raises HttpProblem, ReviewRefused."""
     before = await get_member(members, tenant, id)
-    _check_rank(by, before.role)
-    if fields.get("role", before.role) != before.role and by.role not in _OWNERS:
+    _check_rank(by.actor, before.role)
+    if fields.get("role", before.role) != before.role and by.actor.role not in _OWNERS:
         raise HttpProblem("forbidden", "Only an owner may change a member's role.")
-    if other_address(before.email, fields.get("email")) and not may(by.role, "change addresses"):
+    if other_address(before.email, fields.get("email")) and not may(by.actor.role, "change addresses"):
         raise HttpProblem("forbidden", FOR_OWNERS)
-    changed = await members.change(tenant, before.id, fields, by, now)
-    if changed is None:
-        raise not_found("member", id)
-    return changed
+    return required(await members.change(tenant, before.id, fields, by), not_found("member", id))
 
 
-async def remove_member(members: PgMembers, tenant: TenantId, id: str, by: Actor, now: dt.datetime) -> Member:
+async def remove_member(members: PgMembers, tenant: TenantId, id: str, by: ActBy) -> Member:
     """Remove a member, ending the member's keys and sessions. Raises HttpProblem, ReviewRefused."""
-    _check_rank(by, (await get_member(members, tenant, id)).role)
-    removed = await members.remove(tenant, MemberId(id), by, now)
-    if removed is None:
-        raise not_found("member", id)
-    return removed
+    _check_rank(by.actor, (await get_member(members, tenant, id)).role)
+    return required(await members.remove(tenant, MemberId(id), by), not_found("member", id))
 
 
-async def give_key(members: PgMembers, tenant: TenantId, id: str, by: Actor, now: dt.datetime) -> NewKey:
+async def give_key(members: PgMembers, tenant: TenantId, id: str, by: ActBy) -> NewKey:
     """Create a key for a member and return it with its secret; it replaces the member's earlier key. Raises
     HttpProblem."""
     before = await get_member(members, tenant, id)
     key = generate_key()
-    member = await members.give_key(tenant, before.id, key, by, now)
+    member = await members.give_key(tenant, before.id, key, by)
     if member is None:
         raise HttpProblem("conflict", f"{before.name} is no longer a member.")
     return NewKey(
@@ -85,8 +71,8 @@ async def give_key(members: PgMembers, tenant: TenantId, id: str, by: Actor, now
     )
 
 
-def _check_rank(by: Actor, role: PersonRole) -> None:
+def _check_rank(actor: Actor, role: PersonRole) -> None:
     """Raise HttpProblem unless the actor may create, change and remove members with this role; only owners may do
     so for owners."""
-    if role == "owner" and by.role not in _OWNERS:
+    if role == "owner" and actor.role not in _OWNERS:
         raise HttpProblem("forbidden", "Only an owner may make, change or remove an owner.")

@@ -4,15 +4,13 @@ import datetime as dt
 from collections.abc import Sequence
 
 from assayer.models import LedgerRow
-from assayer_client.model_calls import Fault, ModelCall, ModelCallContents
+from assayer_client.model_calls import ModelCall, ModelCallContents
 from assayer_client.resources import Absent
 from orchestrator.jobs.models import Job, JobEvent
 from orchestrator.jobs.timeline import ledger_rows_of_job
 from orchestrator.problems import HttpProblem
-from orchestrator.store import PgEvents, PgLedger
+from orchestrator.store import PgLedger
 from orchestrator.store.call_contents import PgCallContents
-
-_PAGE = 200
 
 
 async def call_contents(
@@ -27,9 +25,7 @@ async def call_contents(
         lost = Absent(reason="There was no answer." if call.outcome == "failed" else "It is kept no longer.")
         return ModelCallContents(call=call, messages=lost, answer=lost)
     unkept = Absent(reason="They were not kept: the answer is from before that was done, or it is switched off.")
-    return ModelCallContents.model_validate(
-        {"call": call, "messages": contents.messages or unkept, "answer": contents.answer}
-    )
+    return ModelCallContents(call=call, messages=contents.messages or unkept, answer=contents.answer)
 
 
 async def calls_of(
@@ -41,14 +37,6 @@ async def calls_of(
     return [
         (_call(number, row), row.key) for number, row in enumerate(ledger_rows_of_job(job, events, rows, end), start=1)
     ]
-
-
-async def events_of(stored: PgEvents, job: Job) -> list[JobEvent]:
-    """Return all events of the job."""
-    events: list[JobEvent] = []
-    while page := await stored.after(job.id, events[-1].number if events else 0, _PAGE):
-        events += page
-    return events
 
 
 def _call(number: int, row: LedgerRow) -> ModelCall:
@@ -67,5 +55,5 @@ def _call(number: int, row: LedgerRow) -> ModelCall:
         prompt_tokens=record.prompt_tokens,
         completion_tokens=record.completion_tokens,
         cost_usd=record.cost_usd,
-        faults=tuple(map(Fault.model_validate, record.faults)),
+        faults=record.faults,
     )

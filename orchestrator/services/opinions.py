@@ -2,7 +2,6 @@
 judgements of points."""
 
 import asyncio
-import datetime as dt
 import re
 
 from pydantic import BaseModel
@@ -11,11 +10,11 @@ from assayer.blinding.blind import blinded
 from assayer.errors import InputError
 from assayer.models import Point, Report
 from assayer_client.reviewing import JudgementBody, ProposalToRead
-from orchestrator.access.audit_chain import Actor
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import JobId, TenantId
 from orchestrator.jobs.requests import EvaluationRequest
-from orchestrator.problems import HttpProblem, not_there
+from orchestrator.problems import HttpProblem, not_there, required
 from orchestrator.services.job_lookup import find_job
 from orchestrator.store import PgJobs
 from orchestrator.store.assignments import PgAssignments
@@ -25,10 +24,8 @@ from orchestrator.store.opinions import PgOpinions
 async def require_blind_opinion(assignments: PgAssignments, tenant: TenantId, evaluation: str, reviewer: str) -> None:
     """Raise HttpProblem unless the proposal is assigned to the reviewer, who must submit an opinion before seeing
     the program's report."""
-    standing = await assignments.standing(tenant, JobId(evaluation), MemberId(reviewer))
-    if standing is None:
-        raise not_there("evaluation", evaluation)
-    if not standing.blind_given:
+    blind_given = await assignments.blind_given(tenant, JobId(evaluation), MemberId(reviewer))
+    if not required(blind_given, not_there("evaluation", evaluation)):
         raise HttpProblem(
             "forbidden",
             "First give your own opinion, before you see what the program found: "
@@ -59,7 +56,7 @@ async def read_proposal(jobs: PgJobs, tenant: TenantId, id: str) -> ProposalToRe
 
 
 async def judge_point(
-    opinions: PgOpinions, jobs: PgJobs, tenant: TenantId, id: JobId, body: JudgementBody, by: Actor, now: dt.datetime
+    opinions: PgOpinions, jobs: PgJobs, tenant: TenantId, id: JobId, body: JudgementBody, by: ActBy
 ) -> bool:
     """Store whether a reviewer agrees with a point of the report; return False if the proposal is not assigned to
     the reviewer. Raises HttpProblem if there is no such point, and ReviewRefused."""
@@ -68,7 +65,7 @@ async def judge_point(
         raise HttpProblem("not-finished", "There is no report yet.")
     if not _is_point(report, body.point):
         raise HttpProblem.invalid("There is no point of the report at this place.", "/point")
-    return await opinions.judge(tenant, id, body.point, body.agrees, body.reason, by, now)
+    return await opinions.judge(tenant, id, body.point, body.agrees, body.reason, by)
 
 
 def _is_point(report: Report, pointer: str) -> bool:

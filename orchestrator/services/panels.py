@@ -4,12 +4,12 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from assayer_client.reviewing import Panel, PanelAgreement, PanelPair, PanelRow
+from assayer_client.reviewing import Panel, PanelAgreement, PanelPair, PanelProposal, PanelRow
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.agreement import PairAgreement, mean_kappa, pair_agreements
 from orchestrator.reviewing.models import Opinion
 from orchestrator.services.reviewing_stores import ReviewingStores
-from orchestrator.store.panels import PanelCursor, PanelProposal, PanelScores
+from orchestrator.store.panels import PanelCursor, PanelScores
 
 
 async def panel_of(reviewing: ReviewingStores, tenant: TenantId, batch: BatchId) -> Panel:
@@ -70,10 +70,8 @@ def rows_of(proposals: Sequence[PanelProposal], opinions: Iterable[Opinion]) -> 
 
 def _agreement(scores: PanelScores, figures: Sequence[int]) -> PanelAgreement:
     pairs = pair_agreements(scores.members, scores.proposals, figures)
-    return PanelAgreement.model_validate({"kappa": mean_kappa(pairs), "pairs": tuple(map(_pair, pairs))})
+    return PanelAgreement(kappa=mean_kappa(pairs), pairs=tuple(map(_pair, pairs)))
 
 
 def _pair(pair: PairAgreement) -> PanelPair:
-    return PanelPair.model_validate(
-        {"first": pair.first, "second": pair.second, "common": pair.common, "kappa": pair.kappa}
-    )
+    return PanelPair(first=pair.first, second=pair.second, common=pair.common, kappa=pair.kappa)

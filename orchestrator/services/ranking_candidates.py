@@ -10,13 +10,12 @@ from pydantic import Field
 
 from assayer.blinding.blind import RULES
 from assayer.models import Absent, Idea, Report
-from assayer.models.ranking import Comparison
 from assayer.models.sender_references import own_reference
 from assayer.ranking.comparison import sanitised_comparison
-from assayer.ranking.known_comparisons import Judging, of_these_words, other_words
+from assayer.ranking.known_comparisons import HandedInComparison, Judging, of_these_words, other_words
 from assayer.reports.scores import score_of
 from assayer_client import rankings as wire
-from assayer_client.comparisons import DimensionVerdict, JudgedBy, NamedComparison
+from assayer_client.comparisons import Comparison
 from assayer_client.rankings import MOST_COMPARISONS, LeftOut, RankedIdeaBody, UnscoredIdea
 from orchestrator.jobs.models import BatchId, Job, JobId, TenantId
 from orchestrator.jobs.requests import RankingRequest
@@ -26,21 +25,6 @@ from orchestrator.services.job_lookup import find_batch, find_job, no_result_pro
 from orchestrator.services.submitted_ideas import idea_of, idea_of_report
 from orchestrator.store import PgJobs
 from orchestrator.store.rankings import PgRankings
-
-
-class HandedInVerdict(DimensionVerdict, extra="forbid"):
-    pass
-
-
-class HandedInJudge(JudgedBy, extra="forbid"):
-    pass
-
-
-class HandedInComparison(NamedComparison, extra="forbid"):
-    """A comparison in a request; unlike in a response, unknown fields are refused."""
-
-    verdicts: tuple[HandedInVerdict, ...]
-    judged_by: HandedInJudge | None = None
 
 
 class RankingBody(wire.RankingBody):
@@ -166,10 +150,6 @@ def _named(job: Job) -> dict[str, Any]:
     return {"evaluation": job.id, "row": job.row, "source": job.source, "reference": reference}
 
 
-def _without_names(comparison: NamedComparison) -> Comparison:
-    return Comparison.model_validate(comparison.model_dump(exclude={"first_reference", "second_reference"}))
-
-
 async def _known_comparisons(
     body: RankingBody,
     tenant: TenantId,
@@ -181,7 +161,7 @@ async def _known_comparisons(
     """Return the known comparisons between two of the ideas. Raises HttpProblem if there are none, or if any was
     judged under other conditions than this ranking uses: another model, prompt, text of an idea, blinding or use of
     reports."""
-    comparisons = [_without_names(comparison) for comparison in body.comparisons]
+    comparisons = [comparison.without_names() for comparison in body.comparisons]
     if body.earlier is not None:
         comparisons += await comparisons_of(rankings, await find_job(jobs, tenant, body.earlier, "ranking"))
     known = of_these_words(comparisons, ideas.keys(), judging)

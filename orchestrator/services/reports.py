@@ -21,10 +21,8 @@ async def stored_report(jobs: PgJobs, tenant: TenantId, id: str) -> Report:
 async def report_of_reviewer(jobs: PgJobs, tenant: TenantId, id: str) -> Report | None:
     """Return the report, without details that identify the applicant if the proposal is judged blind; None if there
     is no report."""
-    stored = await jobs.report(tenant, JobId(id))
-    return None if stored is None else await _for_reviewer(jobs, tenant, id, stored)
-
-
-async def _for_reviewer(jobs: PgJobs, tenant: TenantId, id: str, report: Report) -> Report:
+    report = await jobs.report(tenant, JobId(id))
+    if report is None:
+        return None
     job = await jobs.get(tenant, JobId(id))
     return await asyncio.to_thread(report_for_reviewer, report, numbered_title(None if job is None else job.row))

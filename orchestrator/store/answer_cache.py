@@ -9,8 +9,6 @@ from orchestrator.store.call_contents import packed_messages
 from orchestrator.store.claims import Claimed, PgClaims
 from orchestrator.store.json_columns import faults_to_json_column, from_json_column, storable_text, to_json_column
 
-__all__ = ["PgAnswerCache"]
-
 _PATIENCES = 5
 """Factor by which writing a call waits longer than other statements while the database is unreachable."""
 _FIND = "SELECT key, value, record FROM answers WHERE key = $1"

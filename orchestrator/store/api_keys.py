@@ -8,6 +8,7 @@ from typing import Any
 
 import asyncpg
 
+from assayer_client.accounts import Scope
 from orchestrator.access.api_keys import (
     ApiKey,
     Caller,
@@ -15,11 +16,10 @@ from orchestrator.access.api_keys import (
     KeyPlan,
     KeyRate,
     KeyRejection,
-    Scope,
     hash_key,
     key_called,
 )
-from orchestrator.access.audit_chain import Actor
+from orchestrator.access.audit_chain import ActBy, Actor
 from orchestrator.access.roles import Role
 from orchestrator.access.sessions import scopes_of_role
 from orchestrator.jobs.models import KeyId, TenantId
@@ -29,8 +29,6 @@ from orchestrator.store.database import Connection, Database, Store, in_transact
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, insert_once
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.rows import from_row
-
-__all__ = ["PgKeys"]
 
 _COLUMNS = "id, tenant, name, scopes, requests_per_minute, created_at, expires_at, revoked_at, member"
 
@@ -121,7 +119,9 @@ class PgKeys(Store):
             made = from_row(ApiKey, row)
             if actor is not None and row["is_new"]:
                 content = _audited(made) | {"expires_at": made.expires_at and made.expires_at.isoformat()}
-                await self._log.append(connection, tenant, actor, "key made", made.id, made.created_at, **content)
+                await self._log.append(
+                    connection, tenant, ActBy(actor, made.created_at), "key made", made.id, **content
+                )
             return made
 
         return await insert_once(self._database, by or tenant, record, work)
@@ -135,20 +135,18 @@ class PgKeys(Store):
         query = f"SELECT {_COLUMNS} FROM api_keys WHERE tenant = $1 AND id = $2"  # noqa: S608 - of constants
         return await self._database.select_one(ApiKey, query, tenant, key)
 
-    async def revoke(self, tenant: TenantId, key: KeyId, actor: Actor, now: dt.datetime) -> ApiKey | None:
+    async def revoke(self, tenant: TenantId, key: KeyId, by: ActBy) -> ApiKey | None:
         """Revoke a key, effective with the next request; a key that was already revoked keeps its time of
         revocation."""
-        await self._revoke(tenant, key, actor, now)
+        await self._revoke(tenant, key, by)
         return await self.get(tenant, key)
 
     @in_transaction
-    async def _revoke(
-        self, connection: Connection, tenant: TenantId, key: KeyId, actor: Actor, now: dt.datetime
-    ) -> None:
-        row = await connection.fetchrow(_REVOKE, tenant, key, now)
+    async def _revoke(self, connection: Connection, tenant: TenantId, key: KeyId, by: ActBy) -> None:
+        row = await connection.fetchrow(_REVOKE, tenant, key, by.at)
         if row is not None:
             content = _audited(from_row(ApiKey, row))
-            await self._log.append(connection, tenant, actor, "key revoked", key, now, **content)
+            await self._log.append(connection, tenant, by, "key revoked", key, **content)
 
     async def authenticate(self, secret: str, now: dt.datetime) -> Caller | KeyRejection:
         """Authenticate a request by its key, in one statement that also counts the request against the rate

@@ -9,45 +9,32 @@ from assayer.models import Frozen
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import ConflictOfInterest
+from orchestrator.store.assignments import OPINION_GIVEN
 from orchestrator.store.database import Store
-from orchestrator.store.rows import from_row
-
-__all__ = [
-    "ASSIGNED_PAGE",
-    "AssignedPage",
-    "AssignedProposal",
-    "AssignedReviewer",
-    "AssignedView",
-    "CallConflicts",
-    "PgAssignedTables",
-    "ReviewerLoad",
-]
-
-ASSIGNED_PAGE = 50
+from orchestrator.store.rows import PAGE, TablePage, from_row
 
 _ORDERS = {"row": "NULL::int", "missing": "missing"}
 _ONLY = {"missing": "missing > 0", "nobody": "assigned = 0"}
 
 _PAGE_OF = f"""
-    WITH given AS (
+    WITH by_proposal AS (
         SELECT assignments.evaluation, count(*) AS assigned,
                count(*) FILTER (WHERE opinions.member IS NULL) AS missing
         FROM jobs JOIN assignments ON assignments.evaluation = jobs.id LEFT JOIN opinions USING (evaluation, member)
         WHERE jobs.tenant = $1 AND jobs.batch = $2 GROUP BY assignments.evaluation
     ), proposals AS (
         SELECT id, "row", subject AS title, coalesce(assigned, 0) AS assigned, coalesce(missing, 0) AS missing
-        FROM jobs LEFT JOIN given ON given.evaluation = jobs.id
+        FROM jobs LEFT JOIN by_proposal ON by_proposal.evaluation = jobs.id
         WHERE jobs.tenant = $1 AND jobs.batch = $2 AND kind = 'evaluation' AND state <> 'cancelled'
     )
     SELECT id, title, count(*) OVER () AS matching FROM proposals WHERE {{only}}
-    ORDER BY {{order}} DESC NULLS LAST, "row", id LIMIT {ASSIGNED_PAGE} OFFSET $3
+    ORDER BY {{order}} DESC NULLS LAST, "row", id LIMIT {PAGE} OFFSET $3
 """  # noqa: S608 - put together from constants
-_REVIEWERS = """
-    SELECT given.evaluation, given.member,
-           CASE WHEN blind_at IS NULL THEN 'none' WHEN revised_at IS NULL THEN 'blind' ELSE 'revised' END AS opinion
-    FROM assignments AS given LEFT JOIN opinions USING (evaluation, member)
-    WHERE given.evaluation = ANY($1) ORDER BY blind_at IS NOT NULL, given.evaluation, given.member
-"""
+_REVIEWERS = f"""
+    SELECT evaluation, member, {OPINION_GIVEN} AS opinion
+    FROM assignments LEFT JOIN opinions USING (evaluation, member)
+    WHERE evaluation = ANY($1) ORDER BY blind_at IS NOT NULL, evaluation, member
+"""  # noqa: S608 - put together from constants
 _LOADS = """
     SELECT member, count(*) AS assigned, count(*) FILTER (WHERE opinions.blind_at IS NULL) AS waiting
     FROM jobs JOIN assignments ON assignments.evaluation = jobs.id LEFT JOIN opinions USING (evaluation, member)
@@ -82,12 +69,6 @@ class AssignedProposal(NamedTuple):
     """Reviewers of the proposal; those whose opinion is missing come first."""
 
 
-class AssignedPage(NamedTuple):
-    proposals: list[AssignedProposal]
-    matching: int
-    """Number of matching proposals on all pages."""
-
-
 class ReviewerLoad(NamedTuple):
     """Load of a reviewer in one call."""
 
@@ -105,15 +86,15 @@ class CallConflicts(NamedTuple):
 class PgAssignedTables(Store):
     """Assignment tables for people who run calls: titles are not masked."""
 
-    async def page(self, tenant: TenantId, batch: BatchId, view: AssignedView) -> AssignedPage:
+    async def page(self, tenant: TenantId, batch: BatchId, view: AssignedView) -> TablePage[AssignedProposal]:
         only = " AND ".join(_ONLY[item] for item in view.only) or "true"
         query = _PAGE_OF.format(only=only, order=_ORDERS[view.sort])
-        rows = await self._database.fetch(query, tenant, batch, (view.page - 1) * ASSIGNED_PAGE)
+        rows = await self._database.fetch(query, tenant, batch, (view.page - 1) * PAGE)
         by_evaluation = defaultdict[JobId, list[AssignedReviewer]](list)
         for item in await self._database.fetch(_REVIEWERS, [row["id"] for row in rows]) if rows else ():
             by_evaluation[item["evaluation"]].append(from_row(AssignedReviewer, item))
         proposals = [AssignedProposal(row["id"], row["title"], by_evaluation[row["id"]]) for row in rows]
-        return AssignedPage(proposals, rows[0]["matching"] if rows else 0)
+        return TablePage.of(rows, proposals)
 
     async def loads(self, tenant: TenantId, batch: BatchId) -> dict[str, ReviewerLoad]:
         """Return the loads by reviewer; reviewers without assignments in the call are missing."""

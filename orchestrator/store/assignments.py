@@ -4,34 +4,36 @@ import datetime as dt
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from orchestrator.access.audit_chain import Actor
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
-from orchestrator.reviewing.models import Assignment, ConflictOfInterest, Standing
+from orchestrator.reviewing.models import Assignment, ConflictOfInterest
 from orchestrator.reviewing.shown_reports import numbered_title
-from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Database, Store, in_transaction
+from orchestrator.store.audit_log import LoggedStore, PgAuditLog
+from orchestrator.store.database import Connection, Database, in_transaction, select_one
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.mails import PgMails
 from orchestrator.store.masked_titles import MaskedTitles
 from orchestrator.store.members import COULD_READ_REPORTS
 from orchestrator.store.open_calls import hold_call_open
-from orchestrator.store.rows import from_row
 
-__all__ = ["PgAssignments", "ProposalText"]
+OPINION_GIVEN = "CASE WHEN blind_at IS NULL THEN 'none' WHEN revised_at IS NULL THEN 'blind' ELSE 'revised' END"
+"""SQL expression for the state of an opinion, in a query that joins opinions to assignments."""
+WITHOUT_OPINION = """NOT EXISTS (
+    SELECT FROM opinions WHERE opinions.evaluation = assignments.evaluation AND opinions.member = assignments.member
+)"""
+"""SQL condition: whether an assignment has no opinion. Those that have one stay."""
 
-_QUEUE = """
-    SELECT given.evaluation, jobs.batch, jobs."row", jobs.subject AS title, jobs.state, given.member, given.at,
-           batches.opinions_due AS due,
-           CASE WHEN opinion.blind_at IS NULL THEN 'none' WHEN opinion.revised_at IS NULL THEN 'blind'
-                ELSE 'revised' END AS opinion
-    FROM assignments AS given JOIN jobs ON jobs.id = given.evaluation
+_QUEUE = f"""
+    SELECT evaluation, jobs.batch, jobs."row", jobs.subject AS title, jobs.state, member, assignments.at,
+           batches.opinions_due AS due, {OPINION_GIVEN} AS opinion
+    FROM assignments JOIN jobs ON jobs.id = assignments.evaluation
     LEFT JOIN batches ON batches.id = jobs.batch
-    LEFT JOIN opinions AS opinion USING (evaluation, member)
-    WHERE jobs.tenant = $1 AND ($2::text IS NULL OR given.member = $2) AND ($3::text IS NULL OR jobs.batch = $3)
-    ORDER BY opinion.blind_at IS NOT NULL, jobs.batch, jobs."row", given.evaluation, given.member LIMIT $4
-"""
-_STANDING = """
+    LEFT JOIN opinions USING (evaluation, member)
+    WHERE jobs.tenant = $1 AND ($2::text IS NULL OR member = $2) AND ($3::text IS NULL OR jobs.batch = $3)
+    ORDER BY blind_at IS NOT NULL, jobs.batch, jobs."row", evaluation, member LIMIT $4
+"""  # noqa: S608 - put together from constants
+_BLIND_GIVEN = """
     SELECT EXISTS (SELECT FROM opinions WHERE evaluation = $2 AND member = $3) AS blind_given
     FROM assignments JOIN jobs ON jobs.id = assignments.evaluation
     WHERE jobs.tenant = $1 AND evaluation = $2 AND member = $3
@@ -75,10 +77,10 @@ _CLEAR = """
 _ASSIGN = f"""
     INSERT INTO assignments (evaluation, member, at)
     SELECT jobs.id, members.id, $3
-    FROM unnest($1::text[], $2::text[]) AS given (evaluation, member)
-    JOIN jobs ON jobs.id = given.evaluation AND jobs.batch = $4
+    FROM unnest($1::text[], $2::text[]) AS pairs (evaluation, member)
+    JOIN jobs ON jobs.id = pairs.evaluation AND jobs.batch = $4
     JOIN batches ON batches.id = jobs.batch
-    JOIN members ON members.id = given.member AND members.removed_at IS NULL AND members.role = 'reviewer'
+    JOIN members ON members.id = pairs.member AND members.removed_at IS NULL AND members.role = 'reviewer'
     WHERE NOT {COULD_READ_REPORTS} AND NOT EXISTS (
         SELECT FROM conflicts WHERE evaluation = jobs.id AND member = members.id AND cleared IS NULL
     )
@@ -94,18 +96,14 @@ _CONFLICTED = """EXISTS (
     WHERE conflicts.evaluation = assignments.evaluation AND conflicts.member = assignments.member
       AND conflicts.cleared IS NULL
 )"""
-_GONE = "(members.removed_at IS NOT NULL OR members.role <> 'reviewer')"
-# Opinions that were given stay.
+_LEFT = "(members.removed_at IS NOT NULL OR members.role <> 'reviewer')"
 _END_BARRED = f"""
     DELETE FROM assignments USING jobs, batches, members
     WHERE jobs.id = assignments.evaluation AND jobs.tenant = $1 AND jobs.batch = $2 AND batches.id = jobs.batch
-      AND members.id = assignments.member AND ({_CONFLICTED} OR {_GONE} OR {COULD_READ_REPORTS})
-      AND NOT EXISTS (
-          SELECT FROM opinions
-          WHERE opinions.evaluation = assignments.evaluation AND opinions.member = assignments.member
-      )
+      AND members.id = assignments.member AND ({_CONFLICTED} OR {_LEFT} OR {COULD_READ_REPORTS})
+      AND {WITHOUT_OPINION}
     RETURNING assignments.evaluation, assignments.member,
-              CASE WHEN {_CONFLICTED} THEN 'a conflict of interest' WHEN {_GONE} THEN 'reviews no more'
+              CASE WHEN {_CONFLICTED} THEN 'a conflict of interest' WHEN {_LEFT} THEN 'reviews no more'
                    ELSE 'could read the reports in another role' END AS reason
 """  # noqa: S608 - put together from constants
 _NOT_BLIND = f"""
@@ -113,12 +111,12 @@ _NOT_BLIND = f"""
     WHERE members.tenant = $1 AND batches.id = $2 AND members.removed_at IS NULL AND members.role = 'reviewer'
       AND {COULD_READ_REPORTS}
 """  # noqa: S608 - put together from constants
-_WITHDRAW = """
+_WITHDRAW = f"""
     DELETE FROM assignments USING jobs
     WHERE jobs.id = evaluation AND jobs.tenant = $1 AND evaluation = $2 AND member = $3
-    AND NOT EXISTS (SELECT FROM opinions WHERE opinions.evaluation = $2 AND opinions.member = $3)
+      AND {WITHOUT_OPINION}
     RETURNING evaluation
-"""
+"""  # noqa: S608 - put together from constants
 
 
 class ProposalText(NamedTuple):
@@ -130,10 +128,9 @@ class ProposalText(NamedTuple):
     """Text of the proposal; None if it is in a document that has not been read yet."""
 
 
-class PgAssignments(Store):
+class PgAssignments(LoggedStore):
     def __init__(self, database: Database, audit_log: PgAuditLog, mails: PgMails) -> None:
-        super().__init__(database)
-        self._log = audit_log
+        super().__init__(database, audit_log)
         self._mails = mails
         self._masked_titles = MaskedTitles(database)
 
@@ -159,9 +156,10 @@ class PgAssignments(Store):
         For people who run calls."""
         return await self._database.select(Assignment, _QUEUE, tenant, member, batch, limit)
 
-    async def standing(self, tenant: TenantId, evaluation: JobId, member: MemberId) -> Standing | None:
-        """Return the reviewer's standing with a proposal, or None if it is not assigned to the reviewer."""
-        return await self._database.select_one(Standing, _STANDING, tenant, evaluation, member)
+    async def blind_given(self, tenant: TenantId, evaluation: JobId, member: MemberId) -> bool | None:
+        """Return whether the reviewer has given a first opinion of a proposal; None if it is not assigned to them."""
+        row = await self._database.fetch_one(_BLIND_GIVEN, tenant, evaluation, member)
+        return None if row is None else row["blind_given"]
 
     async def proposals(self, tenant: TenantId, batch: BatchId) -> list[ProposalText]:
         return await self._database.select(ProposalText, _PROPOSALS, tenant, batch)
@@ -194,45 +192,33 @@ class PgAssignments(Store):
 
     @in_transaction
     async def declare(
-        self,
-        connection: Connection,
-        tenant: TenantId,
-        evaluation: JobId,
-        member: MemberId,
-        reason: str,
-        actor: Actor,
-        now: dt.datetime,
+        self, connection: Connection, tenant: TenantId, evaluation: JobId, member: MemberId, reason: str, by: ActBy
     ) -> ConflictOfInterest | None:
         """Declare a conflict of interest, ending the assignment if it has no opinion. None if there is no such
         proposal or person."""
         await hold_call_open(connection, tenant, evaluation, alone=True)
-        row = await connection.fetchrow(_DECLARE, tenant, evaluation, member, storable_text(reason), now)
-        if row is None:
+        values = (tenant, evaluation, member, storable_text(reason))
+        declared = await select_one(connection, ConflictOfInterest, _DECLARE, *values, by.at)
+        if declared is None:
             return None
         await connection.execute(_WITHDRAW, tenant, evaluation, member)
         content = {"member": member, "reason": reason}
-        await self._log.append(connection, tenant, actor, "conflict declared", evaluation, now, **content)
-        return from_row(ConflictOfInterest, row)
+        await self._log.append(connection, tenant, by, "conflict declared", evaluation, **content)
+        return declared
 
     @in_transaction
     async def clear(
-        self,
-        connection: Connection,
-        tenant: TenantId,
-        evaluation: JobId,
-        member: MemberId,
-        reason: str,
-        actor: Actor,
-        now: dt.datetime,
+        self, connection: Connection, tenant: TenantId, evaluation: JobId, member: MemberId, reason: str, by: ActBy
     ) -> ConflictOfInterest | None:
         """Clear a conflict of interest that does not apply; None if there was none."""
         await hold_call_open(connection, tenant, evaluation)
-        row = await connection.fetchrow(_CLEAR, tenant, evaluation, member, storable_text(reason))
-        if row is None:
+        values = (tenant, evaluation, member, storable_text(reason))
+        cleared = await select_one(connection, ConflictOfInterest, _CLEAR, *values)
+        if cleared is None:
             return None
         content = {"member": member, "reason": reason}
-        await self._log.append(connection, tenant, actor, "conflict cleared", evaluation, now, **content)
-        return from_row(ConflictOfInterest, row)
+        await self._log.append(connection, tenant, by, "conflict cleared", evaluation, **content)
+        return cleared
 
     @in_transaction
     async def assign(
@@ -241,8 +227,7 @@ class PgAssignments(Store):
         tenant: TenantId,
         batch: BatchId,
         pairs: Sequence[tuple[JobId, MemberId]],
-        actor: Actor,
-        now: dt.datetime,
+        by: ActBy,
     ) -> list[tuple[JobId, MemberId]]:
         """Create the pairs that are new and still allowed, and return them. A pair is refused if a conflict
         bars it by now, or if the reviewer could read the reports. Assignments of the call without an opinion
@@ -250,31 +235,25 @@ class PgAssignments(Store):
         await hold_call_open(connection, tenant, batch, alone=True)
         ended = await connection.fetch(_END_BARRED, tenant, batch)
         evaluations, members = [list(item) for item in zip(*pairs, strict=True)] if pairs else ([], [])
-        rows = await connection.fetch(_ASSIGN, evaluations, members, now, batch)
+        rows = await connection.fetch(_ASSIGN, evaluations, members, by.at, batch)
         new = [(JobId(row["evaluation"]), MemberId(row["member"])) for row in rows]
         # People first, as whoever changes them holds them before the end of the log.
         for row in ended:
             content = {"member": row["member"], "reason": row["reason"]}
-            await self._log.append(connection, tenant, actor, "assignment withdrawn", row["evaluation"], now, **content)
+            await self._log.append(connection, tenant, by, "assignment withdrawn", row["evaluation"], **content)
         if new:
             await self._mails.add_assignments(connection, tenant, batch, [member for _, member in new])
             added = [[evaluation, member] for evaluation, member in new]
-            await self._log.append(connection, tenant, actor, "reviewers assigned", batch, now, pairs=added)
+            await self._log.append(connection, tenant, by, "reviewers assigned", batch, pairs=added)
         return new
 
     @in_transaction
     async def withdraw(
-        self,
-        connection: Connection,
-        tenant: TenantId,
-        evaluation: JobId,
-        member: MemberId,
-        actor: Actor,
-        now: dt.datetime,
+        self, connection: Connection, tenant: TenantId, evaluation: JobId, member: MemberId, by: ActBy
     ) -> bool:
         """Withdraw an assignment; return False if there is none, or if it has an opinion."""
         await hold_call_open(connection, tenant, evaluation, alone=True)
         if await connection.fetchrow(_WITHDRAW, tenant, evaluation, member) is None:
             return False
-        await self._log.append(connection, tenant, actor, "assignment withdrawn", evaluation, now, member=member)
+        await self._log.append(connection, tenant, by, "assignment withdrawn", evaluation, member=member)
         return True

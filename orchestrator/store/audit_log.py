@@ -8,6 +8,7 @@ from typing import Any
 
 from orchestrator.access.audit_chain import (
     FIRST,
+    ActBy,
     Actor,
     AuditedAct,
     AuditEntry,
@@ -17,10 +18,8 @@ from orchestrator.access.audit_chain import (
     entry_hash,
 )
 from orchestrator.jobs.models import TenantId
-from orchestrator.store.database import Connection, Store, in_transaction
+from orchestrator.store.database import Connection, Database, Store, in_transaction
 from orchestrator.store.json_columns import json_without_nul
-
-__all__ = ["PgAuditLog"]
 
 _BEGIN = "INSERT INTO audit_tips (tenant, number, hash) VALUES ($1, 0, $2) ON CONFLICT DO NOTHING"
 # Those who append to one tenant's log take turns here.
@@ -69,14 +68,7 @@ _RETENTION = Actor("retention", "the retention period", "machine")
 
 class PgAuditLog(Store):
     async def append(
-        self,
-        connection: Connection,
-        tenant: TenantId,
-        actor: Actor,
-        act: AuditedAct,
-        about: str,
-        now: dt.datetime,
-        **content: Any,
+        self, connection: Connection, /, tenant: TenantId, by: ActBy, act: AuditedAct, about: str, **content: Any
     ) -> AuditTip:
         """Append an entry in the same transaction as the act itself, so that either both or neither are stored.
         `content` is JSON."""
@@ -85,13 +77,13 @@ class PgAuditLog(Store):
         if tip is None:  # `_BEGIN` has just seen to it
             raise LookupError(tenant)
         salt = secrets.token_hex(16)
-        words = canonical(json.loads(json_without_nul(canonical({"by": actor.name} | content))))
+        words = canonical(json.loads(json_without_nul(canonical({"by": by.actor.name} | content))))
         unhashed = AuditEntry(
             tenant=tenant,
             number=tip["number"] + 1,
-            at=now,
-            actor=actor.id,
-            role=actor.role,
+            at=by.at,
+            actor=by.actor.id,
+            role=by.actor.role,
             act=act,
             about=about,
             content=json.loads(words),
@@ -107,52 +99,36 @@ class PgAuditLog(Store):
         await connection.execute(_MOVE_TIP, tenant, entry.number, entry.hash)
         return AuditTip(tenant=tenant, number=entry.number, hash=entry.hash)
 
-    @in_transaction
-    async def record(
-        self,
-        connection: Connection,
-        /,
-        tenant: TenantId,
-        actor: Actor,
-        act: AuditedAct,
-        about: str,
-        now: dt.datetime,
-        **content: Any,
-    ) -> AuditTip:
-        """Record an act that does not change the database."""
-        return await self.append(connection, tenant, actor, act, about, now, **content)
+    record = in_transaction(append)
+    """Record an act that does not change the database."""
 
     async def erase_within(
         self,
         connection: Connection,
+        /,
         tenant: TenantId,
-        actor: Actor,
+        by: ActBy,
         about: str,
         things: Sequence[str] | None,
-        now: dt.datetime,
         **more: list[str],
     ) -> AuditTip:
         """Delete the content of all entries about these resources (None: all resources), in the transaction that
         deletes the resources themselves, and record the erasure. The hashes of the entries stay. `more` is added to
         the entry."""
-        gone = await self._forget(connection, tenant, things)
-        content = {"things": list(things or ()), "entries": gone, **more}
-        return await self.append(connection, tenant, actor, "erased", about, now, **content)
+        numbers = await self._forget(connection, tenant, things)
+        content = {"things": list(things or ()), "entries": numbers, **more}
+        return await self.append(connection, tenant, by, "erased", about, **content)
+
+    _purge = in_transaction(erase_within)
 
     async def erase_late(
-        self,
-        connection: Connection,
-        tenant: TenantId,
-        actor: Actor,
-        about: str,
-        things: Sequence[str],
-        now: dt.datetime,
+        self, connection: Connection, tenant: TenantId, by: ActBy, about: str, things: Sequence[str]
     ) -> None:
         """Erase as `erase_within` does, for entries written since then; without such entries, no new entry is
         added."""
-        if gone := await self._forget(connection, tenant, things):
-            content = {"things": list(things), "entries": gone}
-            await self.append(connection, tenant, actor, "erased", about, now, **content)
+        if numbers := await self._forget(connection, tenant, things):
+            content = {"things": list(things), "entries": numbers}
+            await self.append(connection, tenant, by, "erased", about, **content)
 
     async def _forget(self, connection: Connection, tenant: TenantId, things: Sequence[str] | None) -> list[int]:
         """Delete the content of the entries about these resources, and return the entries' numbers."""
@@ -166,12 +142,8 @@ class PgAuditLog(Store):
         the number of affected tenants."""
         rows = await self._database.fetch(_LEFT_BEHIND, now)
         for row in rows:
-            await self._purge(TenantId(row["tenant"]), row["things"], now)
+            await self._purge(TenantId(row["tenant"]), ActBy(_RETENTION, now), "retention", row["things"])
         return len(rows)
-
-    @in_transaction
-    async def _purge(self, connection: Connection, tenant: TenantId, things: list[str], now: dt.datetime) -> None:
-        await self.erase_within(connection, tenant, _RETENTION, "retention", things, now)
 
     async def tip(self, tenant: TenantId) -> AuditTip:
         query = "SELECT tenant, number, hash FROM audit_tips WHERE tenant = $1"
@@ -199,3 +171,11 @@ class PgAuditLog(Store):
         """Return the ids of all actors in the audit log."""
         rows = await self._database.fetch("SELECT DISTINCT actor FROM audit_log WHERE tenant = $1 ORDER BY 1", tenant)
         return [row["actor"] for row in rows]
+
+
+class LoggedStore(Store):
+    """Store whose acts are recorded in the audit log, in the same transactions."""
+
+    def __init__(self, database: Database, audit_log: PgAuditLog) -> None:
+        super().__init__(database)
+        self._log = audit_log

@@ -10,8 +10,6 @@ from assayer.models import Frozen, Message
 from orchestrator.store.database import Store
 from orchestrator.store.json_columns import from_json_column_as
 
-__all__ = ["CallContents", "PgCallContents", "packed_messages"]
-
 _MESSAGES = TypeAdapter(tuple[Message, ...])
 _LEVEL = 1
 _FIND = "SELECT value, messages FROM answers WHERE key = $1"

@@ -5,18 +5,14 @@ import datetime as dt
 from collections.abc import Collection
 from typing import Any
 
-from pydantic import ConfigDict
-
 from assayer.models import Frozen
-from orchestrator.access.audit_chain import Actor
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import BatchId, Priority, TenantId
-from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Database, Store, in_transaction
+from orchestrator.store.audit_log import LoggedStore
+from orchestrator.store.database import Connection, in_transaction
 from orchestrator.store.job_sql import PRIORITY
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.open_calls import hold_call_open
-
-__all__ = ["CallRules", "PgCallDetails"]
 
 _CHANGE = """
     UPDATE batches SET name = CASE WHEN $3 THEN $4 ELSE name END, tags = CASE WHEN $5 THEN $6::text[] ELSE tags END,
@@ -37,8 +33,6 @@ class CallRules(Frozen):
     """Rules by which the first proposal of a call is judged; they apply to all proposals, unless parts or rows were
     sent with other rules."""
 
-    model_config = ConfigDict(use_attribute_docstrings=True)
-
     method: str
     cutoff: dt.date | None
     """Last publication date of literature used."""
@@ -54,20 +48,10 @@ class CallRules(Frozen):
     """Names of the call's own criteria."""
 
 
-class PgCallDetails(Store):
-    def __init__(self, database: Database, audit_log: PgAuditLog) -> None:
-        super().__init__(database)
-        self._log = audit_log
-
+class PgCallDetails(LoggedStore):
     @in_transaction
     async def change(
-        self,
-        connection: Connection,
-        tenant: TenantId,
-        batch: BatchId,
-        details: dict[str, Any],
-        actor: Actor,
-        now: dt.datetime,
+        self, connection: Connection, tenant: TenantId, batch: BatchId, details: dict[str, Any], by: ActBy
     ) -> bool:
         """Change `name`, `tags` or `opinions_due` of a call; fields missing from `details` stay unchanged.
         Return False if there is no such call. Raises ReviewRefused if it is signed off."""
@@ -81,7 +65,7 @@ class PgCallDetails(Store):
         await hold_call_open(connection, tenant, batch)
         if await connection.fetchrow(_CHANGE, tenant, batch, *values) is None:
             return False
-        await self._log.append(connection, tenant, actor, "call changed", batch, now, **content)
+        await self._log.append(connection, tenant, by, "call changed", batch, **content)
         return True
 
     async def names(self, tenant: TenantId, batches: Collection[BatchId]) -> dict[BatchId, str]:

@@ -3,20 +3,18 @@ asked.
 
 A choice remains in force however few of those chosen still review: it never opens a call to all reviewers by itself."""
 
-import datetime as dt
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from orchestrator.access.audit_chain import Actor
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import Member, NewMember, ReviewRefused
-from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Database, Store, in_transaction
+from orchestrator.store.assignments import WITHOUT_OPINION
+from orchestrator.store.audit_log import LoggedStore, PgAuditLog
+from orchestrator.store.database import Connection, Database, in_transaction
 from orchestrator.store.members import COULD_READ_REPORTS, PgMembers
 from orchestrator.store.open_calls import hold_call_open
-
-__all__ = ["ChosenReviewers", "PgCallReviewers"]
 
 _CHOSEN = """
     SELECT member FROM call_reviewers JOIN batches ON batches.id = batch
@@ -30,13 +28,9 @@ _ADD = """
     ORDER BY id FOR KEY SHARE ON CONFLICT DO NOTHING RETURNING member
 """
 _REMOVE = "DELETE FROM call_reviewers WHERE batch = $1 AND NOT member = ANY($2) RETURNING member"
-# Opinions that were given stay, with their assignments.
-_OF_OTHERS = """
+_OF_OTHERS = f"""
     jobs WHERE jobs.id = assignments.evaluation AND jobs.tenant = $1 AND jobs.batch = $2
-    AND NOT assignments.member = ANY($3) AND NOT EXISTS (
-        SELECT FROM opinions
-        WHERE opinions.evaluation = assignments.evaluation AND opinions.member = assignments.member
-    )
+    AND NOT assignments.member = ANY($3) AND {WITHOUT_OPINION}
 """
 _WOULD_END = f"""
     SELECT evaluation, member FROM assignments, {_OF_OTHERS} ORDER BY member, evaluation
@@ -66,10 +60,9 @@ class ChosenReviewers(NamedTuple):
     """Ended assignments: those without an opinion, of people who are no longer asked."""
 
 
-class PgCallReviewers(Store):
+class PgCallReviewers(LoggedStore):
     def __init__(self, database: Database, audit_log: PgAuditLog, members: PgMembers) -> None:
-        super().__init__(database)
-        self._log = audit_log
+        super().__init__(database, audit_log)
         self._members = members
 
     async def chosen(self, tenant: TenantId, batch: BatchId) -> frozenset[MemberId] | None:
@@ -86,30 +79,17 @@ class PgCallReviewers(Store):
 
     @in_transaction
     async def choose(
-        self,
-        connection: Connection,
-        tenant: TenantId,
-        batch: BatchId,
-        reviewers: Sequence[MemberId] | None,
-        actor: Actor,
-        now: dt.datetime,
+        self, connection: Connection, tenant: TenantId, batch: BatchId, reviewers: Sequence[MemberId] | None, by: ActBy
     ) -> ChosenReviewers:
         """Set the chosen reviewers, replacing any earlier choice; None removes the choice. Assignments of
         others without an opinion end. Raises ReviewRefused if the call is signed off or missing, or if none of
         these is a reviewer."""
         await self._hold(connection, tenant, batch)
-        return await self._choose(connection, tenant, batch, reviewers, actor, now)
+        return await self._choose(connection, tenant, batch, reviewers, by)
 
     @in_transaction
     async def invite(
-        self,
-        connection: Connection,
-        tenant: TenantId,
-        batch: BatchId,
-        id: MemberId,
-        new: NewMember,
-        actor: Actor,
-        now: dt.datetime,
+        self, connection: Connection, tenant: TenantId, batch: BatchId, id: MemberId, new: NewMember, by: ActBy
     ) -> Member:
         """Invite a person as a reviewer of the call, and add them to the chosen reviewers. If there was no
         choice before, the reviewers who have proposals of the call are chosen with them. An existing reviewer
@@ -121,10 +101,10 @@ class PgCallReviewers(Store):
             before = [row["member"] for row in await connection.fetch(_WITH_PROPOSALS, tenant, batch)]
         await connection.fetch(_HOLD_PEOPLE, tenant, before)
         member = await self._members.invite_within(
-            connection, tenant, id, new, actor, now, mailed=True, batch=batch
+            connection, tenant, id, new, by, mailed=True, batch=batch
         ) or await self._known(connection, tenant, new)
         await self._check_blind(connection, tenant, batch, member)
-        await self._choose(connection, tenant, batch, [*before, member.id], actor, now)
+        await self._choose(connection, tenant, batch, [*before, member.id], by)
         return member
 
     async def _hold(self, connection: Connection, tenant: TenantId, batch: BatchId) -> None:
@@ -154,21 +134,15 @@ class PgCallReviewers(Store):
             )
 
     async def _choose(
-        self,
-        connection: Connection,
-        tenant: TenantId,
-        batch: BatchId,
-        reviewers: Sequence[MemberId] | None,
-        actor: Actor,
-        now: dt.datetime,
+        self, connection: Connection, tenant: TenantId, batch: BatchId, reviewers: Sequence[MemberId] | None, by: ActBy
     ) -> ChosenReviewers:
         wanted = list(reviewers or ())
-        added = [row["member"] for row in await connection.fetch(_ADD, tenant, batch, wanted, now)]
+        added = [row["member"] for row in await connection.fetch(_ADD, tenant, batch, wanted, by.at)]
         removed = [row["member"] for row in await connection.fetch(_REMOVE, batch, wanted)]
         if reviewers is None:
             if removed:
                 await self._log.append(
-                    connection, tenant, actor, "reviewers chosen", batch, now, everybody=True, removed=removed
+                    connection, tenant, by, "reviewers chosen", batch, everybody=True, removed=removed
                 )
             return ChosenReviewers([], removed, [])
         if await connection.fetchval(_CHOSEN, tenant, batch) is None:
@@ -176,9 +150,7 @@ class PgCallReviewers(Store):
         ended = [(row["evaluation"], row["member"]) for row in await connection.fetch(_END, tenant, batch, wanted)]
         for evaluation, member in ended:
             content = {"member": member, "reason": "reviews this call no more"}
-            await self._log.append(connection, tenant, actor, "assignment withdrawn", evaluation, now, **content)
+            await self._log.append(connection, tenant, by, "assignment withdrawn", evaluation, **content)
         if added or removed:
-            await self._log.append(
-                connection, tenant, actor, "reviewers chosen", batch, now, added=added, removed=removed
-            )
+            await self._log.append(connection, tenant, by, "reviewers chosen", batch, added=added, removed=removed)
         return ChosenReviewers(added, removed, ended)

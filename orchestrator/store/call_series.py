@@ -5,13 +5,11 @@ import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from assayer.models.paper import FitLevel
-from assayer.models.ranking import Band
+from assayer.models import FitLevel
+from assayer_client.rankings import Band
 from orchestrator.jobs.models import BatchId, TenantId
 from orchestrator.store.call_tables import PROPOSALS
 from orchestrator.store.database import Store
-
-__all__ = ["CallSeries", "PgCallSeries", "RankSeries", "WordSeries"]
 
 _NAMED = 50
 

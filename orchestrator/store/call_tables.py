@@ -8,26 +8,13 @@ import asyncpg
 from pydantic import AwareDatetime, Field
 
 from assayer.models import Frozen
-from assayer.models.ranking import Band
+from assayer_client.rankings import Band
 from orchestrator.jobs.models import BatchId, JobId, JobState, Problem, TenantId
 from orchestrator.jobs.outcome_wording import OUTCOMES, EvaluationOutcome
 from orchestrator.jobs.report_figures import ReportFigures
 from orchestrator.store.database import Store
 from orchestrator.store.json_columns import storable_text
-from orchestrator.store.rows import from_row
-
-__all__ = [
-    "PAGE",
-    "PROPOSALS",
-    "CallOutcomes",
-    "CallTablePage",
-    "PgCallTables",
-    "ProposalRank",
-    "TableRow",
-    "TableView",
-]
-
-PAGE = 50
+from orchestrator.store.rows import PAGE, TablePage, from_row
 
 _ORDERS = {
     "row": '"row"',
@@ -143,12 +130,6 @@ class TableRow(Frozen):
     rank: ProposalRank | None
 
 
-class CallTablePage(Frozen):
-    rows: tuple[TableRow, ...]
-    matching: int
-    """Number of matching rows on all pages."""
-
-
 class CallOutcomes(Frozen):
     counts: dict[EvaluationOutcome, int]
     """Number of proposals by outcome; outcomes without proposals are missing."""
@@ -161,7 +142,7 @@ class CallOutcomes(Frozen):
 class PgCallTables(Store):
     async def page(
         self, tenant: TenantId, batch: BatchId, view: TableView, of_field: Sequence[str] | None = None
-    ) -> CallTablePage:
+    ) -> TablePage[TableRow]:
         """Return a page of the table; `of_field` holds the runs of the field that the view names."""
         part = view.sort.removeprefix("part:") if view.sort.startswith("part:") else ""
         order = "(shares ->> $9)::float8" if part else _ORDERS[view.sort]
@@ -185,7 +166,7 @@ class PgCallTables(Store):
             of_field,
             list(view.band) if view.ranking else [],
         )
-        return CallTablePage(rows=tuple(map(_row, rows)), matching=rows[0]["matching"] if rows else 0)
+        return TablePage.of(rows, list(map(_row, rows)))
 
     async def all(self, tenant: TenantId, batch: BatchId, ranking: str = "") -> Sequence[TableRow]:
         """Return all rows, in row order."""

@@ -12,8 +12,6 @@ from asyncpg.transaction import Transaction
 from orchestrator.store.database import Database
 from orchestrator.store.database_errors import DRIVER_ERRORS
 
-__all__ = ["PgChoreLock"]
-
 _TAKE = "SELECT pg_try_advisory_xact_lock(hashtextextended('assayer chore: ' || $1, 0))"
 
 

@@ -8,8 +8,6 @@ import asyncpg
 
 from orchestrator.store.database import Store
 
-__all__ = ["Claimed", "PgClaims"]
-
 Claimed: TypeAlias = Literal["claimed", "elsewhere"]
 
 _CLAIM = """

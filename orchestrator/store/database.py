@@ -21,8 +21,6 @@ from orchestrator.store import migrator
 from orchestrator.store.database_errors import DRIVER_ERRORS, RETRYABLE_ERRORS, safe_address, translate_error
 from orchestrator.store.rows import Row, from_row
 
-__all__ = ["Connection", "Database", "DatabaseHealth", "Outage", "StartServer", "Store", "in_transaction"]
-
 _LOG = logging.getLogger(__name__)
 _LOGGED_CHARS = 400
 T = TypeVar("T")
@@ -204,8 +202,7 @@ class Database:
         return [from_row(model, row) for row in await self.fetch(query, *values)]
 
     async def select_one(self, model: type[Row], query: str, *values: Any) -> Row | None:
-        row = await self.fetch_one(query, *values)
-        return None if row is None else from_row(model, row)
+        return await self.run(lambda connection: select_one(connection, model, query, *values))
 
     async def execute(self, query: str, *values: Any) -> None:
         # Not Connection.execute, which would not reuse the prepared statement.
@@ -280,6 +277,12 @@ class Store:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+
+
+async def select_one(connection: Connection, model: type[Row], query: str, *values: Any) -> Row | None:
+    """Return the row of a query on a connection, in the caller's transaction, as `from_row` converts it."""
+    row = await connection.fetchrow(query, *values)
+    return None if row is None else from_row(model, row)
 
 
 def in_transaction(

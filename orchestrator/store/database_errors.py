@@ -6,8 +6,6 @@ import asyncpg
 
 from assayer.errors import AssayerError, ConfigurationError, InputError, StorageError
 
-__all__ = ["DRIVER_ERRORS", "RETRYABLE_ERRORS", "safe_address", "translate_error"]
-
 DRIVER_ERRORS: tuple[type[Exception], ...] = (
     OSError,
     asyncpg.PostgresError,

@@ -1,19 +1,16 @@
 """Decisions of a call's officers: scores that override the opinions, and the sign-off of the call."""
 
-import datetime as dt
 from typing import NamedTuple
 
-from orchestrator.access.audit_chain import Actor
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import ReviewRefused, ScoreOverride, SignOff
-from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Database, Store, in_transaction
+from orchestrator.store.assignments import WITHOUT_OPINION
+from orchestrator.store.audit_log import LoggedStore
+from orchestrator.store.database import Connection, in_transaction, select_one
 from orchestrator.store.job_sql import forget_documents_statement
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.open_calls import hold_call_open
-from orchestrator.store.rows import from_row
-
-__all__ = ["PgDecisions", "SignedDespite"]
 
 _OVERRIDE = """
     INSERT INTO score_overrides AS known (evaluation, score, reason, by, name, at)
@@ -26,12 +23,10 @@ _OVERRIDE_OF = """
     WHERE jobs.tenant = $1 AND jobs.id = $2
 """
 _LOCK_CALL = "SELECT id FROM batches WHERE tenant = $1 AND id = $2 FOR UPDATE"
-_MISSING = """
+_MISSING = f"""
     SELECT count(*) FROM assignments JOIN jobs ON jobs.id = assignments.evaluation
-    WHERE jobs.batch = $1 AND NOT EXISTS (
-        SELECT FROM opinions WHERE opinions.evaluation = assignments.evaluation AND opinions.member = assignments.member
-    )
-"""
+    WHERE jobs.batch = $1 AND {WITHOUT_OPINION}
+"""  # noqa: S608 - put together from constants
 _UNFINISHED = "SELECT count(*) FROM jobs WHERE batch = $1 AND state IN ('queued', 'running')"
 _CLOSE = "UPDATE batches SET open = false WHERE id = $1 AND open"
 _SIGN = """
@@ -79,48 +74,28 @@ def _check_complete(missing: int, unfinished: int, despite: SignedDespite) -> No
         raise ReviewRefused(" ".join(faults), " ".join(ways))
 
 
-class PgDecisions(Store):
-    def __init__(self, database: Database, audit_log: PgAuditLog) -> None:
-        super().__init__(database)
-        self._log = audit_log
-
+class PgDecisions(LoggedStore):
     @in_transaction
     async def override(
-        self,
-        connection: Connection,
-        tenant: TenantId,
-        evaluation: JobId,
-        score: int,
-        reason: str,
-        actor: Actor,
-        now: dt.datetime,
+        self, connection: Connection, tenant: TenantId, evaluation: JobId, score: int, reason: str, by: ActBy
     ) -> ScoreOverride | None:
         """Store an override, replacing an earlier one, which the audit log keeps. None if there is no such
         evaluation. Raises ReviewRefused if the call is signed off."""
         await hold_call_open(connection, tenant, evaluation)
         stored = storable_text(reason)
-        values = (tenant, evaluation, score, stored, actor.id, storable_text(actor.name), now)
-        row = await connection.fetchrow(_OVERRIDE, *values)
-        if row is None:
+        values = (tenant, evaluation, score, stored, by.actor.id, storable_text(by.actor.name), by.at)
+        override = await select_one(connection, ScoreOverride, _OVERRIDE, *values)
+        if override is None:
             return None
-        await self._log.append(
-            connection, tenant, actor, "score overridden", evaluation, now, score=score, reason=stored
-        )
-        return from_row(ScoreOverride, row)
+        await self._log.append(connection, tenant, by, "score overridden", evaluation, score=score, reason=stored)
+        return override
 
     async def override_of(self, tenant: TenantId, evaluation: JobId) -> ScoreOverride | None:
         return await self._database.select_one(ScoreOverride, _OVERRIDE_OF, tenant, evaluation)
 
     @in_transaction
     async def sign_off(
-        self,
-        connection: Connection,
-        tenant: TenantId,
-        batch: BatchId,
-        note: str,
-        despite: SignedDespite,
-        actor: Actor,
-        now: dt.datetime,
+        self, connection: Connection, tenant: TenantId, batch: BatchId, note: str, despite: SignedDespite, by: ActBy
     ) -> SignOff | None:
         """Sign off a call, after which nothing about it changes and it accepts no more rows. Its people keep
         their current names, and documents stored for reruns are deleted. None if there is no such batch. Raises
@@ -139,10 +114,9 @@ class PgDecisions(Store):
         content = {"note": stored, "missing_opinions": missing}
         if unfinished:
             content["unfinished_evaluations"] = unfinished
-        tip = await self._log.append(connection, tenant, actor, "signed off", batch, now, **content)
-        name = storable_text(actor.name)
-        row = await connection.fetchrow(_SIGN, batch, actor.id, name, stored, missing, now, tip.number, tip.hash)
-        return None if row is None else from_row(SignOff, row)
+        tip = await self._log.append(connection, tenant, by, "signed off", batch, **content)
+        values = (batch, by.actor.id, storable_text(by.actor.name), stored, missing, by.at, tip.number, tip.hash)
+        return await select_one(connection, SignOff, _SIGN, *values)
 
     async def signed_off(self, tenant: TenantId, batch: BatchId) -> SignOff | None:
         return await self._database.select_one(SignOff, _SIGNED, tenant, batch)

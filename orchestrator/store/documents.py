@@ -12,8 +12,6 @@ from assayer.errors import FullTextError, StorageError
 from orchestrator.jobs.submissions import NewJob
 from orchestrator.store.database import Database, Store
 
-__all__ = ["DocumentFiles", "PgDocuments"]
-
 _LOG = logging.getLogger(__name__)
 _AT_ONCE = 8
 _SOME = 200

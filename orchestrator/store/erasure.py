@@ -1,6 +1,5 @@
 """Search and erasure of all data that a tenant has stored about an applicant, or of a batch."""
 
-import datetime as dt
 from collections.abc import Sequence, Set
 from functools import partial
 from typing import NamedTuple
@@ -8,10 +7,10 @@ from typing import NamedTuple
 import asyncpg
 
 from assayer.models import Frozen
-from orchestrator.access.audit_chain import Actor
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import BatchId, JobId, JobKind, JobState, TenantId
-from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Database, Store
+from orchestrator.store.audit_log import LoggedStore, PgAuditLog
+from orchestrator.store.database import Connection, Database
 from orchestrator.store.documents import PgDocuments
 from orchestrator.store.erasure_steps import ErasureBeginning, ErasureSteps, ideas_of, stored_name
 from orchestrator.store.job_sql import source_matches
@@ -22,9 +21,6 @@ from orchestrator.store.ranking_redaction import (
     STILL_RANKED,
     RankedApplicant,
 )
-from orchestrator.store.rows import from_row
-
-__all__ = ["Erased", "JobToErase", "PgErasures"]
 
 _AT_ONCE = 200
 
@@ -118,10 +114,9 @@ class Erased(NamedTuple):
     """Rankings among the jobs to delete that had finished by then; they remain, without the applicant."""
 
 
-class PgErasures(Store):
+class PgErasures(LoggedStore):
     def __init__(self, database: Database, log: PgAuditLog, documents: PgDocuments | None = None) -> None:
-        super().__init__(database)
-        self._log = log
+        super().__init__(database, log)
         self._documents = documents
 
     async def find(
@@ -129,8 +124,7 @@ class PgErasures(Store):
     ) -> list[JobToErase]:
         """Return the evaluations whose sender gave them this name, or of the batch, and all other jobs that
         contain their ideas or `ideas`, the oldest first."""
-        rows = await self._database.fetch(_FOUND, tenant, stored_name(source), batch, list(ideas))
-        return [from_row(JobToErase, row) for row in rows]
+        return await self._database.select(JobToErase, _FOUND, tenant, stored_name(source), batch, list(ideas))
 
     async def refused_rows(self, tenant: TenantId, source: str | None) -> int:
         """Return the number of batch rows with this name that held no usable idea."""
@@ -140,9 +134,8 @@ class PgErasures(Store):
     async def erase(
         self,
         tenant: TenantId,
-        actor: Actor,
         jobs: Sequence[JobId],
-        now: dt.datetime,
+        by: ActBy,
         *,
         source: str | None = None,
         batch: BatchId | None = None,
@@ -157,11 +150,11 @@ class PgErasures(Store):
         it ranks is signed off: what was decided may rest on it. `taken_out_of`: rankings that are done, which stay,
         signed off or not, without whatever is named so. `ideas`: of evaluations that are gone by now."""
         # First: should this end half way, the log says more than was done, never less.
-        beginning = ErasureBeginning(self._log, tenant, actor, now, source, batch, jobs, ranking, taken_out_of, ideas)
+        beginning = ErasureBeginning(self._log, tenant, by, source, batch, jobs, ranking, taken_out_of, ideas)
         begun = await self._database.run(beginning.announce)
         kept = [*taken_out_of, *begun.finished]
         jobs = [job for job in jobs if job not in begun.finished]
-        steps = ErasureSteps(self._log, tenant, actor, beginning.about, now, begun.proof)
+        steps = ErasureSteps(self._log, tenant, by, beginning.about, begun.proof)
         if source is not None:
             # First: an erasure that dies half way leaves the evaluations, by which the next finds those ideas.
             for item in kept:
@@ -178,7 +171,7 @@ class PgErasures(Store):
                 await self._database.run(partial(steps.delete_jobs, [JobId(row["id"]) for row in rows]))
             await self._database.run(partial(steps.delete_batch, batch))
         if source is not None or batch is not None:
-            await self._erase_begun(tenant, actor, now, {*jobs, *kept}, source, batch, begun.ideas)
+            await self._erase_begun(tenant, by, {*jobs, *kept}, source, batch, begun.ideas)
         if self._documents is not None:
             await self._documents.sweep_soon()
         return Erased(begun.proof, begun.finished)
@@ -186,8 +179,7 @@ class PgErasures(Store):
     async def _erase_begun(
         self,
         tenant: TenantId,
-        actor: Actor,
-        now: dt.datetime,
+        by: ActBy,
         known: Set[JobId],
         source: str | None,
         batch: BatchId | None,
@@ -200,7 +192,7 @@ class PgErasures(Store):
         if begun:
             kept = [item.id for item in begun if batch is None and item.stays]
             going = [item.id for item in begun if item.id not in kept]
-            await self.erase(tenant, actor, going, now, source=source, batch=batch, taken_out_of=kept, ideas=ideas)
+            await self.erase(tenant, going, by, source=source, batch=batch, taken_out_of=kept, ideas=ideas)
 
     async def still_stored(
         self, tenant: TenantId, things: Sequence[str], taken_out_of: Sequence[str] = (), proof: int = 0
@@ -210,11 +202,10 @@ class PgErasures(Store):
         number `proof` redacted, return those that still hold data on an idea without a rank in them."""
         rows = await self._database.fetch(_STILL_STORED, tenant, list(things))
         if taken_out_of:
-            rows += await self._database.run(partial(_still_ranked, tenant, taken_out_of, proof), REDACTION_SECONDS)
+
+            async def work(connection: Connection) -> list[asyncpg.Record]:
+                values = (tenant, list(taken_out_of), str(proof))
+                return await connection.fetch(STILL_RANKED, *values, timeout=REDACTION_SECONDS)
+
+            rows += await self._database.run(work, REDACTION_SECONDS)
         return sorted({row["id"] for row in rows})
-
-
-async def _still_ranked(
-    tenant: TenantId, rankings: Sequence[str], proof: int, connection: Connection
-) -> list[asyncpg.Record]:
-    return await connection.fetch(STILL_RANKED, tenant, list(rankings), str(proof), timeout=REDACTION_SECONDS)

@@ -1,12 +1,11 @@
 """Steps of an erasure, each in one transaction, so that no text about it is written in between."""
 
-import datetime as dt
 from collections.abc import Sequence, Set
 from typing import NamedTuple
 
 import asyncpg
 
-from orchestrator.access.audit_chain import Actor
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection
@@ -21,8 +20,6 @@ from orchestrator.store.ranking_redaction import (
     redact_ranking,
 )
 from orchestrator.store.retention import erase_batch, erase_jobs
-
-__all__ = ["ErasureBeginning", "ErasureBegun", "ErasureSteps", "ideas_of", "stored_name"]
 
 _IDEAS_OF = f"WITH {APPLICANT} SELECT DISTINCT idea FROM direct WHERE idea IS NOT NULL"  # noqa: S608 - put together from constants
 _REFUSED = source_matches("(one ->> 'source')", "$2")
@@ -91,8 +88,7 @@ class ErasureBeginning(NamedTuple):
 
     log: PgAuditLog
     tenant: TenantId
-    actor: Actor
-    now: dt.datetime
+    by: ActBy
     source: str | None
     batch: BatchId | None
     jobs: Sequence[JobId]
@@ -120,7 +116,7 @@ class ErasureBeginning(NamedTuple):
             await connection.fetch(_FORGET_MESSAGES, self.tenant, things)
             kept = [*self.taken_out_of, *finished]
             more: dict[str, list[str]] = {"taken_out_of": [*kept]} if kept else {}
-            tip = await self.log.erase_within(connection, self.tenant, self.actor, self.about, things, self.now, **more)
+            tip = await self.log.erase_within(connection, self.tenant, self.by, self.about, things, **more)
         await notify(connection, cancelled_notifications(cancelled))
         return ErasureBegun(tip.number, set(ideas), finished)
 
@@ -138,9 +134,8 @@ class ErasureSteps(NamedTuple):
 
     log: PgAuditLog
     tenant: TenantId
-    actor: Actor
+    by: ActBy
     about: str
-    now: dt.datetime
     proof: int
     """Number of the audit log entry that records what was erased."""
 
@@ -148,7 +143,7 @@ class ErasureSteps(NamedTuple):
         async with connection.transaction():
             batches = [row["id"] for row in await connection.fetch(_LOCK_BATCHES_OF, self.tenant, jobs)]
             cancelled = await connection.fetch(_CANCEL, self.tenant, jobs)
-            await erase_jobs(connection, self.tenant, jobs, self.now, self.proof)
+            await erase_jobs(connection, self.tenant, jobs, self.by.at, self.proof)
             await self._forget(connection, jobs, [*jobs, *batches])
         await notify(connection, cancelled_notifications(cancelled))
 
@@ -158,14 +153,14 @@ class ErasureSteps(NamedTuple):
             if standing is None:
                 return
             if standing.others >= LEAST_LEFT:
-                await redact_ranking(connection, ranking, standing, self.now, self.proof)
+                await redact_ranking(connection, ranking, standing, self.by.at, self.proof)
                 await connection.fetch(_FORGET_RESPONSES, self.tenant, [ranking])
                 return
             # Others have been taken out of it since it was looked at. The end of the log is locked last, as ever.
             await connection.fetch(_FORGET_MESSAGES, self.tenant, [ranking])
             await connection.fetch(_FORGET_RESPONSES, self.tenant, [ranking])
-            tip = await self.log.erase_within(connection, self.tenant, self.actor, self.about, [ranking], self.now)
-            await erase_jobs(connection, self.tenant, [ranking], self.now, tip.number)
+            tip = await self.log.erase_within(connection, self.tenant, self.by, self.about, [ranking])
+            await erase_jobs(connection, self.tenant, [ranking], self.by.at, tip.number)
 
     async def forget_refused(self, source: str, connection: Connection) -> None:
         async with connection.transaction():
@@ -174,13 +169,13 @@ class ErasureSteps(NamedTuple):
 
     async def delete_batch(self, batch: BatchId, connection: Connection) -> None:
         async with connection.transaction():
-            await erase_batch(connection, self.tenant, batch, self.now, self.proof)
+            await erase_batch(connection, self.tenant, batch, self.by.at, self.proof)
             await self._forget(connection, [batch], [batch])
 
     async def _forget(self, connection: Connection, things: Sequence[str], answered: Sequence[str]) -> None:
         await connection.fetch(_FORGET_MESSAGES, self.tenant, things)
         await connection.fetch(_FORGET_RESPONSES, self.tenant, answered)
-        await self.log.erase_late(connection, self.tenant, self.actor, self.about, things, self.now)
+        await self.log.erase_late(connection, self.tenant, self.by, self.about, things)
 
 
 async def ideas_of(

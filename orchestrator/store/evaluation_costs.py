@@ -6,8 +6,6 @@ from orchestrator.jobs.estimates import QueuePace, TakenByEvaluation
 from orchestrator.jobs.models import TenantId
 from orchestrator.store.database import Store
 
-__all__ = ["PgEvaluationCosts"]
-
 _LOOKED_BACK = dt.timedelta(days=30)
 _MOST = 200
 """Maximum number of evaluations examined, the newest first."""

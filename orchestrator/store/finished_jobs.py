@@ -5,20 +5,16 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from assayer.models import LedgerRow
-from orchestrator.jobs.models import Job, JobEvent, JobId
+from orchestrator.jobs.models import Job, JobEvent
 from orchestrator.store.database import Database
 from orchestrator.store.job_events import PgEvents
 from orchestrator.store.job_sql import JOB_COLUMNS
 from orchestrator.store.ledger import PgLedger
 from orchestrator.store.rows import from_row
 
-__all__ = ["SETTLING_TIME", "FinishedJob", "PgFinishedJobs"]
-
 SETTLING_TIME = dt.timedelta(seconds=2)
 """Delay after which a job's calls are complete: the ledger records calls that a cancellation interrupts shortly after
 it."""
-
-_PAGE = 1_000
 
 # The oldest first; jobs that ended longer ago are left out. Materialized: within IN (…) the rows that are
 # locked may be chosen again and again, and the limit holds for each time.
@@ -58,12 +54,6 @@ class PgFinishedJobs:
         rows = await self._database.fetch(_CLAIM, most, self._settling)
         jobs = [(from_row(Job, row), row["traceparent"]) for row in rows]
         return [
-            FinishedJob(job, parent, await self._events_of(job.id), await self._ledger.rows_of_job(job.id))
+            FinishedJob(job, parent, await self._events.all(job.id), await self._ledger.rows_of_job(job.id))
             for job, parent in jobs
         ]
-
-    async def _events_of(self, job: JobId) -> list[JobEvent]:
-        events: list[JobEvent] = []
-        while page := await self._events.after(job, events[-1].number if events else 0, _PAGE):
-            events += page
-        return events

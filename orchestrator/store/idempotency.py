@@ -7,8 +7,6 @@ from assayer.errors import InputError
 from orchestrator.jobs.models import TenantId
 from orchestrator.store.database import Connection, Database
 
-__all__ = ["IdempotencyKeyReused", "IdempotencyRecord", "RecordedResponse", "insert_once", "recorded_response"]
-
 T = TypeVar("T")
 
 _RESERVE_KEY = """

@@ -3,13 +3,11 @@
 from collections.abc import Sequence
 from typing import Generic, NamedTuple, TypeVar
 
-from orchestrator.jobs.item_outcomes import ItemOutcome
+from assayer_client.item_jobs import ItemOutcome
 from orchestrator.jobs.models import JobId, Lease
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.json_columns import from_json_column, to_json_column
 from orchestrator.store.notifications import event_notification, notify
-
-__all__ = ["OutcomesPage", "PgItemOutcomes"]
 
 Ended = TypeVar("Ended", bound=ItemOutcome)
 
@@ -17,8 +15,8 @@ Ended = TypeVar("Ended", bound=ItemOutcome)
 _KEEP = """
     WITH held AS (SELECT id FROM jobs WHERE id = $1 AND lease = $2 FOR SHARE), kept AS (
         INSERT INTO item_outcomes (job, item, came, outcome)
-        SELECT held.id, given.item, given.came, given.outcome
-        FROM held, unnest($3::integer[], $4::integer[], $5::jsonb[]) AS given (item, came, outcome)
+        SELECT held.id, arrived.item, arrived.came, arrived.outcome
+        FROM held, unnest($3::integer[], $4::integer[], $5::jsonb[]) AS arrived (item, came, outcome)
         ON CONFLICT (job, item) DO NOTHING
     )
     SELECT id FROM held

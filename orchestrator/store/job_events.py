@@ -9,8 +9,6 @@ from orchestrator.store.database import Connection, Store
 from orchestrator.store.json_columns import mapping_to_json_column
 from orchestrator.store.notifications import event_notification, notify
 
-__all__ = ["PgEvents"]
-
 # The row of the job is locked first, so numbers are given one at a time. A lost connection may have taken the
 # same event through already: then it is among the latest.
 _APPEND = """
@@ -21,7 +19,7 @@ _APPEND = """
               SELECT FROM events WHERE job = $1 AND number > jobs.last_event - 20 AND events.id = $2
           )
         RETURNING last_event
-    ), told AS (
+    ), added AS (
         INSERT INTO events (job, number, id, kind, data) SELECT $1, last_event, $2, $3, $4::jsonb FROM numbered
     )
     SELECT last_event FROM numbered
@@ -32,6 +30,9 @@ _KNOWN = "SELECT number FROM events WHERE job = $1 AND id = $2"
 _AFTER = "SELECT job, number, kind, data, at FROM events WHERE job = $1 AND number > $2 ORDER BY number LIMIT $3"
 
 _LATEST = "SELECT job, number, kind, data, at FROM events WHERE job = $1 AND kind = $2 ORDER BY number DESC LIMIT 1"
+
+_PAGE = 1_000
+"""Events read at once."""
 
 
 class PgEvents(Store):
@@ -57,6 +58,13 @@ class PgEvents(Store):
     async def after(self, job: JobId, number: int, limit: int = 100) -> list[JobEvent]:
         """Return the events with numbers greater than `number`, in order."""
         return await self._database.select(JobEvent, _AFTER, job, number, limit)
+
+    async def all(self, job: JobId) -> list[JobEvent]:
+        """Return all events of the job, in order."""
+        events: list[JobEvent] = []
+        while page := await self.after(job, events[-1].number if events else 0, _PAGE):
+            events += page
+        return events
 
     async def latest(self, job: JobId, kind: EventKind) -> JobEvent | None:
         return await self._database.select_one(JobEvent, _LATEST, job, kind)

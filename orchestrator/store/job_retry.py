@@ -7,8 +7,7 @@ kept no longer (docs/adr/0037) cannot be read again: such jobs stay as they are.
 import datetime as dt
 from typing import NamedTuple
 
-from orchestrator.access.audit_chain import AuditedAct
-from orchestrator.access.job_acts import ActBy
+from orchestrator.access.audit_chain import ActBy, AuditedAct
 from orchestrator.jobs.models import TenantId
 from orchestrator.jobs.submissions import QueueFull
 from orchestrator.store.audit_log import PgAuditLog
@@ -16,8 +15,6 @@ from orchestrator.store.database import Connection, Database
 from orchestrator.store.job_sql import IS_RETRIABLE
 from orchestrator.store.notifications import JOB_QUEUED, event_notification, notify
 from orchestrator.store.open_calls import hold_call_open
-
-__all__ = ["Retriable", "RetryCounts", "count_retriable", "retry_jobs"]
 
 _WITHOUT_RESULT = f"jobs.tenant = $1 AND jobs.{{column}} = $2 AND {IS_RETRIABLE}"
 _READABLE = """(
@@ -45,12 +42,12 @@ _RETRY = f"""
             charged_usd = greatest(charged_usd, ended.charged)
         FROM ended WHERE jobs.id = ended.id
         RETURNING jobs.id, batch, last_event, ended.state, ended.title
-    ), told AS (
+    ), event AS (
         UPDATE events
         SET kind = 'retried', data = jsonb_build_object('after_seconds', 0, 'reason', concat_ws(': ',
             CASE queued.state WHEN 'cancelled' THEN 'it was cancelled' ELSE 'it had failed' END, title))
         FROM queued WHERE events.job = queued.id AND events.number = queued.last_event
-    ), untold AS (
+    ), unfinished AS (
         UPDATE batches SET told = false WHERE id IN (SELECT batch FROM queued)
     )
     SELECT id FROM queued
@@ -105,6 +102,6 @@ async def retry_jobs(
         if by is not None and rows:
             act: AuditedAct = "evaluation run again" if job else "call run again"
             content = {} if job else {"evaluations": len(rows)}
-            await log.append(connection, tenant, by.actor, act, id, by.at, **content)
+            await log.append(connection, tenant, by, act, id, **content)
     await notify(connection, [JOB_QUEUED, *(event_notification(row["id"]) for row in rows)])
     return RetryCounts(len(rows), 0 if left is None else left["unreadable"])

@@ -15,23 +15,6 @@ from orchestrator.jobs.models import JobRequest, JobState, Priority
 from orchestrator.jobs.state_machine import RETRIABLE, UNFINISHED
 from orchestrator.store.json_columns import from_json_column_as
 
-__all__ = [
-    "CHARGE",
-    "IS_RETRIABLE",
-    "IS_UNFINISHED",
-    "JOB_COLUMNS",
-    "PAID_SO_FAR",
-    "PRIORITIES",
-    "PRIORITY",
-    "PROMPT_TOKENS_SO_FAR",
-    "finish_statement",
-    "forget_documents_statement",
-    "reference_matches",
-    "request_of_row",
-    "source_ends",
-    "source_matches",
-]
-
 PRIORITIES: tuple[Priority, ...] = ("interactive", "batch", "overnight")
 """Priorities in the order of their numbers in the database."""
 PRIORITY = f"(ARRAY{list(PRIORITIES)})[jobs.priority + 1]"
@@ -70,6 +53,11 @@ known price."""
 PROMPT_TOKENS_SO_FAR = f"(SELECT coalesce(sum(ledger.prompt_tokens), 0)::bigint {_SENT_CALLS})"
 """SQL expression for the prompt tokens sent in all runs of a job."""
 
+SPENT_THIS_MONTH = """(
+    SELECT coalesce(sum(usd), 0) FROM spending
+    WHERE tenant = tenants.id AND month = date_trunc('month', statement_timestamp() AT TIME ZONE 'UTC')::date
+)"""
+"""SQL expression for what the jobs of a row of `tenants` have cost in this month."""
 CHARGE = """
     INSERT INTO spending AS so_far (tenant, month, slot, usd)
     SELECT tenant, date_trunc('month', statement_timestamp() AT TIME ZONE 'UTC')::date, abs(hashtext(id) % 16), sum(usd)

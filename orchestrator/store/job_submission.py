@@ -4,7 +4,8 @@ import json
 from collections.abc import Iterator, Sequence, Set
 
 from assayer.errors import InputError
-from orchestrator.access.job_acts import ActBy, Said, said_of_ranking, said_of_rows
+from orchestrator.access.audit_chain import ActBy
+from orchestrator.access.job_acts import Said, said_of_ranking, said_of_rows
 from orchestrator.jobs.models import JobId, TenantId
 from orchestrator.jobs.requests import RankingRequest, suspicious_features
 from orchestrator.jobs.submissions import BatchClosed, EvaluationsDeleted, MoreRows, NewBatch, NewJob, QueueFull
@@ -16,8 +17,6 @@ from orchestrator.store.json_columns import json_without_nul, storable_text
 from orchestrator.store.notifications import JOB_QUEUED, notify
 from orchestrator.store.open_calls import hold_call_open
 from orchestrator.store.ranking_rows import add_ranking, stored_request
-
-__all__ = ["submit_jobs"]
 
 _CHUNK_ROWS = 500
 _CHUNK_BYTES = 16_000_000
@@ -54,21 +53,21 @@ _HOLD_EVALUATIONS = "SELECT FROM jobs WHERE tenant = $1 AND id = ANY($2) ORDER B
 
 # A microsecond apart: the order of acceptance is the order of the rows.
 _INSERT_JOBS = """
-    WITH given AS (
+    WITH submitted AS (
         SELECT *, statement_timestamp() + ordinality * interval '1 microsecond' AS at
         FROM unnest($3::text[], $4::integer[], $5::text[], $6::smallint[], $7::text[], $8::jsonb[], $9::bytea[],
                     $10::float8[], $11::text[], $12::text[], $13::text[], $14::text[], $15::date[], $16::boolean[])
-             WITH ORDINALITY AS given (id, "row", kind, priority, subject, request, document, max_usd, traceparent,
+             WITH ORDINALITY AS submitted (id, "row", kind, priority, subject, request, document, max_usd, traceparent,
                                        flags, document_file, method, cutoff, blind, ordinality)
     ), added AS (
         INSERT INTO jobs (id, tenant, batch, "row", kind, priority, state, subject, request, document, max_usd,
                           traceparent, flags, document_file, method, cutoff, blind, last_event, created_at, ready_at)
         SELECT id, $1, $2, "row", kind, priority, 'queued', subject, request, document, max_usd, traceparent,
                string_to_array(flags, ','), document_file, method, cutoff, blind, 1, at, at
-        FROM given
+        FROM submitted
         ON CONFLICT (id) DO NOTHING
         RETURNING id
-    ), told AS (
+    ), queued AS (
         INSERT INTO events (job, number, kind, data) SELECT id, 1, 'queued', '{}' FROM added
     )
     SELECT FROM added LIMIT 1
@@ -101,7 +100,7 @@ async def submit_jobs(
                 await add_ranking(connection, tenant, part[0].id, part[0].request)
         # Last: whoever writes to the log after this one waits for it.
         if by is not None and new and (content := _said(batch, jobs, by)):
-            await log.append(connection, tenant, by.actor, content.act, content.about, by.at, **content.content)
+            await log.append(connection, tenant, by, content.act, content.about, **content.content)
     await notify(connection, [JOB_QUEUED])
     return None
 

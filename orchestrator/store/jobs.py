@@ -6,9 +6,11 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any, TypeVar
 
 import asyncpg
+from pydantic import BaseModel
 
-from assayer.models import Frozen, Report
-from orchestrator.access.job_acts import CANCELLED, ActBy
+from assayer.models import Report
+from orchestrator.access.audit_chain import ActBy
+from orchestrator.access.job_acts import CANCELLED
 from orchestrator.jobs.fair_scheduler import QueuePosition, waiting_reason
 from orchestrator.jobs.models import BatchId, Job, JobId, JobKind, JobRequest, JobState, TenantId
 from orchestrator.jobs.submissions import BatchRow, BatchStatus, Cursor, MoreRows, NewBatch, NewJob
@@ -23,6 +25,7 @@ from orchestrator.store.job_sql import (
     IS_UNFINISHED,
     JOB_COLUMNS,
     PAID_SO_FAR,
+    SPENT_THIS_MONTH,
     finish_statement,
     reference_matches,
     request_of_row,
@@ -36,9 +39,7 @@ from orchestrator.store.open_calls import hold_call_open
 from orchestrator.store.ranking_rows import WHOLE_REQUEST
 from orchestrator.store.rows import from_row
 
-__all__ = ["PgJobs"]
-
-R = TypeVar("R", bound=Frozen)
+R = TypeVar("R", bound=BaseModel)
 
 _ADD_SECONDS = 600.0
 _PAGE = 50
@@ -75,7 +76,7 @@ _REPORTS = f"""
     ORDER BY "row"
 """  # noqa: S608 - put together from constants
 
-_CIRCUMSTANCES = """
+_CIRCUMSTANCES = f"""
     SELECT greatest(0, extract(epoch FROM ready_at - statement_timestamp()))::float8 AS seconds,
            (SELECT count(*) FROM jobs AS before WHERE before.tenant = mine.tenant AND before.state = 'queued'
               AND (before.priority = 2) = (mine.priority = 2)
@@ -83,14 +84,13 @@ _CIRCUMSTANCES = """
            running.jobs AS running, CASE WHEN mine.priority <> 2 THEN max_running END AS max_running,
            greatest(0, coalesce(max_usd, $3) - charged_usd) AS max_usd, monthly_usd,
            running.reserved AS reserved_usd,
-           (SELECT coalesce(sum(usd), 0) FROM spending WHERE tenant = tenants.id
-              AND month = date_trunc('month', statement_timestamp() AT TIME ZONE 'UTC')::date) AS spent_usd
+           {SPENT_THIS_MONTH} AS spent_usd
     FROM jobs AS mine JOIN tenants ON tenants.id = mine.tenant CROSS JOIN LATERAL (
         SELECT count(*) FILTER (WHERE priority <> 2) AS jobs, coalesce(sum(reserved_usd), 0) AS reserved
         FROM jobs WHERE tenant = tenants.id AND state = 'running'
     ) AS running
     WHERE mine.tenant = $1 AND mine.id = $2 AND mine.state = 'queued'
-"""
+"""  # noqa: S608 - put together from constants
 
 _FIRST_QUEUED = """
     SELECT id FROM jobs WHERE tenant = $1 AND batch = $2 AND state = 'queued' ORDER BY priority, ready_at LIMIT 1
@@ -254,7 +254,7 @@ class PgJobs(Store):
                 await hold_call_open(connection, tenant, job, alone=True)
                 rows = await connection.fetch(_CANCEL, tenant, job, self._document_days > 0)
                 if rows and by is not None and act is not None:
-                    await self._log.append(connection, tenant, by.actor, act, job, by.at)
+                    await self._log.append(connection, tenant, by, act, job)
             await notify(connection, cancelled_notifications(rows))
 
         await self._database.run(work)
@@ -271,7 +271,7 @@ class PgJobs(Store):
                 rows = await connection.fetch(_CANCEL_BATCH, tenant, batch, self._document_days > 0)
                 if by is not None and (rows or closed):
                     content = {"evaluations": len(rows)}
-                    await self._log.append(connection, tenant, by.actor, "call cancelled", batch, by.at, **content)
+                    await self._log.append(connection, tenant, by, "call cancelled", batch, **content)
             await notify(connection, cancelled_notifications(rows))
             return len(rows)
 

@@ -14,17 +14,6 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from assayer.errors import StorageError
 from assayer.models import Fault
 
-__all__ = [
-    "faults_to_json_column",
-    "from_json_column",
-    "from_json_column_as",
-    "from_json_text",
-    "json_without_nul",
-    "mapping_to_json_column",
-    "storable_text",
-    "to_json_column",
-]
-
 M = TypeVar("M", bound=BaseModel)
 V = TypeVar("V")
 
@@ -78,7 +67,3 @@ def _unreadable(error: ValidationError, what: str) -> StorageError:
 
 def mapping_to_json_column(value: Mapping[str, Any] | None) -> str | None:
     return None if value is None else json_without_nul(json.dumps(value, allow_nan=False))
-
-
-def from_json_text(text: str | None) -> Any:
-    return None if text is None else json.loads(text)

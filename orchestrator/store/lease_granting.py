@@ -26,17 +26,17 @@ from orchestrator.store.job_sql import (
     PAID_SO_FAR,
     PRIORITIES,
     PROMPT_TOKENS_SO_FAR,
+    SPENT_THIS_MONTH,
     finish_statement,
     request_of_row,
 )
-from orchestrator.store.json_columns import from_json_text, to_json_column
+from orchestrator.store.json_columns import to_json_column
 from orchestrator.store.ranking_rows import WHOLE_REQUEST
-
-__all__ = ["GrantedLeases", "grant_leases", "has_waiting_jobs"]
+from orchestrator.store.rows import from_row
 
 _LEASE = f"""
-    id, tenant, lease, attempt, priority, {WHOLE_REQUEST} AS request, document, document_file, pinned, max_usd,
-    CASE WHEN reserved_usd > 0 THEN charged_usd + reserved_usd END AS affordable_usd,
+    id, id AS job, tenant, lease AS token, attempt, priority, {WHOLE_REQUEST} AS request, document, document_file,
+    pinned, max_usd, CASE WHEN reserved_usd > 0 THEN charged_usd + reserved_usd END AS affordable_usd,
     coalesce({PAID_SO_FAR}, 0) AS paid_usd, {PROMPT_TOKENS_SO_FAR} AS paid_prompt_tokens, created_at AS submitted_at
 """
 """The columns of a Lease."""
@@ -44,11 +44,12 @@ _LEASE = f"""
 _HELD = f"SELECT {_LEASE} FROM jobs WHERE lease = ANY($1) ORDER BY priority, ready_at"  # noqa: S608 - of constants
 
 # In the order of the queue's index, so that it is read and not the table.
-_WAITING = """
+WAITING = """
     SELECT true FROM jobs
     WHERE state = 'queued' AND ready_at <= statement_timestamp() AND (priority = 2) = $1
     ORDER BY tenant, priority LIMIT 1
 """
+"""Query for whether any overnight job ($1), or with $1 false any other job, could start now."""
 
 # The lock lets one worker at a time decide; the statements after it see what the last one did.
 _CLOCK = "SELECT virtual_time FROM queue_clock FOR UPDATE"
@@ -66,20 +67,16 @@ _HEADS = """
 
 _SUSPECT_RUNS = "SELECT EXISTS (SELECT FROM jobs WHERE state = 'running' AND losses > 0 AND losses >= $1)"
 
-_TENANTS = """
+_TENANTS = f"""
     SELECT id, weight, virtual_time, monthly_usd, max_running - running.jobs AS room, running.overnight,
-           monthly_usd - running.reserved - (
-               SELECT coalesce(sum(usd), 0) FROM spending
-               WHERE tenant = tenants.id
-                 AND month = date_trunc('month', statement_timestamp() AT TIME ZONE 'UTC')::date
-           ) AS money
+           monthly_usd - running.reserved - {SPENT_THIS_MONTH} AS money
     FROM tenants CROSS JOIN LATERAL (
         SELECT count(*) FILTER (WHERE priority <> 2) AS jobs, count(*) FILTER (WHERE priority = 2) AS overnight,
                coalesce(sum(reserved_usd), 0) AS reserved
         FROM jobs WHERE tenant = tenants.id AND state = 'running'
     ) AS running
     WHERE id = ANY($1)
-"""
+"""  # noqa: S608 - put together from constants
 
 _REJECT = finish_statement(
     f"state = 'failed', problem = $2, cost_usd = {PAID_SO_FAR}",
@@ -100,7 +97,7 @@ _GRANT = f"""
             started_at = coalesce(started_at, statement_timestamp())
         FROM held WHERE jobs.id = held.id
         RETURNING jobs.*
-    ), told AS (
+    ), started AS (
         INSERT INTO events (job, number, kind, data)
         SELECT id, last_event, 'started', jsonb_build_object('attempt', attempt, 'worker', worker) FROM leased
     ), charged AS (
@@ -111,11 +108,6 @@ _GRANT = f"""
     )
     SELECT {_LEASE} FROM leased AS jobs ORDER BY priority, ready_at
 """  # noqa: S608 - put together from constants
-
-
-async def has_waiting_jobs(connection: Connection, overnight: bool) -> bool:
-    """Return whether any overnight job, or with `overnight` false any other job, could start now."""
-    return bool(await connection.fetchval(_WAITING, overnight))
 
 
 class GrantedLeases(NamedTuple):
@@ -143,7 +135,8 @@ async def grant_leases(
         ranks = [2] if slots.overnight_only else [0, 1]
         heads = await connection.fetch(_HEADS, slots.free, settings.suspect_losses, alone, ranks)
         tenants = await connection.fetch(_TENANTS, list({row["tenant"] for row in heads}))
-        queues = _queues(heads, settings)
+        groups = groupby(heads, key=lambda row: (row["tenant"], row["priority"]))
+        queues = {whose: [_waiting_job(row, settings) for row in rows] for whose, rows in groups}
         over_budget = await _reject_over_budget(connection, tenants, queues, keep_documents)
         contenders = [_tenant_queue(row, queues) for row in tenants]
         if slots.overnight_only:
@@ -153,12 +146,6 @@ async def grant_leases(
         rows = await _write_grants(connection, worker, shares, tokens, settings) if shares.grants else []
         leases, unreadable = await _read_leases(connection, rows, settings, keep_documents)
     return GrantedLeases(leases, over_budget + unreadable)
-
-
-def _queues(heads: Sequence[asyncpg.Record], settings: QueueSettings) -> dict[tuple[str, int], list[WaitingJob]]:
-    """Return the waiting jobs by tenant and priority."""
-    groups = groupby(heads, key=lambda row: (row["tenant"], row["priority"]))
-    return {whose: [_waiting_job(row, settings) for row in rows] for whose, rows in groups}
 
 
 def _waiting_job(row: asyncpg.Record, settings: QueueSettings) -> WaitingJob:
@@ -239,18 +226,10 @@ async def _read_leases(
 def _lease(row: asyncpg.Record, settings: QueueSettings) -> Lease:
     """Return the lease of a row. A reservation, if any, is the attempt's cost limit, even if the request sets none."""
     limit = settings.max_usd if row["max_usd"] is None else row["max_usd"]
-    return Lease(
-        job=row["id"],
-        tenant=row["tenant"],
-        token=row["lease"],
-        attempt=row["attempt"],
+    return from_row(
+        Lease,
+        row,
         priority=PRIORITIES[row["priority"]],
         request=request_of_row(row),
-        document=row["document"],
-        document_file=row["document_file"],
         max_usd=limit if row["affordable_usd"] is None else row["affordable_usd"],
-        paid_usd=row["paid_usd"],
-        paid_prompt_tokens=row["paid_prompt_tokens"],
-        pinned=from_json_text(row["pinned"]),
-        submitted_at=row["submitted_at"],
     )

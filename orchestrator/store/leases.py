@@ -3,6 +3,7 @@ expiry."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -16,7 +17,7 @@ from orchestrator.settings import QueueSettings
 from orchestrator.store.database import Connection, Database, Store
 from orchestrator.store.job_sql import CHARGE, PAID_SO_FAR, PROMPT_TOKENS_SO_FAR, finish_statement
 from orchestrator.store.json_columns import mapping_to_json_column, storable_text, to_json_column
-from orchestrator.store.lease_granting import grant_leases, has_waiting_jobs
+from orchestrator.store.lease_granting import WAITING, grant_leases
 from orchestrator.store.notifications import (
     JOB_QUEUED,
     Notification,
@@ -25,8 +26,6 @@ from orchestrator.store.notifications import (
     notify,
 )
 from orchestrator.store.ranking_rows import keep_ranking, stored_result
-
-__all__ = ["PgLeases"]
 
 _EXPIRED_PER_STATEMENT = 100
 _RANKING_SECONDS = 300.0
@@ -71,7 +70,7 @@ _EXPIRED = f"""
 _REQUEUE = f"""
     WITH charges AS (
         SELECT id, tenant, greatest(0, {PAID_SO_FAR} - charged_usd) AS usd FROM jobs WHERE id = $1
-    ), charged AS ({CHARGE}), given_back AS (
+    ), charged AS ({CHARGE}), requeued AS (
         UPDATE jobs
         SET state = 'queued', lease = NULL, leased_until = NULL, worker = NULL, reserved_usd = 0, last_lease = $2,
             charged_usd = charged_usd + charges.usd, failures = $3, losses = $4, outages = $5, reasons = $6,
@@ -79,15 +78,15 @@ _REQUEUE = f"""
             ready_at = CASE WHEN $7 > 0 THEN statement_timestamp() + $7 * interval '1 second' ELSE ready_at END
         FROM charges WHERE jobs.id = charges.id
         RETURNING jobs.id, last_event
-    ), told AS (
+    ), event AS (
         INSERT INTO events (job, number, kind, data)
         SELECT id, last_event, 'retried', jsonb_build_object('reason', $8::text, 'after_seconds', $7::float8)
-        FROM given_back
+        FROM requeued
     )
-    SELECT id FROM given_back
+    SELECT id FROM requeued
 """  # noqa: S608 - put together from constants
 
-_BURY = finish_statement(
+_FAIL = finish_statement(
     "state = 'failed', last_lease = $2, failures = $3, losses = $4, outages = $5, reasons = $6, problem = $7, "
     f"cost_usd = {PAID_SO_FAR}",
     "id = $1",
@@ -117,7 +116,7 @@ class PgLeases(Store):
         """Acquire at most one lease per free slot, interactive jobs first. Jobs that may cost more than their
         tenant's monthly budget, or cannot be read, fail here; jobs for which too little is left of the month
         wait."""
-        if slots.free <= 0 or not await self._has_waiting_jobs(slots):
+        if slots.free <= 0 or await self._database.fetch_one(WAITING, slots.overnight_only) is None:
             return []
         tokens = [self._draw() for _ in range(slots.free)]
 
@@ -126,23 +125,10 @@ class PgLeases(Store):
                 connection, worker, slots, tokens, self._settings, keep_documents=self._keep_documents
             )
             started = [event_notification(lease.job) for lease in granted.leases]
-            await notify(
-                connection,
-                [
-                    *started,
-                    *(
-                        finished_notification
-                        for job in granted.rejected
-                        for finished_notification in finished_notifications(job)
-                    ),
-                ],
-            )
+            await notify(connection, [*started, *chain(*map(finished_notifications, granted.rejected))])
             return granted.leases
 
         return await self._database.run(work)
-
-    async def _has_waiting_jobs(self, slots: FreeSlots) -> bool:
-        return await self._database.run(lambda connection: has_waiting_jobs(connection, slots.overnight_only))
 
     async def renew(self, tokens: Sequence[UUID]) -> set[UUID]:
         """Renew the leases and return the tokens of those that still hold."""
@@ -244,7 +230,7 @@ class PgLeases(Store):
         after = before.after(cause, storable_text(why))
         counts = (row["id"], token, *after)
         if after.exhausts(self._most):
-            await connection.fetch(_BURY, *counts, to_json_column(gave_up_problem(after)), self._keep_documents)
+            await connection.fetch(_FAIL, *counts, to_json_column(gave_up_problem(after)), self._keep_documents)
             return "failed"
         await connection.fetch(_REQUEUE, *counts, float(after_seconds), after.reasons[-1])
         return "queued"

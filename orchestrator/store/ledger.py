@@ -1,16 +1,11 @@
 """Ledger of language model calls."""
 
 import asyncpg
-from pydantic import TypeAdapter
 
-from assayer.models import CallRecord, Fault, LedgerRow
+from assayer.models import CallRecord, LedgerRow
 from orchestrator.jobs.models import JobId
 from orchestrator.store.database import Store
-from orchestrator.store.json_columns import from_json_column_as
-
-__all__ = ["SUMS", "PgLedger"]
-
-_FAULTS = TypeAdapter(tuple[Fault, ...])
+from orchestrator.store.rows import from_row
 
 _ROWS = "SELECT * FROM ledger WHERE run_id = $1 ORDER BY at, id"
 
@@ -40,13 +35,4 @@ class PgLedger(Store):
 
 
 def _row(row: asyncpg.Record) -> LedgerRow:
-    record = {name: row[name] for name in CallRecord.model_fields if name not in ("faults", "redacted")}
-    faults = from_json_column_as(_FAULTS, row["faults"], f"Faults of answer {row['key']}")
-    return LedgerRow(
-        run_id=row["run_id"],
-        key=row["key"],
-        record=CallRecord(**record, faults=faults),
-        outcome=row["outcome"],
-        error=row["error"],
-        at=row["at"],
-    )
+    return from_row(LedgerRow, row, record=from_row(CallRecord, row))

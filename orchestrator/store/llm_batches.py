@@ -4,14 +4,9 @@ import datetime as dt
 import uuid
 from collections.abc import Collection, Sequence
 
-import asyncpg
-
 from assayer.models.llm_batches import BatchCall, CollectedCall, GatherRules, LineResult, OutgoingBatch
-from orchestrator.store.database import Connection, Database, Store
+from orchestrator.store.database import Connection, Database, Store, select_one
 from orchestrator.store.json_columns import storable_text
-from orchestrator.store.rows import from_row
-
-__all__ = ["PgBatchBook"]
 
 _ENQUEUE = """
     INSERT INTO llm_batch_calls (endpoint, key, run_id, model, body, until, queued_at)
@@ -61,7 +56,7 @@ _LEAVE = """
         INSERT INTO llm_batches (id, endpoint, model, created_at, until)
         SELECT $2, $1, $3, clock_timestamp(), min(until) FROM chosen HAVING count(*) > 0
         RETURNING *
-    ), gone AS (
+    ), calls_sent AS (
         UPDATE llm_batch_calls AS calls SET state = 'out', batch = made.id
         FROM chosen, made WHERE calls.endpoint = $1 AND calls.key = chosen.key
     )
@@ -76,23 +71,23 @@ _SENT = "UPDATE llm_batches SET remote_id = $2 WHERE id = $1"
 _CANCELLED = "UPDATE llm_batches SET cancelled_at = clock_timestamp() WHERE id = $1"
 _RESULTS = """
     UPDATE llm_batch_calls AS calls
-    SET state = CASE WHEN told.answer IS NULL THEN 'returned' ELSE 'answered' END, answer = told.answer,
-        why = told.why, ended_at = clock_timestamp()
-    FROM unnest($3::text[], $4::text[], $5::text[]) AS told (key, answer, why)
-    WHERE calls.endpoint = $1 AND calls.batch = $2 AND calls.key = told.key AND calls.state = 'out'
+    SET state = CASE WHEN results.answer IS NULL THEN 'returned' ELSE 'answered' END, answer = results.answer,
+        why = results.why, ended_at = clock_timestamp()
+    FROM unnest($3::text[], $4::text[], $5::text[]) AS results (key, answer, why)
+    WHERE calls.endpoint = $1 AND calls.batch = $2 AND calls.key = results.key AND calls.state = 'out'
 """
-_UNTOLD = """
+_WITHOUT_RESULT = """
     UPDATE llm_batch_calls
     SET state = 'returned', why = 'the batch ended without a word about it', ended_at = clock_timestamp()
     WHERE endpoint = $1 AND batch = $2 AND state = 'out'
 """
 _CLOSE = "DELETE FROM llm_batches WHERE id = $1"
 _FORGET = """
-    WITH gone AS (
+    WITH deleted AS (
         DELETE FROM llm_batch_calls WHERE endpoint = $1 AND ended_at < clock_timestamp() - $2::interval
         RETURNING answer, settled
     )
-    SELECT count(answer) FILTER (WHERE NOT settled)::integer AS lost FROM gone
+    SELECT count(answer) FILTER (WHERE NOT settled)::integer AS lost FROM deleted
 """
 _LINE_OVERHEAD = 200
 """Maximum bytes of a line in addition to its body."""
@@ -121,8 +116,7 @@ class PgBatchBook(Store):
         return [row["key"] for row in await self._database.fetch(_ENDED, self._endpoint, list(keys))]
 
     async def collect(self, key: str) -> CollectedCall | None:
-        row = await self._database.fetch_one(_COLLECT, self._endpoint, key)
-        return None if row is None else CollectedCall(row["answer"], row["why"])
+        return await self._database.select_one(CollectedCall, _COLLECT, self._endpoint, key)
 
     async def bill(self, keys: Collection[str], run_id: str) -> set[str]:
         return {row["key"] for row in await self._database.fetch(_BILL, self._endpoint, list(keys), run_id)}
@@ -140,22 +134,20 @@ class PgBatchBook(Store):
 
         async def gathered(connection: Connection) -> OutgoingBatch | None:
             async with connection.transaction():
-                if made := await connection.fetchrow(_MADE, batch_id):
-                    return _batch(made)  # the connection was lost after it had been
+                if made := await select_one(connection, OutgoingBatch, _MADE, batch_id):
+                    return made  # the connection was lost after it had been
                 model = await connection.fetchval(_DUE, self._endpoint, quiet, longest, *limits)
                 if model is None:
                     return None
-                row = await connection.fetchrow(_LEAVE, self._endpoint, batch_id, model, *limits)
-                return None if row is None else _batch(row)
+                return await select_one(connection, OutgoingBatch, _LEAVE, self._endpoint, batch_id, model, *limits)
 
         return await self._database.run(gathered, _GATHER_SECONDS)
 
     async def open_batches(self) -> list[OutgoingBatch]:
-        return [_batch(row) for row in await self._database.fetch(_OPEN, self._endpoint)]
+        return await self._database.select(OutgoingBatch, _OPEN, self._endpoint)
 
     async def calls_of(self, batch_id: str) -> list[BatchCall]:
-        rows = await self._database.fetch(_CALLS, self._endpoint, batch_id)
-        return [from_row(BatchCall, row) for row in rows]
+        return await self._database.select(BatchCall, _CALLS, self._endpoint, batch_id)
 
     async def mark_sent(self, batch_id: str, remote_id: str) -> None:
         await self._database.execute(_SENT, batch_id, remote_id)
@@ -171,7 +163,7 @@ class PgBatchBook(Store):
                     keys, answers = [item.key for item in some], [item.answer for item in some]
                     whys = [storable_text(item.why) for item in some]
                     await connection.fetch(_RESULTS, self._endpoint, batch_id, keys, answers, whys)
-                await connection.fetch(_UNTOLD, self._endpoint, batch_id)
+                await connection.fetch(_WITHOUT_RESULT, self._endpoint, batch_id)
                 await connection.fetch(_CLOSE, batch_id)
 
         await self._database.run(closed, _CLOSE_SECONDS)
@@ -179,8 +171,3 @@ class PgBatchBook(Store):
     async def forget_older(self, seconds: float) -> int:
         row = await self._database.fetch_one(_FORGET, self._endpoint, dt.timedelta(seconds=seconds))
         return 0 if row is None else int(row["lost"])
-
-
-def _batch(row: asyncpg.Record) -> OutgoingBatch:
-    names = ("id", "model", "created_at", "until", "remote_id", "cancelled_at")
-    return OutgoingBatch(**{name: row[name] for name in names})

@@ -14,8 +14,6 @@ from orchestrator.store.database import Connection, Database
 from orchestrator.store.json_columns import to_json_column
 from orchestrator.store.outbox import PgOutbox, claim_query
 
-__all__ = ["ADD_CALL_FINISHED", "PgMails"]
-
 _ADD = """
     INSERT INTO mails (member, batch, news)
     SELECT id, $2, $3 FROM members WHERE id = $1 AND mails AND removed_at IS NULL
@@ -23,18 +21,18 @@ _ADD = """
 _CALL = "SELECT name, opinions_due FROM batches WHERE tenant = $1 AND id = $2"
 _STOP = "DELETE FROM mails WHERE member = $1 AND state = 'pending'"
 
-# For the statement that finds calls which have finished: of `told (id, tenant, name)`. Proposals are counted as the
+# For the statement that finds calls which have finished: of `finished (id, tenant, name)`. Proposals are counted as the
 # pages of the console count them.
 ADD_CALL_FINISHED = """
     INSERT INTO mails (member, batch, news)
-    SELECT members.id, told.id, jsonb_build_object(
-        'kind', 'call finished', 'call', told.id, 'name', told.name, 'rows', batches.rows, 'full', sums."full",
+    SELECT members.id, finished.id, jsonb_build_object(
+        'kind', 'call finished', 'call', finished.id, 'name', finished.name, 'rows', batches.rows, 'full', sums."full",
         'part', sums.part, 'unscored', sums.unscored, 'failed', sums.failed, 'cancelled', sums.cancelled,
         'poorly_covered', sums.poorly_covered, 'refused', jsonb_array_length(batches.rejected),
         'erased', batches.erased,
         'cost_usd', CASE WHEN sums.unpriced = 0 THEN sums.cost END, 'known_cost_usd', sums.cost
     )
-    FROM told JOIN batches ON batches.id = told.id
+    FROM finished JOIN batches ON batches.id = finished.id
     JOIN members ON members.id = batches.submitted_by AND members.mails AND members.removed_at IS NULL
     CROSS JOIN LATERAL (
         SELECT count(*) FILTER (WHERE state = 'succeeded' AND coalesce(complete, false)) AS "full",
@@ -49,7 +47,7 @@ ADD_CALL_FINISHED = """
                count(*) FILTER (WHERE state = 'cancelled') AS cancelled,
                count(*) FILTER (WHERE cost_usd IS NULL) AS unpriced, coalesce(sum(cost_usd), 0)::float8 AS cost
         FROM jobs LEFT JOIN report_figures ON run = jobs.run_id AND state = 'succeeded'
-        WHERE jobs.tenant = told.tenant AND jobs.batch = told.id
+        WHERE jobs.tenant = finished.tenant AND jobs.batch = finished.id
     ) AS sums
 """
 

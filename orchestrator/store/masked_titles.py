@@ -13,8 +13,6 @@ from orchestrator.jobs.models import JobId, TenantId
 from orchestrator.store.database import Database
 from orchestrator.store.json_columns import from_json_column
 
-__all__ = ["MaskedTitles"]
-
 _MOST_REMEMBERED = 20_000
 _MOST_MASKED = 100
 """Maximum titles masked at once: masking takes about 10 to 30 ms a proposal. A report contains the masked title

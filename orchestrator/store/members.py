@@ -1,24 +1,22 @@
 """Members of a tenant, and their API keys."""
 
-import datetime as dt
+import builtins
 from collections.abc import Mapping
 from typing import Any, Literal
 
 import asyncpg
 
 from orchestrator.access.api_keys import GeneratedKey, hash_key
-from orchestrator.access.audit_chain import Actor
+from orchestrator.access.audit_chain import ActBy, Actor
 from orchestrator.access.roles import MemberId, PersonRole, may
 from orchestrator.access.sessions import scopes_of_role
 from orchestrator.jobs.models import BatchId, TenantId
 from orchestrator.reviewing.models import Member, NewMember, ReviewRefused
-from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Database, Store, in_transaction
+from orchestrator.store.audit_log import LoggedStore, PgAuditLog
+from orchestrator.store.database import Connection, Database, in_transaction, select_one
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.mails import PgMails
 from orchestrator.store.rows import from_row
-
-__all__ = ["COULD_READ_REPORTS", "FOR_OWNERS", "PgMembers", "other_address"]
 
 COULD_READ_REPORTS = "coalesce(members.read_reports_until > batches.created_at, false)"
 """SQL condition on a member and a call: whether another role let the member read the call's reports, so that no first
@@ -86,128 +84,105 @@ _BIND = f"""
 """  # noqa: S608 - put together from constants
 
 
-class PgMembers(Store):
+class PgMembers(LoggedStore):
     def __init__(self, database: Database, audit_log: PgAuditLog, mails: PgMails) -> None:
-        super().__init__(database)
-        self._log = audit_log
+        super().__init__(database, audit_log)
         self._mails = mails
-
-    @in_transaction
-    async def invite(
-        self,
-        connection: Connection,
-        tenant: TenantId,
-        id: MemberId,
-        new: NewMember,
-        actor: Actor,
-        now: dt.datetime,
-        *,
-        mailed: bool = False,
-    ) -> Member | None:
-        """Invite a member; None if a member already has this address. `mailed`: whether to notify the person by
-        mail, if the service sends mails."""
-        return await self.invite_within(connection, tenant, id, new, actor, now, mailed=mailed)
 
     async def invite_within(
         self,
         connection: Connection,
+        /,
         tenant: TenantId,
         id: MemberId,
         new: NewMember,
-        actor: Actor,
-        now: dt.datetime,
+        by: ActBy,
         *,
-        mailed: bool,
+        mailed: bool = False,
         batch: BatchId | None = None,
     ) -> Member | None:
-        """Invite a member as `invite` does, in the caller's transaction; `batch` is the call that the member is
-        invited to review."""
-        row = await connection.fetchrow(_INVITE, id, tenant, *_values(new), actor.id, now)
-        if row is None:
+        """Invite a member, in the caller's transaction; None if a member already has this address. `mailed`: whether
+        to notify the person by mail, if the service sends mails; `batch` is the call that the member is invited to
+        review."""
+        member = await select_one(connection, Member, _INVITE, id, tenant, *_values(new), by.actor.id, by.at)
+        if member is None:
             return None
         content = new.model_dump() | ({} if batch is None else {"call": batch})
-        await self._log.append(connection, tenant, actor, "member invited", id, now, **content)
+        await self._log.append(connection, tenant, by, "member invited", id, **content)
         if mailed:
-            await self._mails.add_invitation(connection, from_row(Member, row), batch)
-        return from_row(Member, row)
+            await self._mails.add_invitation(connection, member, batch)
+        return member
+
+    invite = in_transaction(invite_within)
 
     async def list(self, tenant: TenantId) -> list[Member]:
         """Return the members by name, including removed ones."""
         return await self._database.select(Member, _LIST, tenant)
 
+    async def reviewers(self, tenant: TenantId) -> builtins.list[Member]:
+        """Return the members who are reviewers now, by name."""
+        return [member for member in await self.list(tenant) if member.role == "reviewer" and not member.removed_at]
+
     async def get(self, tenant: TenantId, id: MemberId) -> Member | None:
         return await self._database.select_one(Member, _GET, tenant, id)
 
     async def get_within(self, connection: Connection, tenant: TenantId, id: MemberId) -> Member | None:
-        row = await connection.fetchrow(_GET, tenant, id)
-        return None if row is None else from_row(Member, row)
+        return await select_one(connection, Member, _GET, tenant, id)
 
+    @in_transaction
     async def change(
-        self, tenant: TenantId, id: MemberId, fields: Mapping[str, Any], actor: Actor, now: dt.datetime
+        self, connection: Connection, tenant: TenantId, id: MemberId, fields: Mapping[str, Any], by: ActBy
     ) -> Member | None:
         """Change the specified fields of a member; the others stay as they are at that moment. None if the
         member does not exist or was removed. Raises ReviewRefused if another member has the address, or if the
         actor's current role does not allow the change."""
-
-        async def work(connection: Connection) -> Member | None:
-            async with connection.transaction():
-                role, email = fields.get("role", "as before"), fields.get("email")
-                before = await self._held(connection, tenant, id, actor, role, email)
-                if before is None:
-                    return None
-                changed = before.model_dump(include=set(NewMember.model_fields)) | dict(fields)
-                to = NewMember(**changed)
-                row = await connection.fetchrow(_CHANGE, tenant, id, *_values(to))
-                if not to.mails:
-                    await self._mails.stop(connection, id)
-                await self._log.append(connection, tenant, actor, "member changed", id, now, **to.model_dump())
-                return None if row is None else from_row(Member, row)
-
-        async def attempt(connection: Connection) -> Member | None:
-            try:
-                return await work(connection)
-            except asyncpg.UniqueViolationError:
-                raise ReviewRefused(f"Somebody else has the address {fields.get('email')}.") from None
-
-        return await self._database.run(attempt)
+        role, email = fields.get("role", "as before"), fields.get("email")
+        before = await self._held(connection, tenant, id, by.actor, role, email)
+        if before is None:
+            return None
+        to = NewMember(**before.model_dump(include=set(NewMember.model_fields)) | dict(fields))
+        try:
+            member = await select_one(connection, Member, _CHANGE, tenant, id, *_values(to))
+        except asyncpg.UniqueViolationError:
+            raise ReviewRefused(f"Somebody else has the address {email}.") from None
+        if not to.mails:
+            await self._mails.stop(connection, id)
+        await self._log.append(connection, tenant, by, "member changed", id, **to.model_dump())
+        return member
 
     @in_transaction
-    async def set_mails(
-        self, connection: Connection, tenant: TenantId, id: MemberId, wanted: bool, actor: Actor, now: dt.datetime
-    ) -> None:
+    async def set_mails(self, connection: Connection, tenant: TenantId, id: MemberId, wanted: bool, by: ActBy) -> None:
         """Set whether the member is notified by mail; changes nothing else."""
         if await connection.fetchrow(_SET_MAILS, tenant, id, wanted) is None:
             return
         if not wanted:
             await self._mails.stop(connection, id)
-        await self._log.append(connection, tenant, actor, "member changed", id, now, mails=wanted)
+        await self._log.append(connection, tenant, by, "member changed", id, mails=wanted)
 
     @in_transaction
-    async def remove(
-        self, connection: Connection, tenant: TenantId, id: MemberId, actor: Actor, now: dt.datetime
-    ) -> Member | None:
+    async def remove(self, connection: Connection, tenant: TenantId, id: MemberId, by: ActBy) -> Member | None:
         """Remove a member; their keys and sessions end with the next request, and their opinions stay. Raises
         ReviewRefused as `change` does."""
-        if await self._held(connection, tenant, id, actor, "removed") is None:
+        if await self._held(connection, tenant, id, by.actor, "removed") is None:
             return None
-        row = await connection.fetchrow(_REMOVE, tenant, id, now)
+        member = await select_one(connection, Member, _REMOVE, tenant, id, by.at)
         await self._mails.stop(connection, id)
-        await self._log.append(connection, tenant, actor, "member removed", id, now)
-        return None if row is None else from_row(Member, row)
+        await self._log.append(connection, tenant, by, "member removed", id)
+        return member
 
     @in_transaction
     async def give_key(
-        self, connection: Connection, tenant: TenantId, id: MemberId, key: GeneratedKey, actor: Actor, now: dt.datetime
+        self, connection: Connection, tenant: TenantId, id: MemberId, key: GeneratedKey, by: ActBy
     ) -> Member | None:
         """Set the member's only key, revoking earlier keys; None if the member does not exist or was removed."""
-        member = await self._held(connection, tenant, id, actor)
+        member = await self._held(connection, tenant, id, by.actor)
         if member is None:
             return None
-        await connection.execute(_REVOKE_KEYS, id, now)
+        await connection.execute(_REVOKE_KEYS, id, by.at)
         scopes = sorted(scopes_of_role(member.role))
         await connection.execute(_ADD_KEY, key.id, tenant, member.name, hash_key(key.secret), scopes, id)
         # Whoever makes it reads it, and could act with it.
-        await self._log.append(connection, tenant, actor, "key given", id, now, key=key.id, shown_to=actor.name)
+        await self._log.append(connection, tenant, by, "key given", id, key=key.id, shown_to=by.actor.name)
         return member
 
     async def _held(
@@ -249,35 +224,20 @@ class PgMembers(Store):
         """Return whether a member with this identity or address was removed, regardless of later invitations."""
         return bool(await self._database.fetch(_REMOVED, tenant, issuer, subject, email))
 
+    @in_transaction
     async def of_identity(
-        self, tenant: TenantId, issuer: str, subject: str, email: str | None, provider: Actor, now: dt.datetime
+        self, connection: Connection, tenant: TenantId, issuer: str, subject: str, email: str | None, by: ActBy
     ) -> Member | None:
         """Return the member who signs in with an identity provider: bound to this identity, or invited by this
         address, which the provider has verified. From then on the identity counts, whatever happens to the
         address; the log records it."""
-        member = await self._database.select_one(Member, _BY_IDENTITY, tenant, issuer, subject)
-        if member is not None or email is None:
-            return member
-
-        return await self._bind(tenant, issuer, subject, email, provider, now)
-
-    @in_transaction
-    async def _bind(
-        self,
-        connection: Connection,
-        tenant: TenantId,
-        issuer: str,
-        subject: str,
-        email: str,
-        provider: Actor,
-        now: dt.datetime,
-    ) -> Member | None:
-        bound = await connection.fetchrow(_BIND, tenant, issuer, subject, email)
-        if bound is None:
-            return None
-        account = {"issuer": issuer, "subject": subject, "email": email}
-        await self._log.append(connection, tenant, provider, "account bound", bound["id"], now, **account)
-        return from_row(Member, bound)
+        member = await select_one(connection, Member, _BY_IDENTITY, tenant, issuer, subject)
+        if member is None and email is not None:
+            member = await select_one(connection, Member, _BIND, tenant, issuer, subject, email)
+            if member is not None:
+                account = {"issuer": issuer, "subject": subject, "email": email}
+                await self._log.append(connection, tenant, by, "account bound", member.id, **account)
+        return member
 
 
 def other_address(before: str, after: str | None) -> bool:

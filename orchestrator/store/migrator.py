@@ -11,16 +11,6 @@ from asyncpg.pool import PoolConnectionProxy
 from assayer.errors import ConfigurationError
 from orchestrator.store.database_errors import DRIVER_ERRORS
 
-__all__ = [
-    "MIGRATION_LOCK",
-    "VERSION_TABLE",
-    "AnyConnection",
-    "current_revision",
-    "latest_revision",
-    "refuse_newer_schema",
-    "upgrade_schema",
-]
-
 AnyConnection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record]"
 
 VERSION_TABLE = "assayer_schema"

@@ -22,26 +22,9 @@ from assayer.errors import StorageError, said_by
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.database_errors import DRIVER_ERRORS
 
-__all__ = [
-    "CHANNELS",
-    "JOB_QUEUED",
-    "Channel",
-    "Notification",
-    "NotificationListener",
-    "NotificationsMissed",
-    "Subscription",
-    "cancelled_notifications",
-    "event_notification",
-    "finished_notifications",
-    "notify",
-]
-
 _LOG = logging.getLogger(__name__)
 
-_CONNECTION_ERRORS: tuple[type[Exception], ...] = (
-    *DRIVER_ERRORS,
-    StorageError,
-)
+_CONNECTION_ERRORS: tuple[type[Exception], ...] = (*DRIVER_ERRORS, StorageError)
 _MAX_PENDING = 1_000
 _PING_SECONDS = 10.0
 """Seconds between pings that check whether the connection is alive."""

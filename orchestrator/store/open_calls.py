@@ -5,8 +5,6 @@ from orchestrator.jobs.models import TenantId
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.database import Connection
 
-__all__ = ["hold_call_open"]
-
 # A statement that waits for a row sees the rest of the database as it was before it waited: what is read under a lock
 # is read by the next one.
 _HOLD = """

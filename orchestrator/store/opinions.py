@@ -1,24 +1,18 @@
 """Opinions of reviewers: blind opinions, revisions, and judgements of single points."""
 
-import datetime as dt
-from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 
-from orchestrator.access.audit_chain import Actor
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.first_opinions import FirstOpinions
 from orchestrator.reviewing.models import Opinion, PointJudgement, ReviewRefused
-from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Database, Store
+from orchestrator.store.audit_log import LoggedStore
+from orchestrator.store.database import Connection, in_transaction
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.members import COULD_READ_REPORTS
 from orchestrator.store.open_calls import hold_call_open
 from orchestrator.store.rows import from_row
-
-__all__ = ["PgOpinions"]
-
-T = TypeVar("T")
 
 _ASSIGNED = """
     SELECT EXISTS (
@@ -64,7 +58,7 @@ _FIRST = """
         FROM opinions JOIN jobs ON jobs.id = evaluation
         LEFT JOIN report_figures ON run = jobs.run_id AND state = 'succeeded'
         WHERE tenant = $1 AND batch = $2 ORDER BY evaluation, member
-    ) AS given
+    ) AS first_opinions
 """
 _JUDGE = """
     INSERT INTO point_judgements (evaluation, member, point, agrees, reason, at) VALUES ($1, $2, $3, $4, $5, $6)
@@ -79,53 +73,44 @@ _JUDGEMENTS = """
 """
 
 
-class PgOpinions(Store):
-    def __init__(self, database: Database, audit_log: PgAuditLog) -> None:
-        super().__init__(database)
-        self._log = audit_log
-
+class PgOpinions(LoggedStore):
+    @in_transaction
     async def give(
-        self, tenant: TenantId, evaluation: JobId, score: int, note: str, actor: Actor, now: dt.datetime
+        self, connection: Connection, tenant: TenantId, evaluation: JobId, score: int, note: str, by: ActBy
     ) -> Opinion | None:
         """Store the reviewer's first opinion, before the program's report is shown. None if the proposal is not
         assigned to the reviewer. Raises ReviewRefused if there is an earlier opinion, a current conflict of
         interest, another role that let the reviewer read the report, or if the call is signed off."""
-        member, stored = MemberId(actor.id), storable_text(note)
+        member, stored = MemberId(by.actor.id), storable_text(note)
+        if not await _may_give(connection, tenant, evaluation, member):
+            return None
+        if until := await connection.fetchval(_NOT_BLIND, evaluation, member):
+            raise ReviewRefused(
+                f"Until {until:%Y-%m-%d} you could read the reports of this call in another role: your first "
+                "opinion would not be blind.",
+                "Ask whoever runs the call to assign somebody else.",
+            )
+        if await connection.fetchrow(_GIVE, evaluation, member, score, stored, by.at) is not None:
+            content = {"score": score, "note": stored}
+            await self._log.append(connection, tenant, by, "blind opinion given", evaluation, **content)
+        opinion = await _opinion(connection, tenant, evaluation, member)
+        if (opinion.blind_score, opinion.blind_note) != (score, stored):
+            raise ReviewRefused("You have given your first opinion, and it stays. Revise it (PATCH).")
+        return opinion
 
-        async def change(connection: Connection) -> Opinion:
-            if until := await connection.fetchval(_NOT_BLIND, evaluation, member):
-                raise ReviewRefused(
-                    f"Until {until:%Y-%m-%d} you could read the reports of this call in another role: your first "
-                    "opinion would not be blind.",
-                    "Ask whoever runs the call to assign somebody else.",
-                )
-            if await connection.fetchrow(_GIVE, evaluation, member, score, stored, now) is not None:
-                await self._log.append(
-                    connection, tenant, actor, "blind opinion given", evaluation, now, score=score, note=stored
-                )
-            opinion = await _opinion(connection, tenant, evaluation, member)
-            if (opinion.blind_score, opinion.blind_note) != (score, stored):
-                raise ReviewRefused("You have given your first opinion, and it stays. Revise it (PATCH).")
-            return opinion
-
-        return await self._changed(tenant, evaluation, member, change)
-
+    @in_transaction
     async def revise(
-        self, tenant: TenantId, evaluation: JobId, score: int, note: str, actor: Actor, now: dt.datetime
+        self, connection: Connection, tenant: TenantId, evaluation: JobId, score: int, note: str, by: ActBy
     ) -> Opinion | None:
         """Store a revised opinion, keeping the first; None if the proposal is not assigned to the reviewer.
         Raises ReviewRefused before the first opinion."""
-        member, stored = MemberId(actor.id), storable_text(note)
-
-        async def change(connection: Connection) -> Opinion:
-            if await connection.fetchrow(_REVISE, evaluation, member, score, stored, now) is None:
-                raise ReviewRefused("There is nothing to revise: give your first opinion before (POST).")
-            await self._log.append(
-                connection, tenant, actor, "opinion revised", evaluation, now, score=score, note=stored
-            )
-            return await _opinion(connection, tenant, evaluation, member)
-
-        return await self._changed(tenant, evaluation, member, change)
+        member, stored = MemberId(by.actor.id), storable_text(note)
+        if not await _may_give(connection, tenant, evaluation, member):
+            return None
+        if await connection.fetchrow(_REVISE, evaluation, member, score, stored, by.at) is None:
+            raise ReviewRefused("There is nothing to revise: give your first opinion before (POST).")
+        await self._log.append(connection, tenant, by, "opinion revised", evaluation, score=score, note=stored)
+        return await _opinion(connection, tenant, evaluation, member)
 
     async def of(
         self,
@@ -145,49 +130,30 @@ class PgOpinions(Store):
         (first,) = await self._database.select(FirstOpinions, _FIRST, tenant, batch)
         return first
 
+    @in_transaction
     async def judge(
         self,
+        connection: Connection,
         tenant: TenantId,
         evaluation: JobId,
         point: str,
         agrees: bool,
         reason: str,
-        actor: Actor,
-        now: dt.datetime,
+        by: ActBy,
     ) -> bool:
         """Store a judgement of a point, replacing an earlier judgement; return False if the proposal is not
         assigned to the reviewer. Raises ReviewRefused before the first opinion, because the points are part of
         the program's report."""
-        member, stored = MemberId(actor.id), storable_text(reason)
-
-        async def change(connection: Connection) -> bool:
-            existing = "SELECT FROM opinions WHERE evaluation = $1 AND member = $2"
-            if await connection.fetchrow(existing, evaluation, member) is None:
-                raise ReviewRefused("Give your first opinion before you see what the program found.")
-            await connection.execute(_JUDGE, evaluation, member, point, agrees, stored, now)
-            content = {"point": point, "agrees": agrees, "reason": stored}
-            await self._log.append(connection, tenant, actor, "point judged", evaluation, now, **content)
-            return True
-
-        return await self._changed(tenant, evaluation, member, change) is not None
-
-    async def _changed(
-        self,
-        tenant: TenantId,
-        evaluation: JobId,
-        member: MemberId,
-        change: Callable[[Connection], Awaitable[T]],
-    ) -> T | None:
-        """Run a change for a reviewer of a proposal; return None if it is not assigned to them. Raises
-        ReviewRefused."""
-
-        async def work(connection: Connection) -> T | None:
-            async with connection.transaction():
-                if not await _may_give(connection, tenant, evaluation, member):
-                    return None
-                return await change(connection)
-
-        return await self._database.run(work)
+        member, stored = MemberId(by.actor.id), storable_text(reason)
+        if not await _may_give(connection, tenant, evaluation, member):
+            return False
+        existing = "SELECT FROM opinions WHERE evaluation = $1 AND member = $2"
+        if await connection.fetchrow(existing, evaluation, member) is None:
+            raise ReviewRefused("Give your first opinion before you see what the program found.")
+        await connection.execute(_JUDGE, evaluation, member, point, agrees, stored, by.at)
+        content = {"point": point, "agrees": agrees, "reason": stored}
+        await self._log.append(connection, tenant, by, "point judged", evaluation, **content)
+        return True
 
     async def judgements(
         self, tenant: TenantId, evaluation: JobId, member: MemberId | None = None

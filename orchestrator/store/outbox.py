@@ -8,8 +8,6 @@ from orchestrator.store.database import Database, Store
 from orchestrator.store.json_columns import storable_text
 from orchestrator.webhooks.models import ClaimedDelivery
 
-__all__ = ["PgOutbox", "claim_query"]
-
 # A claim holds until `next_at`; the number of the attempt is the token by which it is settled.
 _CLAIM = """
     WITH due AS (

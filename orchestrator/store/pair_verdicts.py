@@ -2,14 +2,10 @@
 
 from collections.abc import Sequence
 
-from pydantic import ConfigDict
-
 from assayer.models import Frozen
-from assayer.models.ranking import Comparison
+from assayer_client.comparisons import Comparison
 from orchestrator.jobs.models import JobId, JobKind, TenantId
 from orchestrator.store.database import Store
-
-__all__ = ["PgPairVerdicts", "SourcedComparison"]
 
 # Of the latest few that compared any of them.
 _BETWEEN = """
@@ -26,8 +22,6 @@ _BETWEEN = """
 
 class SourcedComparison(Frozen):
     """An answer of a judge, with its job."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     job: JobId
     """Id of the comparison or ranking."""

@@ -8,14 +8,11 @@ import asyncpg
 from pydantic import Field
 
 from assayer.models import Frozen
-from orchestrator.jobs.models import BatchId, JobId, TenantId
+from assayer_client.reviewing import PanelProposal
+from orchestrator.jobs.models import BatchId, TenantId
 from orchestrator.reviewing.models import ScoreOverride
 from orchestrator.store.database import Store
-from orchestrator.store.rows import from_row
-
-__all__ = ["PANEL_PAGE", "PanelCursor", "PanelPage", "PanelProposal", "PanelScores", "PanelView", "PgPanels"]
-
-PANEL_PAGE = 50
+from orchestrator.store.rows import PAGE, TablePage, from_row
 
 _ORDERS = {"row": "NULL::int", "mean": "mean", "spread": "spread", "score": "counts", "missing": "missing"}
 _ONLY = {
@@ -28,7 +25,7 @@ _LAST = 2**31 - 1
 """Sort value of a proposal without a row number, so that it comes last."""
 
 # Opinions are of people to whom the proposal is assigned: an assignment with an opinion does not end.
-_GIVEN = """
+_ASSIGNED = """
     jobs JOIN assignments ON assignments.evaluation = jobs.id
     LEFT JOIN opinions USING (evaluation, member)
     LEFT JOIN (SELECT evaluation, member FROM conflicts WHERE cleared IS NULL) AS barring USING (evaluation, member)
@@ -36,28 +33,28 @@ _GIVEN = """
 """
 _COUNTS = "opinions.member IS NOT NULL AND barring.member IS NULL"
 _PROPOSALS = f"""
-    WITH given AS (
+    WITH by_proposal AS (
         SELECT evaluation, count(*) AS assigned, count(*) FILTER (WHERE opinions.member IS NULL) AS missing,
                count(opinions.member) FILTER (WHERE barring.member IS NOT NULL) AS set_aside,
                count(*) FILTER (WHERE {_COUNTS}) AS counted,
                sum(opinions.score) FILTER (WHERE {_COUNTS})::float8 AS total,
                max(opinions.score) FILTER (WHERE {_COUNTS}) - min(opinions.score) FILTER (WHERE {_COUNTS}) AS apart
-        FROM {_GIVEN} GROUP BY evaluation
+        FROM {_ASSIGNED} GROUP BY evaluation
     ), proposals AS (
         SELECT jobs.id AS evaluation, "row", subject AS title, coalesce(assigned, 0) AS assigned,
                coalesce(missing, 0) AS missing, coalesce(set_aside, 0) AS set_aside, total / nullif(counted, 0) AS mean,
                CASE WHEN counted > 1 THEN apart END AS spread,
                coalesce(score_overrides.score::float8, total / nullif(counted, 0)) AS counts,
                score_overrides.score, reason, by, name, at
-        FROM jobs LEFT JOIN given ON given.evaluation = jobs.id
+        FROM jobs LEFT JOIN by_proposal ON by_proposal.evaluation = jobs.id
         LEFT JOIN score_overrides ON score_overrides.evaluation = jobs.id
         WHERE jobs.tenant = $1 AND jobs.batch = $2 AND kind = 'evaluation' AND state <> 'cancelled'
-          AND (given.evaluation IS NOT NULL OR score_overrides.evaluation IS NOT NULL)
+          AND (by_proposal.evaluation IS NOT NULL OR score_overrides.evaluation IS NOT NULL)
     )
 """  # noqa: S608 - put together from constants
 _PAGE_OF = f"""{_PROPOSALS}
     SELECT *, count(*) OVER () AS matching FROM proposals WHERE {{only}}
-    ORDER BY {{order}} DESC NULLS LAST, "row", evaluation LIMIT {PANEL_PAGE} OFFSET $3
+    ORDER BY {{order}} DESC NULLS LAST, "row", evaluation LIMIT {PAGE} OFFSET $3
 """  # noqa: S608 - likewise
 _AFTER = f"""{_PROPOSALS}
     SELECT * FROM proposals WHERE (coalesce("row", {_LAST}), evaluation) > (coalesce($3::int, {_LAST}), $4::text)
@@ -71,7 +68,7 @@ _SCORES = f"""
            coalesce(array_agg(evaluation) FILTER (WHERE {_COUNTS}), '{{}}') AS proposals,
            coalesce(array_agg(blind_score) FILTER (WHERE {_COUNTS}), '{{}}') AS blind,
            coalesce(array_agg(opinions.score) FILTER (WHERE {_COUNTS}), '{{}}') AS standing
-    FROM {_GIVEN}
+    FROM {_ASSIGNED}
 """  # noqa: S608 - likewise
 
 
@@ -93,30 +90,6 @@ class PanelCursor(NamedTuple):
     evaluation: str
 
 
-class PanelProposal(Frozen):
-    """A proposal that has an assigned reviewer, or whose score an officer has set."""
-
-    evaluation: JobId
-    row: int | None
-    title: str
-    assigned: int
-    set_aside: int
-    """Number of opinions by people with a current conflict of interest, which count in no figure."""
-    mean: float | None
-    """Mean of the reviewers' current scores; None if none counts."""
-    spread: int | None
-    """Difference between the highest and the lowest score; None for fewer than two."""
-    override: ScoreOverride | None
-    score: float | None
-    """Score that counts: the override, otherwise the mean."""
-
-
-class PanelPage(NamedTuple):
-    proposals: list[PanelProposal]
-    matching: int
-    """Number of matching proposals on all pages."""
-
-
 class PanelScores(NamedTuple):
     """Scores of a call, including proposals that were cancelled since."""
 
@@ -132,11 +105,11 @@ class PanelScores(NamedTuple):
 
 
 class PgPanels(Store):
-    async def page(self, tenant: TenantId, batch: BatchId, view: PanelView) -> PanelPage:
+    async def page(self, tenant: TenantId, batch: BatchId, view: PanelView) -> TablePage[PanelProposal]:
         only = " AND ".join(_ONLY[item] for item in view.only) or "true"
         query = _PAGE_OF.format(only=only, order=_ORDERS[view.sort])
-        rows = await self._database.fetch(query, tenant, batch, (view.page - 1) * PANEL_PAGE)
-        return PanelPage(list(map(_proposal, rows)), rows[0]["matching"] if rows else 0)
+        rows = await self._database.fetch(query, tenant, batch, (view.page - 1) * PAGE)
+        return TablePage.of(rows, list(map(_proposal, rows)))
 
     async def proposals(
         self, tenant: TenantId, batch: BatchId, *, after: PanelCursor | None = None, limit: int | None = None

@@ -3,13 +3,12 @@
 from typing import NamedTuple
 
 from orchestrator.store.database import Store
-
-__all__ = ["PgQueueDepth", "QueueDepth", "WaitingJobs"]
+from orchestrator.store.job_sql import SPENT_THIS_MONTH
 
 _COUNTED = 1_000
 """Maximum number of jobs counted per tenant and priority; more evaluators than these need are hardly ever started."""
 
-_DEPTH = """
+_DEPTH = f"""
     SELECT ranks.number AS priority, coalesce(sum(least(line.jobs, room.jobs)), 0)::bigint AS jobs,
            coalesce(max(extract(epoch FROM statement_timestamp() - line.oldest)), 0)::float8 AS oldest_seconds
     FROM tenants CROSS JOIN (VALUES (0::smallint), (1::smallint)) AS ranks (number)
@@ -25,12 +24,9 @@ _DEPTH = """
         SELECT coalesce(max_running - count(*), $1) AS jobs, coalesce(sum(reserved_usd), 0) AS reserved
         FROM jobs WHERE tenant = tenants.id AND state = 'running' AND priority <> 2
     ) AS room
-    WHERE line.jobs > 0 AND room.jobs > 0 AND (monthly_usd IS NULL OR monthly_usd > room.reserved + (
-        SELECT coalesce(sum(usd), 0) FROM spending
-        WHERE tenant = tenants.id AND month = date_trunc('month', statement_timestamp() AT TIME ZONE 'UTC')::date
-    ))
+    WHERE line.jobs > 0 AND room.jobs > 0 AND (monthly_usd IS NULL OR monthly_usd > room.reserved + {SPENT_THIS_MONTH})
     GROUP BY ranks.number
-"""
+"""  # noqa: S608 - put together from constants
 
 
 class WaitingJobs(NamedTuple):

@@ -6,21 +6,11 @@ from collections.abc import Set
 from typing import NamedTuple
 
 from assayer.models import Absent
-from assayer.models.ranking import ErasedRank
+from assayer_client.rankings import ErasedRank
 from orchestrator.jobs.models import JobId, TenantId
 from orchestrator.store.database import Connection
 from orchestrator.store.job_sql import source_matches
 from orchestrator.store.json_columns import to_json_column
-
-__all__ = [
-    "APPLICANT",
-    "LEAST_LEFT",
-    "REDACTION_SECONDS",
-    "STILL_RANKED",
-    "RankedApplicant",
-    "ranked_applicant",
-    "redact_ranking",
-]
 
 LEAST_LEFT = 2
 """Minimum number of proposals left in a ranking; a ranking that would have fewer is deleted."""

@@ -13,15 +13,6 @@ from orchestrator.jobs.requests import RankingRequest
 from orchestrator.store.database import Connection
 from orchestrator.store.json_columns import json_without_nul, mapping_to_json_column, storable_text, to_json_column
 
-__all__ = [
-    "RANKED_IDEA",
-    "WHOLE_REQUEST",
-    "add_ranking",
-    "keep_ranking",
-    "stored_request",
-    "stored_result",
-]
-
 _AT_ONCE = 500
 _IN_ROWS = {"ideas", "known", "scores"}
 

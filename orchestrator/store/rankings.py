@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from assayer.models import Absent, Frozen, IdeaId
-from assayer.models.base import Dollars
-from assayer.models.ranking import Band, Comparison, ErasedRank, Judge, Ranking
 from assayer.models.sender_references import reference_in
+from assayer_client.comparisons import Comparison
+from assayer_client.rankings import Band, ErasedRank, Judge, Ranking
+from assayer_client.resources import Dollars
 from orchestrator.jobs.models import BatchId, Job, JobId, JobState, Problem, TenantId
 from orchestrator.jobs.submissions import Cursor
 from orchestrator.store.database import Store
@@ -19,8 +20,6 @@ from orchestrator.store.job_sql import JOB_COLUMNS, reference_matches
 from orchestrator.store.json_columns import from_json_column, storable_text
 from orchestrator.store.ranking_rows import RANKED_IDEA
 from orchestrator.store.rows import from_row
-
-__all__ = ["CallStandings", "PgRankings", "RankOfProposal", "RankingSummary", "UnrankedProposal"]
 
 _RANKED_BEFORE = 3
 _MOST_UNRANKED = 500

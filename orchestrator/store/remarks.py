@@ -1,17 +1,12 @@
 """Remarks on a proposal, in the order of their creation; they never change."""
 
-import datetime as dt
-
-from orchestrator.access.audit_chain import Actor
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import JobId, TenantId
 from orchestrator.reviewing.models import Remark
-from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Database, Store, in_transaction
+from orchestrator.store.audit_log import LoggedStore
+from orchestrator.store.database import Connection, in_transaction, select_one
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.open_calls import hold_call_open
-from orchestrator.store.rows import from_row
-
-__all__ = ["PgRemarks"]
 
 # The lock: a statement that meets an erasure waits for it, and finds nothing. So do the others of people's acts.
 _ADD = """
@@ -29,29 +24,24 @@ _OF = """
 """
 
 
-class PgRemarks(Store):
-    def __init__(self, database: Database, audit_log: PgAuditLog) -> None:
-        super().__init__(database)
-        self._log = audit_log
-
+class PgRemarks(LoggedStore):
     @in_transaction
     async def add(
-        self, connection: Connection, tenant: TenantId, evaluation: JobId, text: str, actor: Actor, now: dt.datetime
+        self, connection: Connection, tenant: TenantId, evaluation: JobId, text: str, by: ActBy
     ) -> Remark | None:
         """Add a remark; the same text by the same person is a single remark. None if there is no such
         evaluation. Raises ReviewRefused if the call is signed off."""
         stored = storable_text(text)
-        same = await connection.fetchrow(_SAME, tenant, evaluation, actor.id, stored)
+        same = await select_one(connection, Remark, _SAME, tenant, evaluation, by.actor.id, stored)
         if same is not None:
-            return from_row(Remark, same)
+            return same
         await hold_call_open(connection, tenant, evaluation)
-        values = (tenant, evaluation, actor.id, storable_text(actor.name), actor.role, stored, now)
-        row = await connection.fetchrow(_ADD, *values)
-        if row is None:
-            same = await connection.fetchrow(_SAME, tenant, evaluation, actor.id, stored)
-            return None if same is None else from_row(Remark, same)
-        await self._log.append(connection, tenant, actor, "remark added", evaluation, now, text=stored)
-        return from_row(Remark, row)
+        values = (tenant, evaluation, by.actor.id, storable_text(by.actor.name), by.actor.role, stored, by.at)
+        remark = await select_one(connection, Remark, _ADD, *values)
+        if remark is None:
+            return await select_one(connection, Remark, _SAME, tenant, evaluation, by.actor.id, stored)
+        await self._log.append(connection, tenant, by, "remark added", evaluation, text=stored)
+        return remark
 
     async def of(self, tenant: TenantId, evaluation: JobId) -> list[Remark]:
         """The oldest first."""

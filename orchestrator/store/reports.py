@@ -8,8 +8,6 @@ from orchestrator.jobs.report_figures import CERTAINTIES, ReportFigures, figures
 from orchestrator.store.database import Store
 from orchestrator.store.json_columns import from_json_column, storable_text, to_json_column
 
-__all__ = ["PgReports"]
-
 _MOST_CHARS = 100_000
 """Maximum characters of an idea that are searched: PostgreSQL's text search vectors are limited to a megabyte."""
 

@@ -9,8 +9,6 @@ import asyncpg
 from assayer.models.remote import CachedResponse
 from orchestrator.store.claims import Claimed, PgClaims
 
-__all__ = ["PgResponseCache"]
-
 _LEVEL = 3
 _LARGE_BODY = 64 * 1024
 """Minimum bytes of a body that is compressed in a thread."""

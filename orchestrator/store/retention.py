@@ -4,15 +4,13 @@ them."""
 import datetime as dt
 from collections.abc import Mapping, Sequence
 
-from orchestrator.access.audit_chain import Actor
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.settings import RetentionSettings
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.job_sql import forget_documents_statement
 from orchestrator.store.tombstones import tombstone_insert
-
-__all__ = ["delete_tenant", "erase_batch", "erase_jobs", "forget_documents", "purge"]
 
 _AT_ONCE = 200
 _ROWS_AT_ONCE = 10_000
@@ -34,33 +32,34 @@ _DELETE = """
         INSERT INTO erased_runs (run_id) SELECT run_id FROM orphaned ORDER BY 1 ON CONFLICT DO NOTHING
     ), reports AS (
         DELETE FROM evaluations WHERE id IN (SELECT run_id FROM orphaned)
-    ), given AS (
+    ), stored_answers AS (
         DELETE FROM answers WHERE key IN (
             SELECT key FROM ledger WHERE run_id IN (SELECT run_id FROM orphaned) AND NOT cached
         )
     ), waiting AS (
         DELETE FROM llm_batch_calls WHERE run_id IN (SELECT run_id FROM orphaned)
-    ), gone AS (
+    ), deleted AS (
         DELETE FROM jobs WHERE id IN (SELECT id FROM chosen) RETURNING id, tenant, kind, state, batch
     ), released AS (
-        UPDATE document_files SET released_at = statement_timestamp() FROM gone
-        WHERE document_files.job = gone.id AND released_at IS NULL
-    ), {buried}counted AS (
+        UPDATE document_files SET released_at = statement_timestamp() FROM deleted
+        WHERE document_files.job = deleted.id AND released_at IS NULL
+    ), {recorded}counted AS (
         UPDATE batches SET erased = erased + lost.rows
-        FROM (SELECT batch, count(*) AS rows FROM gone GROUP BY batch ORDER BY batch) AS lost
+        FROM (SELECT batch, count(*) AS rows FROM deleted GROUP BY batch ORDER BY batch) AS lost
         WHERE batches.id = lost.batch
     )
-    SELECT id, CASE WHEN state = 'running' THEN pg_notify('assayer_jobs', 'cancelled ' || id) END AS told FROM gone
+    SELECT id, CASE WHEN state = 'running' THEN pg_notify('assayer_jobs', 'cancelled ' || id) END AS notified
+    FROM deleted
 """
 _ERASED, _EXPIRED = (
-    f"buried AS ({item}), "
+    f"recorded AS ({item}), "
     for item in (
-        tombstone_insert("gone", "kind", "$3", "erased", "$4"),
-        tombstone_insert("gone", "kind", "$1", "retention"),
+        tombstone_insert("deleted", "kind", "$3", "erased", "$4"),
+        tombstone_insert("deleted", "kind", "$1", "retention"),
     )
 )
-_DELETE_JOBS = _DELETE.format(condition="tenant = $1 AND id = ANY($2)", buried=_ERASED)
-_DELETE_SOME = _DELETE.format(condition="id IN (SELECT id FROM jobs WHERE tenant = $1 LIMIT $2)", buried="")
+_DELETE_JOBS = _DELETE.format(condition="tenant = $1 AND id = ANY($2)", recorded=_ERASED)
+_DELETE_SOME = _DELETE.format(condition="id IN (SELECT id FROM jobs WHERE tenant = $1 LIMIT $2)", recorded="")
 _DELETE_OLD = _DELETE.format(
     # What ended before then was submitted before then, by which there is an index.
     condition="""id IN (
@@ -71,7 +70,7 @@ _DELETE_OLD = _DELETE.format(
             LIMIT $2
         ) AS old WHERE retention_days IS NOT NULL LIMIT $2
     )""",
-    buried=_EXPIRED,
+    recorded=_EXPIRED,
 )
 
 # A job whose row is locked is just being run again, or erased.
@@ -95,19 +94,19 @@ _DELETE_LATE_REPORTS = """
 """
 
 _DELETE_BATCHES = f"""
-    WITH gone AS (
+    WITH deleted AS (
         DELETE FROM batches WHERE NOT EXISTS (SELECT FROM jobs WHERE batch = batches.id) AND id IN (
             SELECT batches.id FROM tenants JOIN batches ON batches.tenant = tenants.id
             WHERE batches.created_at < $1::timestamptz - retention_days * interval '1 day'
               AND NOT EXISTS (SELECT FROM jobs WHERE batch = batches.id) LIMIT $2
         )
         RETURNING tenant, id
-    ), buried AS ({tombstone_insert("gone", "'batch'", "$1", "retention")})
-    SELECT id FROM gone
+    ), recorded AS ({tombstone_insert("deleted", "'batch'", "$1", "retention")})
+    SELECT id FROM deleted
 """  # noqa: S608 - put together from constants
 _DELETE_BATCH = f"""
-    WITH gone AS (DELETE FROM batches WHERE tenant = $1 AND id = $2 RETURNING tenant, id)
-    {tombstone_insert("gone", "'batch'", "$3", "erased", "$4")}
+    WITH deleted AS (DELETE FROM batches WHERE tenant = $1 AND id = $2 RETURNING tenant, id)
+    {tombstone_insert("deleted", "'batch'", "$3", "erased", "$4")}
 """  # noqa: S608 - put together from constants
 # A tenant takes its tombstones along; many are gone before, so that the last statement is short.
 _FORGET_SOME = """
@@ -169,7 +168,7 @@ async def erase_batch(connection: Connection, tenant: TenantId, batch: BatchId, 
     await connection.fetch(_DELETE_BATCH, tenant, batch, now, proof)
 
 
-async def delete_tenant(database: Database, log: PgAuditLog, tenant: TenantId, actor: Actor, now: dt.datetime) -> bool:
+async def delete_tenant(database: Database, log: PgAuditLog, tenant: TenantId, by: ActBy) -> bool:
     """Delete a tenant with everything that belongs to it and the content of its audit log, whose hashes stay. Its
     keys are deleted first, so that no new data arrives. If the deletion is interrupted, the tenant still exists and
     can be deleted again."""
@@ -182,7 +181,7 @@ async def delete_tenant(database: Database, log: PgAuditLog, tenant: TenantId, a
             await connection.fetch(_RELEASE_FILES, tenant)
             gone = await connection.fetchval("DELETE FROM tenants WHERE id = $1 RETURNING true", tenant)
             if gone:
-                await log.erase_within(connection, tenant, actor, tenant, None, now)
+                await log.erase_within(connection, tenant, by, tenant, None)
             return bool(gone)
 
     return await database.run(work)

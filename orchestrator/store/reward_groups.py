@@ -8,13 +8,11 @@ from typing import NamedTuple
 import asyncpg
 
 from assayer.errors import InputError
+from assayer_client.rewards import RewardOutcome
 from orchestrator.jobs.models import TERMINAL, JobId, JobState, TenantId
-from orchestrator.jobs.results import RewardOutcome
 from orchestrator.store.database import Connection, Store
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.rows import from_row
-
-__all__ = ["GroupConflict", "GroupMember", "GroupPlan", "PgRewardGroups", "RewardGroup"]
 
 _BEGIN = """
     INSERT INTO reward_groups (tenant, id, size, judge, due_at)

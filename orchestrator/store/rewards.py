@@ -2,13 +2,11 @@
 
 from typing import NamedTuple
 
+from assayer_client.rewards import RewardOutcome
 from orchestrator.jobs.models import JobId
 from orchestrator.jobs.requests import NamedRewardItem
-from orchestrator.jobs.results import RewardOutcome
 from orchestrator.store.database import Database
 from orchestrator.store.item_outcomes import PgItemOutcomes
-
-__all__ = ["AskedReward", "PgRewards"]
 
 _ITEM = """
     SELECT jobs.request -> 'items' -> $2::integer AS item, kept.outcome

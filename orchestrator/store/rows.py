@@ -1,18 +1,36 @@
 """Conversion of table rows, which may have columns that this version does not know."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Generic, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 import asyncpg
 from pydantic import BaseModel, TypeAdapter
 
 from orchestrator.store.json_columns import from_json_column_as
 
-__all__ = ["Row", "from_row"]
-
 Row = TypeVar("Row", bound=BaseModel | tuple[Any, ...])
+
+PAGE = 50
+"""Number of rows on a page of a table."""
+
+
+class TablePage(NamedTuple, Generic[Row]):
+    """Page of a table."""
+
+    rows: Sequence[Row]
+    matching: int
+    """Number of matching rows on all pages."""
+
+    @classmethod
+    def of(cls, records: Sequence[asyncpg.Record], rows: Sequence[Row]) -> "TablePage[Row]":
+        """Return the page of these rows; the records have the number of matching rows in a column `matching`."""
+        return cls(rows, records[0]["matching"] if records else 0)
+
+    @property
+    def pages(self) -> int:
+        return max(1, -(-self.matching // PAGE))
 
 
 def from_row(model: type[Row], row: asyncpg.Record, **instead: Any) -> Row:

@@ -7,8 +7,6 @@ from typing import Any, TypeAlias
 from orchestrator.store.database import Store
 from orchestrator.store.job_sql import PRIORITIES, PRIORITY
 
-__all__ = ["PgServiceMetrics", "ServiceMetrics"]
-
 ServiceMetrics: TypeAlias = Mapping[str, Sequence[Mapping[str, Any]]]
 """Rows of figures with their labels, by the names of `_QUERIES`."""
 

@@ -8,8 +8,6 @@ from orchestrator.settings import AccessSettings
 from orchestrator.store.database import Database, Store
 from orchestrator.store.json_columns import storable_text
 
-__all__ = ["PgSessions"]
-
 _BEGIN = """
     INSERT INTO sessions (hash, tenant, role, name, key, member, created_at, seen_at, ends_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8)

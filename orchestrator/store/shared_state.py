@@ -5,8 +5,6 @@ from typing import TypeVar
 
 from orchestrator.store.database import Connection, Store
 
-__all__ = ["PgSharedState"]
-
 Result = TypeVar("Result")
 
 _LOCK = """

@@ -1,17 +1,13 @@
 """Tenants and their plans: weight, limits, budget, retention."""
 
-import datetime as dt
-
-from orchestrator.access.audit_chain import Actor
-from orchestrator.jobs.models import Tenant, TenantId, TenantPlan
+from assayer_client.accounts import TenantResource
+from orchestrator.access.audit_chain import ActBy
+from orchestrator.jobs.models import TenantId, TenantPlan
 from orchestrator.store import retention
 from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Store
+from orchestrator.store.database import Connection, Store, select_one
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, insert_once
 from orchestrator.store.json_columns import storable_text
-from orchestrator.store.rows import from_row
-
-__all__ = ["PgTenants"]
 
 _COLUMNS = "id, name, weight, max_running, max_queued, monthly_usd, retention_days, created_at"
 
@@ -33,34 +29,33 @@ _NOT_IN_PLAN = {"id", "created_at"}
 class PgTenants(Store):
     async def create(
         self, tenant: TenantId, plan: TenantPlan, record: IdempotencyRecord | None = None, by: TenantId | None = None
-    ) -> Tenant | RecordedResponse | None:
+    ) -> TenantResource | RecordedResponse | None:
         """Create a tenant; None if another tenant has this id. Creating it again with the same plan is not an
         error. `record` belongs to the tenant `by`. Raises IdempotencyKeyReused."""
 
-        async def work(connection: Connection) -> Tenant | None:
-            row = await connection.fetchrow(_CREATE, tenant, *_values(plan))
-            row = row or await connection.fetchrow(_GET, tenant)
-            made = None if row is None else from_row(Tenant, row)
+        async def work(connection: Connection) -> TenantResource | None:
+            made = await select_one(connection, TenantResource, _CREATE, tenant, *_values(plan))
+            made = made or await select_one(connection, TenantResource, _GET, tenant)
             return made if made and TenantPlan(**made.model_dump(exclude=_NOT_IN_PLAN)) == plan else None
 
         return await insert_once(self._database, by or tenant, record, work)
 
-    async def get(self, tenant: TenantId) -> Tenant | None:
-        return await self._database.select_one(Tenant, _GET, tenant)
+    async def get(self, tenant: TenantId) -> TenantResource | None:
+        return await self._database.select_one(TenantResource, _GET, tenant)
 
-    async def list(self, *, after: TenantId | None = None, limit: int = 100) -> list[Tenant]:
+    async def list(self, *, after: TenantId | None = None, limit: int = 100) -> list[TenantResource]:
         """List tenants by id."""
         query = f"SELECT {_COLUMNS} FROM tenants WHERE $1::text IS NULL OR id > $1 ORDER BY id LIMIT $2"  # noqa: S608
-        return await self._database.select(Tenant, query, after, limit)
+        return await self._database.select(TenantResource, query, after, limit)
 
-    async def update(self, tenant: TenantId, plan: TenantPlan) -> Tenant | None:
+    async def update(self, tenant: TenantId, plan: TenantPlan) -> TenantResource | None:
         """Replace the tenant's plan; running jobs continue."""
-        return await self._database.select_one(Tenant, _UPDATE, tenant, *_values(plan))
+        return await self._database.select_one(TenantResource, _UPDATE, tenant, *_values(plan))
 
-    async def delete(self, tenant: TenantId, actor: Actor, now: dt.datetime) -> bool:
+    async def delete(self, tenant: TenantId, by: ActBy) -> bool:
         """Delete a tenant with its keys, jobs, reports, batches, webhooks and the content of its audit log;
         running jobs stop when their leases are next renewed."""
-        return await retention.delete_tenant(self._database, PgAuditLog(self._database), tenant, actor, now)
+        return await retention.delete_tenant(self._database, PgAuditLog(self._database), tenant, by)
 
 
 def _values(plan: TenantPlan) -> tuple[object, ...]:

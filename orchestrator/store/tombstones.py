@@ -3,13 +3,9 @@
 import datetime as dt
 from typing import Literal
 
-from pydantic import ConfigDict
-
 from assayer.models import Frozen
 from orchestrator.jobs.models import TenantId, ThingKind
 from orchestrator.store.database import Store
-
-__all__ = ["PgTombstones", "Tombstone", "tombstone_insert"]
 
 _OF = "SELECT kind, deleted_at, why, proof FROM tombstones WHERE tenant = $1 AND id = $2 AND kind = $3"
 _AT_ONCE = 10_000
@@ -20,19 +16,17 @@ _FORGET = """
 """
 
 
-def tombstone_insert(gone: str, kind: str, at: str, why: Literal["erased", "retention"], proof: str = "NULL") -> str:
-    """Return the statement that writes tombstones for the rows of `gone`, which has a tenant and an id. All
+def tombstone_insert(deleted: str, kind: str, at: str, why: Literal["erased", "retention"], proof: str = "NULL") -> str:
+    """Return the statement that writes tombstones for the rows of `deleted`, which has a tenant and an id. All
     arguments are SQL."""
     return f"""
         INSERT INTO tombstones (tenant, id, kind, deleted_at, why, proof)
-        SELECT tenant, id, {kind}, {at}::timestamptz, '{why}', {proof}::bigint FROM {gone} ON CONFLICT DO NOTHING
+        SELECT tenant, id, {kind}, {at}::timestamptz, '{why}', {proof}::bigint FROM {deleted} ON CONFLICT DO NOTHING
     """  # noqa: S608 - put together from constants
 
 
 class Tombstone(Frozen):
     """Record of a deletion, which contains neither the sender's name for the resource nor its title."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     kind: ThingKind
     deleted_at: dt.datetime

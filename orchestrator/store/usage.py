@@ -5,10 +5,9 @@ import datetime as dt
 from assayer_client.accounts import MonthBudget, Usage, UsageCount
 from orchestrator.jobs.models import TenantId
 from orchestrator.store.database import Store
+from orchestrator.store.job_sql import SPENT_THIS_MONTH
 from orchestrator.store.ledger import SUMS
 from orchestrator.store.rows import from_row
-
-__all__ = ["PgUsage"]
 
 _JOBS = """
     SELECT kind, state, count(*) AS jobs FROM jobs
@@ -28,14 +27,12 @@ _CALLS = """
     WHERE ledger.at >= greatest(started.started_at, $2) AND ledger.at < $3
 """.replace("{sums}", SUMS)
 
-_BUDGET = """
-    SELECT monthly_usd,
-           (SELECT coalesce(sum(usd), 0) FROM spending WHERE tenant = tenants.id
-              AND month = date_trunc('month', statement_timestamp() AT TIME ZONE 'UTC')::date) AS spent_this_month_usd,
+_BUDGET = f"""
+    SELECT monthly_usd, {SPENT_THIS_MONTH} AS spent_this_month_usd,
            (SELECT coalesce(sum(reserved_usd), 0) FROM jobs WHERE tenant = tenants.id AND state = 'running')
            AS reserved_usd
     FROM tenants WHERE id = $1
-"""
+"""  # noqa: S608 - put together from constants
 
 
 class PgUsage(Store):

@@ -36,8 +36,6 @@ from assayer.ports import Vectors
 from orchestrator.store.database import Connection, Database, Store
 from orchestrator.store.json_columns import from_json_column, storable_text, to_json_column
 
-__all__ = ["PgViewpointGraph"]
-
 _ROWS = 20_000
 """Read or written at once."""
 _LONGEST_SECONDS = 1800.0

@@ -2,28 +2,26 @@
 
 from collections.abc import Collection, Sequence
 
+from assayer_client.webhooks import DeliveryResource, WebhookEvent, WebhookResource
 from orchestrator.jobs.models import TenantId
-from orchestrator.store.database import Connection, Database
+from orchestrator.store.database import Connection, Database, select_one
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, insert_once
 from orchestrator.store.mails import ADD_CALL_FINISHED, PgMails
 from orchestrator.store.outbox import PgOutbox, claim_query
-from orchestrator.store.rows import from_row
-from orchestrator.webhooks.models import ClaimedDelivery, Delivery, Webhook, WebhookEvent, WebhookId
-
-__all__ = ["PgWebhooks"]
+from orchestrator.webhooks.models import ClaimedDelivery, WebhookId
 
 _ADD = """
     INSERT INTO webhooks (id, tenant, url, sealed, events)
     SELECT $2, $1, $3, $4, $5 WHERE (SELECT count(*) FROM webhooks WHERE tenant = $1 AND id <> $2) < $6
     ON CONFLICT (id) DO UPDATE SET url = excluded.url
-    RETURNING id, tenant, url, events, created_at
+    RETURNING id, url, events, created_at
 """
 
-_LIST = "SELECT id, tenant, url, events, created_at FROM webhooks WHERE tenant = $1 ORDER BY created_at DESC, id DESC"
+_LIST = "SELECT id, url, events, created_at FROM webhooks WHERE tenant = $1 ORDER BY created_at DESC, id DESC"
 
 _DELIVERIES = """
-    SELECT deliveries.id, payload ->> 'type' AS type, state, attempt, said, deliveries.created_at,
-           CASE WHEN state = 'pending' THEN next_at END AS next_at
+    SELECT 'msg_' || replace(deliveries.id::text, '-', '') AS id, payload ->> 'type' AS type, state, attempt, said,
+           deliveries.created_at, CASE WHEN state = 'pending' THEN next_at END AS next_at
     FROM deliveries JOIN webhooks ON webhooks.id = webhook
     WHERE tenant = $1 AND webhook = $2 ORDER BY deliveries.created_at DESC, deliveries.id LIMIT $3
 """
@@ -41,25 +39,25 @@ _CLAIM = claim_query(
 
 # Of two at once the second waits for the first, and then finds the batch marked.
 _ADD_FINISHED_BATCHES = """
-    WITH finished AS (
+    WITH ended AS (
         SELECT id FROM batches WHERE NOT told AND NOT open
           AND NOT EXISTS (SELECT FROM jobs WHERE batch = batches.id AND state IN ('queued', 'running'))
-    ), told AS (
-        UPDATE batches SET told = true WHERE id IN (SELECT id FROM finished) AND NOT told RETURNING id, tenant, name
+    ), finished AS (
+        UPDATE batches SET told = true WHERE id IN (SELECT id FROM ended) AND NOT told RETURNING id, tenant, name
     ){mailed}
     INSERT INTO deliveries (webhook, payload)
     SELECT webhooks.id, jsonb_build_object(
         'type', 'batch.finished',
         'timestamp', to_char(sums.ended AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-        'data', jsonb_build_object('id', told.id, 'name', name, 'states', sums.states, 'cost_usd', sums.cost)
+        'data', jsonb_build_object('id', finished.id, 'name', name, 'states', sums.states, 'cost_usd', sums.cost)
     )
-    FROM told JOIN webhooks USING (tenant)
+    FROM finished JOIN webhooks USING (tenant)
     CROSS JOIN LATERAL (
         SELECT coalesce(jsonb_object_agg(state, jobs), '{}') AS states, sum(cost) AS cost,
                coalesce(max(last), statement_timestamp()) AS ended
         FROM (
             SELECT state, count(*) AS jobs, sum(cost_usd) AS cost, max(finished_at) AS last FROM jobs
-            WHERE batch = told.id GROUP BY state
+            WHERE batch = finished.id GROUP BY state
         ) AS by_state
     ) AS sums
     WHERE 'batch.finished' = ANY(events)
@@ -75,7 +73,8 @@ _PING = """
         'data', jsonb_build_object('webhook', id)
     )
     FROM webhooks WHERE tenant = $1 AND id = $2
-    RETURNING id, payload ->> 'type' AS type, state, attempt, next_at, said, created_at
+    RETURNING 'msg_' || replace(id::text, '-', '') AS id, payload ->> 'type' AS type, state, attempt, said, created_at,
+              next_at
 """
 
 
@@ -95,12 +94,11 @@ class PgWebhooks(PgOutbox):
         events: Sequence[WebhookEvent],
         most: int,
         record: IdempotencyRecord | None = None,
-    ) -> Webhook | RecordedResponse | None:
+    ) -> WebhookResource | RecordedResponse | None:
         """Add a webhook; None if the tenant has reached its limit. Raises IdempotencyKeyReused."""
 
-        async def work(connection: Connection) -> Webhook | None:
-            row = await connection.fetchrow(_ADD, tenant, webhook, url, sealed, list(events), most)
-            return None if row is None else from_row(Webhook, row)
+        async def work(connection: Connection) -> WebhookResource | None:
+            return await select_one(connection, WebhookResource, _ADD, tenant, webhook, url, sealed, list(events), most)
 
         return await insert_once(self._database, tenant, record, work)
 
@@ -114,22 +112,22 @@ class PgWebhooks(PgOutbox):
         query = "UPDATE webhooks SET sealed = $3 WHERE id = $1 AND sealed = $2 RETURNING id"
         return await self._database.fetch_one(query, webhook, before, after) is not None
 
-    async def list_for(self, tenant: TenantId) -> list[Webhook]:
+    async def list_for(self, tenant: TenantId) -> list[WebhookResource]:
         """The newest first."""
-        return await self._database.select(Webhook, _LIST, tenant)
+        return await self._database.select(WebhookResource, _LIST, tenant)
 
     async def delete(self, tenant: TenantId, webhook: WebhookId) -> bool:
         """Delete a webhook with its pending deliveries. False if it does not exist."""
         query = "DELETE FROM webhooks WHERE tenant = $1 AND id = $2 RETURNING id"
         return await self._database.fetch_one(query, tenant, webhook) is not None
 
-    async def deliveries(self, tenant: TenantId, webhook: WebhookId, limit: int = 50) -> list[Delivery]:
+    async def deliveries(self, tenant: TenantId, webhook: WebhookId, limit: int = 50) -> list[DeliveryResource]:
         """The newest first."""
-        return await self._database.select(Delivery, _DELIVERIES, tenant, webhook, limit)
+        return await self._database.select(DeliveryResource, _DELIVERIES, tenant, webhook, limit)
 
-    async def ping(self, tenant: TenantId, webhook: WebhookId) -> Delivery | None:
+    async def ping(self, tenant: TenantId, webhook: WebhookId) -> DeliveryResource | None:
         """Queue a test delivery without further content; None if there is no such webhook."""
-        return await self._database.select_one(Delivery, _PING, tenant, webhook)
+        return await self._database.select_one(DeliveryResource, _PING, tenant, webhook)
 
     async def add_finished_batches(self) -> int:
         """Queue deliveries and mails for finished batches and mark them as notified, once for each time that a

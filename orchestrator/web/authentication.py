@@ -11,14 +11,15 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from assayer.errors import StorageError
-from orchestrator.access import api_keys
+from assayer_client import accounts
 from orchestrator.access.api_keys import Caller, KeyRate, KeyRejection, hash_key
 from orchestrator.jobs.models import TenantId
 from orchestrator.problems import HttpProblem
+from orchestrator.web.context import RouteContext
 from orchestrator.web.cookies import session_token
 from orchestrator.web.csrf import SAFE_METHODS, check_csrf_header
 from orchestrator.web.request_log import database_unavailable, request_record, send_problem
-from orchestrator.web.services import Services
+from orchestrator.web.services import Services, ServicesDependency
 from orchestrator.web.signed_in import note_caller, session_caller
 
 _CHALLENGE = 'Bearer realm="assayer"'
@@ -108,22 +109,14 @@ def _unauthenticated(reason: str, detail: str) -> HttpProblem:
 def _rejection(refused: KeyRejection) -> HttpProblem:
     if refused.reason not in ("rate", "tenant rate"):
         return _unauthenticated(refused.reason, _REASONS[refused.reason])
-    seconds = max(1, math.ceil(refused.retry_after or 0))
-    rate = refused.rate
+    seconds, rate = max(1, math.ceil(refused.retry_after or 0)), refused.rate
     if refused.reason == "tenant rate":
-        return HttpProblem(
-            "rate-limited",
-            f"All keys of the tenant together have used up its rate limit. The next request may come in {seconds} s.",
-            retry_after=seconds,
-            headers=rate_headers(rate) if rate else {},
-        )
-    allowed = f" of {rate.per_minute} requests a minute" if rate else ""
-    return HttpProblem(
-        "rate-limited",
-        f"The key has used up its rate limit{allowed}. It may send the next request in {seconds} s.",
-        retry_after=seconds,
-        headers=rate_headers(rate) if rate else {},
-    )
+        detail = "All keys of the tenant together have used up its rate limit. The next request may come"
+    else:
+        allowed = f" of {rate.per_minute} requests a minute" if rate else ""
+        detail = f"The key has used up its rate limit{allowed}. It may send the next request"
+    headers = rate_headers(rate) if rate else {}
+    return HttpProblem("rate-limited", f"{detail} in {seconds} s.", retry_after=seconds, headers=headers)
 
 
 def rate_headers(rate: KeyRate) -> dict[str, str]:
@@ -144,25 +137,27 @@ def _with_rate_headers(send: Send, rate: KeyRate) -> Send:
     return with_headers
 
 
-def _caller_with_scope(scope: api_keys.Scope) -> Callable[..., Awaitable[Caller]]:
-    """Return a dependency that provides the caller, whose key must have the scope."""
+def _with_scope(scope: accounts.Scope) -> Callable[..., Awaitable[RouteContext]]:
+    """Return a dependency that provides the context of a caller whose key must have the scope."""
 
-    async def caller(request: Request, _: Annotated[object, Security(bearer, scopes=[scope])]) -> Caller:
-        authenticated: Caller = request.scope["assayer.caller"]
-        if authenticated.role == "reviewer":
+    async def context(
+        request: Request, services: ServicesDependency, _: Annotated[object, Security(bearer, scopes=[scope])]
+    ) -> RouteContext:
+        caller: Caller = request.scope["assayer.caller"]
+        if caller.role == "reviewer":
             detail = "A reviewer sees what is assigned, after giving a first opinion blind: /v1/assignments."
             raise HttpProblem("forbidden", detail)
-        require_scope(authenticated, scope)
-        return authenticated
+        require_scope(caller, scope)
+        return RouteContext(caller, services)
 
-    return caller
+    return context
 
 
-def has_scope(caller: Caller, scope: api_keys.Scope) -> bool:
+def has_scope(caller: Caller, scope: accounts.Scope) -> bool:
     return scope in caller.scopes or "admin" in caller.scopes
 
 
-def require_scope(caller: Caller, scope: api_keys.Scope) -> None:
+def require_scope(caller: Caller, scope: accounts.Scope) -> None:
     """Raise HttpProblem (403) unless the caller's key has the scope; `admin` has every scope."""
     if has_scope(caller, scope):
         return
@@ -183,7 +178,7 @@ def tenant_for(caller: Caller, asked: str | None) -> TenantId:
     return TenantId(asked)
 
 
-Submitter = Annotated[Caller, Depends(_caller_with_scope("submit"))]
-Reader = Annotated[Caller, Depends(_caller_with_scope("read"))]
-Manager = Annotated[Caller, Depends(_caller_with_scope("manage"))]
-Admin = Annotated[Caller, Depends(_caller_with_scope("admin"))]
+Submitter = Annotated[RouteContext, Depends(_with_scope("submit"))]
+Reader = Annotated[RouteContext, Depends(_with_scope("read"))]
+Manager = Annotated[RouteContext, Depends(_with_scope("manage"))]
+Admin = Annotated[RouteContext, Depends(_with_scope("admin"))]

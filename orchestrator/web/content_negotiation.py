@@ -61,8 +61,4 @@ def html_report_headers(*sheets: str) -> dict[str, str]:
     frames. `sheets` are the stylesheets of its template; `report.css` if there are none."""
     style = stylesheet(*(sheets or ("report.css",)))[1]
     policy = f"default-src 'none'; style-src '{style}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    return {
-        "Content-Security-Policy": policy,
-        "Referrer-Policy": "no-referrer",
-        "X-Frame-Options": "DENY",
-    }
+    return {"Content-Security-Policy": policy, "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY"}

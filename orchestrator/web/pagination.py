@@ -4,7 +4,7 @@ import datetime as dt
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Sequence
-from typing import Never, TypeVar
+from typing import TypeVar
 
 from assayer_client.resources import Page
 from orchestrator.jobs.models import Job
@@ -39,35 +39,25 @@ def encode_panel_cursor(place: PanelCursor) -> str:
 
 def decode_cursor(cursor: str | None) -> Cursor | None:
     """Raises HttpProblem."""
-    if cursor is None:
-        return None
-    try:
-        match = _decoded(cursor, _CURSOR)
-        return Cursor(dt.datetime.fromisoformat(match["moment"]), match["id"]) if match else _invalid_cursor()
-    except ValueError:
-        return _invalid_cursor()
+    return _decoded(cursor, _CURSOR, lambda match: Cursor(dt.datetime.fromisoformat(match["moment"]), match["id"]))
 
 
 def decode_panel_cursor(cursor: str | None) -> PanelCursor | None:
     """Raises HttpProblem."""
-    if cursor is None:
-        return None
-    try:
-        match = _decoded(cursor, _PLACE)
-        return PanelCursor(int(match["row"]) if match["row"] else None, match["id"]) if match else _invalid_cursor()
-    except ValueError:
-        return _invalid_cursor()
+    return _decoded(cursor, _PLACE, lambda match: PanelCursor(int(match["row"]) if match["row"] else None, match["id"]))
 
 
 def _encoded(text: str) -> str:
     return urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
-def _decoded(cursor: str, pattern: re.Pattern[str]) -> re.Match[str] | None:
-    """Raises ValueError."""
+def _decoded(cursor: str | None, pattern: re.Pattern[str], read: Callable[[re.Match[str]], R]) -> R | None:
+    if cursor is None:
+        return None
     padded = cursor + "=" * (-len(cursor) % 4)
-    return pattern.fullmatch(urlsafe_b64decode(padded).decode("ascii"))
-
-
-def _invalid_cursor() -> Never:
-    raise HttpProblem.parameter("after", "It is not a cursor. Use `next` of the page before, unchanged.") from None
+    try:
+        if match := pattern.fullmatch(urlsafe_b64decode(padded).decode("ascii")):
+            return read(match)
+    except ValueError:
+        pass
+    raise HttpProblem.parameter("after", "It is not a cursor. Use `next` of the page before, unchanged.")

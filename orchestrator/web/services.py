@@ -7,15 +7,12 @@ from fastapi import Depends, Request
 
 from assayer.ideas.tables import IdeaTable
 from assayer.ports import Clock
+from assayer_client.curation import CurationOutcome, ProposalOutcome, ScoreOutcome
 from orchestrator.access.identity_provider import IdentityProvider
 from orchestrator.identifiers import id_generator
-from orchestrator.jobs.item_outcomes import CurationOutcome, ProposalOutcome, ScoreOutcome
-from orchestrator.jobs.models import TenantId
-from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.problems import Check
 from orchestrator.services.assignments import AssignmentPlanner
 from orchestrator.services.evaluation_options import EvaluationOptions
-from orchestrator.services.job_lookup import find_batch
 from orchestrator.services.reviewing_stores import ReviewingStores
 from orchestrator.services.reward_judges import RewardJudges
 from orchestrator.settings import AccessSettings, ApiKeySettings, ApiSettings, BatchSettings, QueueSettings
@@ -126,10 +123,6 @@ class Services:
     @property
     def assignment_planner(self) -> AssignmentPlanner:
         return AssignmentPlanner(self.reviewing, self.members, self.clock)
-
-    async def find_batch(self, tenant: TenantId, id: str) -> BatchStatus:
-        """Return the current status of the batch. Raises HttpProblem (404, 410)."""
-        return await find_batch(self.jobs, tenant, id)
 
 
 async def _services(request: Request) -> Services:

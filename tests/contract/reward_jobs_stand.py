@@ -13,11 +13,12 @@ from pydantic import SecretStr
 from assayer.errors import InputError
 from assayer.llm import Llm, Task, ask
 from assayer.models import EvaluationId, Frozen
-from assayer.models.reward import Reward, RewardItem
+from assayer.models.reward import RewardItem
 from assayer.ports import ProgressEvent
 from assayer.prompts import Prompts
 from assayer.run.accounting import cost_of
 from assayer.run.run import Run
+from assayer_client.rewards import Reward
 from cluster.clock import SystemClock
 from cluster.reward_jobs import RewardJobs
 from cluster.reward_judge import RewardingJudge, RewardJudge, usable_judge

@@ -6,7 +6,7 @@ from itertools import count
 from typing import TypeVar
 
 from assayer.models import Idea, IdeaId
-from orchestrator.access.audit_chain import Actor
+from orchestrator.access.audit_chain import ActBy, Actor
 from orchestrator.jobs.fair_scheduler import FreeSlots
 from orchestrator.jobs.models import BatchId, Job, JobId, JobVerdict, Lease, Priority, TenantId, TenantPlan
 from orchestrator.jobs.requests import EvaluationRequest, Limits
@@ -76,11 +76,13 @@ class Queue:
     async def delete(self, job: JobId, tenant: TenantId = ACME) -> bool:
         """Whether it was there."""
         known = await self.jobs.get(tenant, job) is not None
-        await PgErasures(self.database, PgAuditLog(self.database), self.documents).erase(tenant, OPERATOR, [job], NOW)
+        await PgErasures(self.database, PgAuditLog(self.database), self.documents).erase(
+            tenant, [job], ActBy(OPERATOR, NOW)
+        )
         return known and await self.jobs.get(tenant, job) is None
 
     async def delete_tenant(self, tenant: TenantId = ACME) -> bool:
-        return await self.tenants.delete(tenant, OPERATOR, NOW)
+        return await self.tenants.delete(tenant, ActBy(OPERATOR, NOW))
 
     async def silence(self) -> None:
         """Expire all leases of running jobs, as if no heartbeat had arrived for a long time."""

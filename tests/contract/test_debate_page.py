@@ -10,8 +10,8 @@ from playwright.sync_api import Browser
 from assayer.errors import AssayerError, LlmError
 from assayer.methods.debate.composition import composition
 from assayer.methods.debate.judge import judge_by_debate
-from assayer.models.reward import Reward
 from assayer.reports.debate_page import as_debate_html
+from assayer_client.rewards import Reward
 from tests.contract.page_contrast import POOR_CONTRASTS
 from tests.unit.debate_answers import ITEM, ScriptedSeats
 from tests.unit.twins import a_run

@@ -6,6 +6,7 @@ import datetime as dt
 import pytest
 
 from orchestrator.access.api_keys import ApiKey, Caller, GeneratedKey, KeyPlan, KeyRejection, generate_key
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import KeyId, TenantId
 from orchestrator.store import ApiKeySettings, Database, PgKeys, PgTenants
 from tests.contract.store_jobs import ACME, NOW, OPERATOR, OTHER, tenant
@@ -59,8 +60,8 @@ async def test_expired_key_is_refused_from_its_moment_on(keys: PgKeys) -> None:
 async def test_revoked_key_is_refused_and_keeps_its_time(keys: PgKeys) -> None:
     drawn = await made(keys)
 
-    first = await keys.revoke(ACME, drawn.id, OPERATOR, NOW)
-    second = await keys.revoke(ACME, drawn.id, OPERATOR, after(60))
+    first = await keys.revoke(ACME, drawn.id, ActBy(OPERATOR, NOW))
+    second = await keys.revoke(ACME, drawn.id, ActBy(OPERATOR, after(60)))
 
     assert first is not None
     assert first == second
@@ -152,8 +153,8 @@ async def test_keys_are_listed_for_their_tenant_only(keys: PgKeys) -> None:
     assert (listed.id, listed.name, listed.scopes, listed.revoked_at) == (drawn.id, "reader", READER.scopes, None)
     assert await keys.list(OTHER) == []
     assert await keys.get(OTHER, drawn.id) is None
-    assert await keys.revoke(OTHER, drawn.id, OPERATOR, NOW) is None
-    assert await keys.revoke(ACME, KeyId("ak_0"), OPERATOR, NOW) is None
+    assert await keys.revoke(OTHER, drawn.id, ActBy(OPERATOR, NOW)) is None
+    assert await keys.revoke(ACME, KeyId("ak_0"), ActBy(OPERATOR, NOW)) is None
     assert isinstance(await keys.authenticate(drawn.secret, NOW), Caller)
 
 
@@ -170,6 +171,6 @@ async def test_key_made_twice_is_one(keys: PgKeys) -> None:
 
 async def test_key_of_a_deleted_tenant_is_unknown(keys: PgKeys, database: Database) -> None:
     drawn = await made(keys)
-    await PgTenants(database).delete(ACME, OPERATOR, NOW)
+    await PgTenants(database).delete(ACME, ActBy(OPERATOR, NOW))
 
     assert await keys.authenticate(drawn.secret, NOW) == KeyRejection("unknown")

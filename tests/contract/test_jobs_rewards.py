@@ -11,11 +11,12 @@ import pytest
 from prometheus_client import REGISTRY
 
 from assayer.models import Absent
+from assayer_client.rewards import RewardOutcome, RewardsResult
 from cluster.clock import SystemClock
 from cluster.settings import Settings
+from orchestrator.jobs.item_outcomes import reward_ended_as
 from orchestrator.jobs.models import JobId
 from orchestrator.jobs.requests import Limits, NamedRewardItem, RewardsRequest
-from orchestrator.jobs.results import RewardOutcome, RewardsResult
 from orchestrator.jobs.submissions import NewJob
 from orchestrator.store import Database, PgAnswerCache, PgRewards
 from tests.contract.reward_jobs_stand import BROKEN, UNUSABLE, LeasedJobs, settings_of
@@ -91,7 +92,7 @@ async def test_equal_items_are_judged_once_and_one_that_fails_takes_no_other_wit
     await submit(database, "Idea 1.", BROKEN, "Idea 2.", UNUSABLE, "Idea 1.")
     assert await jobs.do(await jobs.take())
     outcomes, result, cost = await ended(database)
-    assert [(item.item, item.id, item.ended_as) for item in outcomes] == [
+    assert [(item.item, item.id, reward_ended_as(item)) for item in outcomes] == [
         (0, "item 0", "match"),
         (1, "item 1", "problem"),
         (2, "item 2", "match"),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cluster.submitted_documents import SubmittedDocuments
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import BatchId, JobId, JobVerdict, Lease, Problem, TenantPlan
 from orchestrator.jobs.requests import EvaluationRequest, Limits
 from orchestrator.jobs.submissions import NewBatch, NewJob
@@ -171,7 +172,7 @@ async def test_what_ended_before_or_after_the_sign_off_of_its_call_goes(queue: Q
     await queue.leases.finish(first, FAILED)
     decisions = PgDecisions(queue.database, PgAuditLog(queue.database))
 
-    assert await decisions.sign_off(ACME, CALL, "", SignedDespite(unfinished=True), OPERATOR, NOW)
+    assert await decisions.sign_off(ACME, CALL, "", SignedDespite(unfinished=True), ActBy(OPERATOR, NOW))
 
     assert await kept(queue, tmp_path) == 2
     await queue.leases.finish(second, FAILED)
@@ -252,7 +253,8 @@ async def test_an_erasure_beside_a_retry_leaves_no_byte(queue: Queue, tmp_path: 
     jobs = [JobId(f"r{n}") for n in range(1, 9)]
 
     await asyncio.gather(
-        erasures.erase(ACME, OPERATOR, jobs, NOW, batch=CALL), *(queue.jobs.retry_batch(ACME, CALL) for _ in range(3))
+        erasures.erase(ACME, jobs, ActBy(OPERATOR, NOW), batch=CALL),
+        *(queue.jobs.retry_batch(ACME, CALL) for _ in range(3)),
     )
 
     assert await kept(queue, tmp_path) == 0

@@ -10,6 +10,7 @@ import pytest
 
 from cluster.clock import SystemClock
 from cluster.mail import mail_deliverer
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, Problem
 from orchestrator.mail.models import Mail
@@ -219,7 +220,7 @@ async def test_who_wants_no_mails_or_was_removed_gets_none(service: Service) -> 
     assert len(await owed(service, grace)) == len(await owed(service, linus)) == 1
     quiet = await owner.patch(f"/v1/members/{grace.member.id}", json={"mails": False})
     assert quiet.json()["mails"] is False
-    await service.services.members.remove(ACME, linus.member.id, OPERATOR, now)
+    await service.services.members.remove(ACME, linus.member.id, ActBy(OPERATOR, now))
     assert not await owed(service, grace)
     assert not await owed(service, linus)
     await assigned(service, owner, call, per_proposal=2)
@@ -234,12 +235,12 @@ async def test_mails_go_with_the_call_that_they_tell_of_and_with_their_tenant(se
     owner, grace = await person(service, "owner", "Olga Owner"), await person(service, "reviewer", "Grace Hopper")
     call = await handed_in(service, owner, "# One")
     await assigned(service, owner, call)
-    await service.services.erasures.erase(ACME, OPERATOR, [], NOW, batch=BatchId(call))
+    await service.services.erasures.erase(ACME, [], ActBy(OPERATOR, NOW), batch=BatchId(call))
     assert not await owed(service, grace)
     assert await service.services.mails.of_member(ACME, MemberId("mb_none")) == []
     await service.database.run(lambda connection: service.services.mails.add_invitation(connection, grace.member))
     assert len(await owed(service, grace)) == 1
-    assert await service.services.tenants.delete(ACME, OPERATOR, NOW)
+    assert await service.services.tenants.delete(ACME, ActBy(OPERATOR, NOW))
     assert await service.database.fetch("SELECT FROM mails") == []
 
 
@@ -431,6 +432,8 @@ async def test_what_a_killed_process_had_in_hand_is_sent_by_another(
 
 async def test_a_role_given_by_an_identity_provider_sends_no_invitation(service: Service) -> None:
     new = NewMember(name="Ada Byron", email="ada@example.org", role="reviewer")
-    made = await service.services.members.invite(ACME, MemberId("mb_1"), new, OPERATOR, service.services.clock.now())
+    made = await service.services.members.invite(
+        ACME, MemberId("mb_1"), new, ActBy(OPERATOR, service.services.clock.now())
+    )
     assert made is not None
     assert await service.services.mails.of_member(ACME, made.id) == []

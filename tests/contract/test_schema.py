@@ -3,10 +3,10 @@
 import re
 from typing import get_args
 
+from assayer_client.webhooks import DeliveryState
 from orchestrator.jobs.models import JobKind, JobState
 from orchestrator.mail.models import MailState
 from orchestrator.store import Database
-from orchestrator.webhooks.models import DeliveryState
 
 _UNINDEXED = """
     SELECT conrelid::regclass::text AS "table", conname AS name FROM pg_constraint

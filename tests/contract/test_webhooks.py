@@ -10,6 +10,7 @@ from cryptography.fernet import Fernet
 from standardwebhooks import Webhook as Signer
 
 from assayer.errors import AddressRefused, DownloadFailed
+from assayer_client.webhooks import EVENTS, DeliveryResource, WebhookResource
 from cluster.clock import SystemClock
 from cluster.settings import WebhookSettings
 from cluster.webhooks import address_policy, open_deliverer, re_encrypt_secrets
@@ -20,7 +21,7 @@ from orchestrator.store import Database
 from orchestrator.store.database import Connection
 from orchestrator.store.job_sql import finish_statement
 from orchestrator.store.webhooks import PgWebhooks
-from orchestrator.webhooks.models import EVENTS, ClaimedDelivery, Delivery, Webhook, WebhookId
+from orchestrator.webhooks.models import ClaimedDelivery, WebhookId
 from orchestrator.webhooks.secrets import SecretCipher, generate_secret
 from tests.contract.webhook_receiver import Receiver, receiver
 from workers.fetching.guarded_post import GuardedPoster
@@ -76,10 +77,10 @@ async def there() -> AsyncIterator[Receiver]:
 
 async def hook(
     store: PgWebhooks, url: str, tenant: TenantId = OURS, events: tuple[Any, ...] = EVENTS, name: str = "wh_1"
-) -> tuple[Webhook, str]:
+) -> tuple[WebhookResource, str]:
     secret = generate_secret()
     made = await store.add(tenant, WebhookId(name), url, SecretCipher([KEY]).encrypt(secret), events, 5)
-    assert isinstance(made, Webhook)
+    assert isinstance(made, WebhookResource)
     return made, secret
 
 
@@ -114,7 +115,7 @@ END = finish_statement(
 )
 
 
-async def owed(store: PgWebhooks, tenant: TenantId = OURS, name: str = "wh_1") -> list[Delivery]:
+async def owed(store: PgWebhooks, tenant: TenantId = OURS, name: str = "wh_1") -> list[DeliveryResource]:
     return await store.deliveries(tenant, WebhookId(name), 500)
 
 
@@ -132,7 +133,7 @@ async def delivering(
                 await running
 
 
-async def until(store: "Watched", state: str) -> Delivery:
+async def until(store: "Watched", state: str) -> DeliveryResource:
     async with asyncio.timeout(30), store.settled:
         while (found := (await owed(store))[0]).state != state:
             await store.settled.wait()

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import pytest
 
-from assayer.models.ranking import GroupAnalysis, NamedComparison, Ranking
+from assayer_client.comparisons import NamedComparison
+from assayer_client.rankings import GroupAnalysis, Ranking
 from simulator.process import Simulator
 from tests.e2e.program import Ended, Homes, Program
 from tests.polling import LONGEST_SECONDS, wait_until

@@ -1,9 +1,12 @@
 """A question to each LLM task of the program, and a simulated answer to it."""
 
+import importlib
+import pkgutil
 from typing import Any
 
 from pydantic import BaseModel
 
+import assayer
 from assayer.bias_test.persuasive import PERSUASIVE, PERSUASIVE_CHECK, PersuasiveQuestion, SameContentQuestion
 from assayer.claim_support.schemas import SupportItem, SupportQuestion
 from assayer.claim_support.task import SUPPORT
@@ -32,7 +35,7 @@ from tests.unit.scholareval_questions import QUESTIONS as SCHOLAREVAL
 from tests.unit.scicompanion_questions import QUESTIONS as SCICOMPANION
 from workers.llm.answer_schema import answer_schema
 
-__all__ = ["ALL_QUESTIONS", "PAIR", "RESPECTS", "simulated_answer"]
+__all__ = ["ALL_QUESTIONS", "PAIR", "RESPECTS", "all_tasks", "simulated_answer"]
 
 DEBATE: list[tuple[Task[Any, Any], BaseModel]] = [
     (DEBATE_TASKS[role], DebateQuestion(**dict(ITEM), round=1, rounds=2, seat=1, history=())) for role in ROLES
@@ -72,6 +75,16 @@ ALL_QUESTIONS: list[tuple[Task[Any, Any], BaseModel]] = [
     (JUDGE_CRITERIA, CriteriaQuestion(idea=IDEA, criteria=(CRITERION,), findings=(FINDING,))),
     (SUPPORT, SupportQuestion(items=(SupportItem(label="C1", claim="It works.", passage="It works.", title="Works"),))),
 ]
+
+
+def all_tasks() -> dict[str, Task[Any, Any]]:
+    """Return the tasks of the program by name, wherever they are defined."""
+    found = {task.name: task for task, _ in ALL_QUESTIONS}
+    for module in pkgutil.walk_packages(assayer.__path__, "assayer."):
+        for value in vars(importlib.import_module(module.name)).values():
+            values = value if isinstance(value, tuple) else (value,)
+            found |= {task.name: task for task in values if isinstance(task, Task)}
+    return found
 
 
 def simulated_answer(task: Task[Any, Any], question: BaseModel, seed: int) -> Any:

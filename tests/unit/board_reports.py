@@ -2,17 +2,15 @@
 
 import datetime as dt
 
-from assayer.backends import Backends
 from assayer.evaluation_context import EvaluationContext
 from assayer.methods.innoeval.board.session import BoardSession
-from assayer.methods.innoeval.options import BoardOptions, InnoEvalOptions
+from assayer.methods.innoeval.options import BoardOptions
 from assayer.methods.innoeval.pipeline import evaluate
 from assayer.models import Decision, Report
-from index.memory_corpus import MemoryCorpus
 from tests.unit.innoeval_evidence import BOARD_ANSWERS
-from tests.unit.innoeval_world import ANSWERS, CUTOFF, IDEA, TwinCode, TwinWeb, papers
-from tests.unit.twins import NoFullTexts, TwinLlm, a_run
-from workers.embedding.hashing_embedder import HashingEmbedder
+from tests.unit.innoeval_runs import OPTIONS, twin_backends
+from tests.unit.innoeval_world import CUTOFF, IDEA
+from tests.unit.twins import a_run
 
 DECISION = Decision(
     name="Poster",
@@ -27,15 +25,7 @@ DECISION = Decision(
 
 async def board_report(options: BoardOptions) -> Report:
     """Return the report of an evaluation with scripted answers."""
-    embedder, run = HashingEmbedder(), a_run(CUTOFF)
-    llm = TwinLlm(embedder, {**ANSWERS, **BOARD_ANSWERS})
-    backends = Backends(
-        llm=llm,
-        literature=MemoryCorpus(papers(), embedder),
-        full_texts=NoFullTexts(),
-        embedder=embedder,
-        web=TwinWeb(),
-        code=TwinCode(),
-    )
+    run = a_run(CUTOFF)
+    backends, llm = twin_backends(BOARD_ANSWERS)
     board = BoardSession(llm, run, options)
-    return (await evaluate(EvaluationContext.open(IDEA, backends, run, InnoEvalOptions(top=3, later=2)), board)).report
+    return (await evaluate(EvaluationContext.open(IDEA, backends, run, OPTIONS), board)).report

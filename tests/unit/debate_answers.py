@@ -9,9 +9,9 @@ from assayer.errors import AssayerError
 from assayer.llm import Answer, Task
 from assayer.methods.debate.rounds import Ballot
 from assayer.methods.debate.schemas import DebateQuestion
-from assayer.models import CallRecord
 from assayer.models.reward import RewardItem
 from assayer.run.run import Run
+from tests.unit.twins import call_record
 
 __all__ = ["ITEM", "ScriptedSeats", "scripted_answer"]
 
@@ -73,14 +73,4 @@ class ScriptedSeats:
         said = self._script.get((role, data.seat), "gg" if role == "moderator" else "mmmmm")[data.round - 1]
         ballots: dict[str, Ballot] = {"m": "match", "n": "no_match", "g": "go_on", "h": "halt"}
         answer = task.output.model_validate(scripted_answer(role, ballots[said]))
-        record = CallRecord(
-            task=task.name,
-            version=task.version,
-            model="judge",
-            prompt_tokens=100,
-            completion_tokens=10,
-            cost_usd=0.001,
-            latency_seconds=0.0,
-            attempts=1,
-        )
-        return Answer(answer, record)
+        return Answer(answer, call_record(task, "judge"))

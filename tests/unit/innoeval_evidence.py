@@ -16,10 +16,7 @@ from assayer.methods.innoeval.schemas import (
     Judgement,
     JudgingQuestion,
     LaterStep,
-    MetaQuestion,
     ReviewClaim,
-    Synthesis,
-    WeighedDispute,
     judgement_with_scores,
 )
 from assayer.models import CorpusFit, Idea, Paper, PaperId
@@ -96,18 +93,6 @@ def judgement(question: BaseModel) -> Judgement:
     )
 
 
-def synthesis(question: BaseModel) -> Synthesis:
-    assert isinstance(question, MetaQuestion)
-    cited = f" [{question.evidence[0].label}]" if question.evidence else ""
-    return Synthesis(
-        disputes=[WeighedDispute(dimension="D1", positions="R1 doubts what R2 takes for granted.", weighing="R1.")],
-        strengths=[ReviewClaim(text=f"Quotes are compared{cited}.")],
-        weaknesses=[ReviewClaim(text="There is no control.")],
-        suggestions=[ReviewClaim(text="Add a control.")],
-        assessment="A checker of quotes is proposed.",
-    )
-
-
 def advice(question: BaseModel) -> Advice:
     assert isinstance(question, AdviceQuestion)
     find = question.evidence[0]
@@ -119,6 +104,5 @@ def advice(question: BaseModel) -> Advice:
 
 BOARD_ANSWERS: Mapping[str, Answerer] = {
     "innoeval.judging": judgement,
-    "innoeval.synthesis": synthesis,
     "innoeval.advice": advice,
 }

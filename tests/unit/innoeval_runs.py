@@ -33,7 +33,7 @@ def twin_backends(
     scripted: Mapping[str, Answerer] | None = None, failing: Mapping[str, AssayerError] | None = None
 ) -> tuple[Backends, TwinLlm]:
     embedder = HashingEmbedder()
-    llm = TwinLlm(embedder, {**ANSWERS, **(scripted or {})}, failing)
+    llm = TwinLlm({**ANSWERS, **(scripted or {})}, failing)
     backends = Backends(
         llm=llm,
         literature=MemoryCorpus(papers(), embedder),

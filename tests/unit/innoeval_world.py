@@ -11,9 +11,6 @@ from assayer.errors import SourceUnavailable
 from assayer.ideas.parsing import parse_idea
 from assayer.methods.innoeval.evidence_pack import BoardResult, EvidencePack
 from assayer.methods.innoeval.schemas import (
-    EvidenceRelevance,
-    EvidenceRelevanceQuestion,
-    EvidenceRelevances,
     Extraction,
     ExtractionQuestion,
     GroundedFind,
@@ -23,9 +20,6 @@ from assayer.methods.innoeval.schemas import (
     RefinedQuery,
     Refinement,
     RefinementQuestion,
-    SearchQueries,
-    SearchQueriesQuestion,
-    queries_for,
     refinement_within,
 )
 from assayer.models import (
@@ -160,9 +154,6 @@ def _page_at(url: str) -> WebPage:
     return WebPage(url=url, title="", site="pages.example.org", text=f"{text}\n\nThis is {url.rpartition('/')[2]}.")
 
 
-_MATCH = "import difflib\n\ndef match_quote(quote, source):\n    pass\n"
-
-
 def codebase(name: str) -> Codebase:
     return Codebase(
         name=name,
@@ -192,31 +183,6 @@ def extraction(question: BaseModel) -> Extraction:
         methods=["A checker compares quoted sentences with sources.", "A test on 500 reviews against two baselines."],
         settings=None,
         results=None,
-    )
-
-
-def queries(question: BaseModel) -> SearchQueries:
-    assert isinstance(question, SearchQueriesQuestion)
-    asked = {
-        "literature": ["quotes {}", "sources {}"],
-        "web": ["checking quotes {}"],
-        "code": ["quote checker {}"],
-        "data": ["quotes {}"],
-    }
-    entries = [
-        {"part": part.label, **{kind: [item.format(part.name) for item in asked[kind]] for kind in question.kinds}}
-        for part in question.parts
-    ]
-    return queries_for(question.kinds).model_validate({"queries": entries})
-
-
-def relevance(question: BaseModel) -> EvidenceRelevances:
-    assert isinstance(question, EvidenceRelevanceQuestion)
-    return EvidenceRelevances(
-        judgements=[
-            EvidenceRelevance(label=find.label, reason="It checks quotes too.", relevance=8, quality=6)
-            for find in question.evidence
-        ]
     )
 
 
@@ -252,8 +218,6 @@ def grounding(question: BaseModel) -> Groundings:
 
 ANSWERS: Mapping[str, Answerer] = {
     "innoeval.extraction": extraction,
-    "innoeval.queries": queries,
-    "innoeval.relevance": relevance,
     "innoeval.refinement": refinement,
     "innoeval.grounding": grounding,
 }

@@ -8,11 +8,11 @@ from pydantic import BaseModel
 from assayer.errors import MalformedAnswer
 from assayer.llm import Answer as Answered
 from assayer.llm import Task
-from assayer.models import CallRecord, EvaluationId, Idea, IdeaId
-from assayer.ranking.comparison import COMPARISON, PairQuestion
+from assayer.models import EvaluationId, Idea, IdeaId
+from assayer.ranking.comparison import PairQuestion
 from assayer.run.budget import Budget
 from assayer.run.run import Run
-from tests.unit.twins import FixedClock, Watcher
+from tests.unit.twins import FixedClock, Watcher, call_record
 
 __all__ = ["JudgeLlm", "ideas_of_worth", "ranking_run", "right"]
 
@@ -57,17 +57,7 @@ class JudgeLlm:
         ]
         answer = task.output.model_validate({"entries": entries})
         assert list(task.check(data, answer)) == []
-        record = CallRecord(
-            task=COMPARISON.name,
-            version=COMPARISON.version,
-            model="judge",
-            prompt_tokens=100,
-            completion_tokens=10,
-            cost_usd=0.001,
-            latency_seconds=0.0,
-            attempts=1,
-        )
-        return Answered(answer, record)
+        return Answered(answer, call_record(task, "judge"))
 
 
 def right(first: int, second: int) -> str:

@@ -2,8 +2,17 @@
 
 import datetime as dt
 
-from assayer.models import Absent, OwnReference, OwnReferences, PaperId, ReferenceRecord, Report, TextFlag
-from assayer.models.blinding import Blinding, MaskedText
+from assayer.models import (
+    Absent,
+    Blinding,
+    MaskedText,
+    OwnReference,
+    OwnReferences,
+    PaperId,
+    ReferenceRecord,
+    Report,
+    TextFlag,
+)
 from tests.contract.store_records import report
 
 IDENTIFYING = ("Hopper", "Grace", "Yale", "ORCID-77")

@@ -25,7 +25,9 @@ from assayer.methods.review.schemas import (
     Subject,
 )
 from assayer.models import EvidenceRelation, Report
-from tests.unit.review_runs import review_backends, reviewed, supported
+from assayer.models.panel_review import PanelReview
+from tests.unit.review_runs import reviewed, supported
+from tests.unit.scholareval_runs import twin_backends
 from tests.unit.twins import Answerer
 
 DONE = "We train a small reader for a small reader that checks every quoted sentence against the abstract"
@@ -40,25 +42,15 @@ def point(claim: str, quote: str = PLAN, **changes: Any) -> RefereePoint:
 
 def referee(question: BaseModel) -> RefereeAnswer:
     assert isinstance(question, RefereeQuestion)
-    if question.lens == "methods":
-        claim = NoveltyClaim(claim="A small reader that checks quotes.", query="small reader for quotes")
-        return RefereeAnswer(
-            overview="It measures plasticity.",
-            points=[point("The three baselines are not named.")],
-            novelty=[claim],
-            prior_work=[],
-        )
-    if question.lens == "expert":
-        return RefereeAnswer(
-            overview="It measures plasticity.",
-            points=[point("The three baselines are not named here.")],
-            novelty=[],
-            prior_work=[],
-        )
+    points = {
+        "methods": point("The three baselines are not named."),
+        "expert": point("The three baselines are not named here."),
+    }
+    claim = NoveltyClaim(claim="A small reader that checks quotes.", query="small reader for quotes")
     return RefereeAnswer(
         overview="It measures plasticity.",
-        points=[point(f"Unclear to the {question.lens}.", "words that are nowhere")],
-        novelty=[],
+        points=[points.get(question.lens) or point(f"Unclear to the {question.lens}.", "words that are nowhere")],
+        novelty=[claim] if question.lens == "whole" else [],
         prior_work=[],
     )
 
@@ -142,7 +134,14 @@ def edited(**changes: Any) -> Answerer:
     return answer
 
 
-async def panel_report(**scripted: Answerer) -> Report:
+async def panel_review(**scripted: Answerer) -> PanelReview:
+    review = (await panel_report(**scripted)).panel_review
+    assert review is not None
+    return review
+
+
+def panel_answers(**scripted: Answerer) -> dict[str, Answerer]:
+    """Return the answers of a whole panel, some of them scripted otherwise, by the names of the tasks."""
     answers: dict[str, Answerer] = {
         "review.referee": referee,
         "review.look": look,
@@ -150,5 +149,9 @@ async def panel_report(**scripted: Answerer) -> Report:
         "review.editor": edited(),
         "support.claims": supported("supports"),
     }
-    backends, _ = review_backends({**answers, **{f"review.{name}": item for name, item in scripted.items()}})
+    return {**answers, **{f"review.{name}": item for name, item in scripted.items()}}
+
+
+async def panel_report(**scripted: Answerer) -> Report:
+    backends, _ = twin_backends(scripted=panel_answers(**scripted))
     return await reviewed(backends)

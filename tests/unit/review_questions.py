@@ -45,7 +45,15 @@ PASSAGE = NotedPassage(
     shows="checks claims against abstracts with a small reader",
 )
 REFEREES = tuple(
-    RefereeQuestion(idea=IDEA, lens=lens, most=8, most_named=4, day=dt.date(2024, 9, 24)) for lens in get_args(Lens)
+    RefereeQuestion(
+        idea=IDEA,
+        lens=lens,
+        most=8,
+        most_named=4,
+        made=() if lens == "whole" else ("The baselines are not named.",),
+        day=dt.date(2024, 9, 24),
+    )
+    for lens in get_args(Lens)
 )
 NAMED = RememberedWork(
     label="N1",

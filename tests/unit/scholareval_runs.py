@@ -75,7 +75,7 @@ def twin_backends(
     failing: Mapping[str, AssayerError] | None = None,
 ) -> tuple[Backends, TwinLlm]:
     embedder: Embedder = HashingEmbedder()
-    llm = TwinLlm(embedder, scripted, failing)
+    llm = TwinLlm(scripted, failing)
     corpus = MemoryCorpus(corpus_papers(), embedder, fit=fit)
     return Backends(llm=llm, literature=corpus, full_texts=NoFullTexts(), embedder=embedder), llm
 

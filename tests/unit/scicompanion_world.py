@@ -17,13 +17,10 @@ from assayer.methods.scicompanion.schemas import (
     AddedEdge,
     AddedNode,
     DimensionQuestion,
-    GraphCompletion,
-    NextQueries,
     Removal,
     Revision,
     StateQuestion,
     StepAnswer,
-    TraceAnswer,
 )
 from assayer.models import GraphRecord, Idea, Paper, PaperId
 from assayer.ports import Literature
@@ -64,18 +61,13 @@ def corpus(
     return MemoryCorpus(papers, HashingEmbedder(), citations)
 
 
-def queries(question: BaseModel) -> NextQueries:
-    assert isinstance(question, StateQuestion)
-    return NextQueries(queries=[f"quoted sentences round {question.step}", "sources of quotes in reviews"])
-
-
-def completion(question: BaseModel) -> GraphCompletion:
+def step(question: BaseModel) -> StepAnswer:
     """A claim of the idea in the first step; in each an edge with a quote, one to nowhere, and a deletion."""
     assert isinstance(question, StateQuestion)
     paper = question.papers[-1]
     claims = [node.label for node in question.nodes if node.kind == "claim"]
     quote = " ".join(paper.text.split()[:8])
-    return GraphCompletion(
+    return StepAnswer(
         nodes=[AddedNode(key="A1", kind="claim", name="Quotes in reviews are often wrong", note="")],
         edges=[
             AddedEdge(source="N0", kind="states", target="A1", label=None, quote="", statement="Its first sentence."),
@@ -91,17 +83,9 @@ def completion(question: BaseModel) -> GraphCompletion:
         ],
         revise=[Revision(label="N901", reason="To see what happens.", name="A name", text=None, kind=None)],
         delete=[Removal(label=f"N{question.papers[0].label[1:]}", reason="It is about something else.")],
+        trace=f"Step {question.step}: quotes are often wrong [{paper.label}].",
+        queries=[f"quoted sentences round {question.step}", "sources of quotes in reviews"],
     )
-
-
-def trace(question: BaseModel) -> TraceAnswer:
-    assert isinstance(question, StateQuestion)
-    return TraceAnswer(trace=f"Step {question.step}: quotes are often wrong [{question.papers[-1].label}].")
-
-
-def step(question: BaseModel) -> StepAnswer:
-    edits, noted, asked = completion(question), trace(question), queries(question)
-    return StepAnswer(**edits.model_dump(), **noted.model_dump(), **asked.model_dump())
 
 
 def judgement(question: BaseModel) -> Judgement:
@@ -117,10 +101,7 @@ def judgement(question: BaseModel) -> Judgement:
 
 
 ANSWERS: Mapping[str, Answerer] = {
-    "scicompanion.queries": queries,
     "scicompanion.step": step,
-    "scicompanion.completion": completion,
-    "scicompanion.trace": trace,
     "scicompanion.judging": judgement,
 }
 
@@ -131,7 +112,7 @@ def twin_backends(
     failing: Mapping[str, AssayerError] | None = None,
 ) -> tuple[Backends, TwinLlm]:
     embedder = HashingEmbedder()
-    llm = TwinLlm(embedder, {**ANSWERS, **(scripted or {})}, failing)
+    llm = TwinLlm({**ANSWERS, **(scripted or {})}, failing)
     literature = corpus() if literature is None else literature
     return Backends(llm=llm, literature=literature, full_texts=NoFullTexts(), embedder=embedder), llm
 

@@ -7,9 +7,9 @@ from pydantic import BaseModel
 from assayer.errors import MalformedAnswer
 from assayer.llm import Answer as Answered
 from assayer.llm import Task
-from assayer.models import CallRecord
 from assayer.run.run import Run
 from benchmarks.quality.scripted import Way, answer
+from tests.unit.twins import call_record
 
 __all__ = ["ScriptedLlm"]
 
@@ -35,14 +35,4 @@ class ScriptedLlm:
             raise MalformedAnswer("The answer is empty.")
         found = task.output.model_validate_json(said)
         assert list(task.check(data, found)) == []
-        record = CallRecord(
-            task=task.name,
-            version=task.version,
-            model="scripted",
-            prompt_tokens=100,
-            completion_tokens=10,
-            cost_usd=0.001,
-            latency_seconds=0.0,
-            attempts=1,
-        )
-        return Answered(found, record)
+        return Answered(found, call_record(task, "scripted"))

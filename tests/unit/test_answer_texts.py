@@ -1,7 +1,5 @@
 """No text of any answer of any method cites what was not given: complaint, repair, and what stays is redacted."""
 
-import importlib
-import pkgutil
 from typing import Any
 
 import pytest
@@ -9,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-import assayer
 from assayer.citing.answer_texts import REDACTED, Given, TextRole, text_fields
 from assayer.llm import Task
 from assayer.methods.innoeval.schemas import Judgement, ReviewClaim
@@ -27,7 +24,7 @@ from assayer.methods.scholareval.schemas import (
 )
 from assayer.ranking.comparison import COMPARISON, comparison_task
 from benchmarks.hostile.attacks.citation_forms import CitationForm, citation_forms
-from tests.unit.all_questions import ALL_QUESTIONS, PAIR, RESPECTS, simulated_answer
+from tests.unit.all_questions import ALL_QUESTIONS, PAIR, RESPECTS, all_tasks, simulated_answer
 from tests.unit.innoeval_board_questions import BOARD_QUESTIONS, JUDGING
 from tests.unit.scholareval_questions import IDEA, METHOD, NOTE
 from tests.unit.scholareval_questions import QUESTIONS as SCHOLAREVAL
@@ -80,25 +77,16 @@ EXEMPT = {
 }
 
 
-def _tasks() -> dict[str, Task[Any, Any]]:
-    """All there are, wherever they are defined."""
-    found = {task.name: task for task, _ in ALL_QUESTIONS}
-    for module in pkgutil.walk_packages(assayer.__path__, "assayer."):
-        values = vars(importlib.import_module(module.name)).values()
-        found |= {task.name: task for task in values if isinstance(task, Task)}
-    return found
-
-
 def test_every_text_of_every_task_is_checked_or_exempt_by_name() -> None:
     exempt = {
         name: {path: role for path, role in text_fields(task.output).items() if role not in (*CHECKED, TextRole.LABEL)}
-        for name, task in _tasks().items()
+        for name, task in all_tasks().items()
     }
     assert {name: fields for name, fields in exempt.items() if fields} == EXEMPT
 
 
 def test_every_task_has_a_question_here() -> None:
-    assert set(_tasks()) == {task.name for task, _ in ALL_QUESTIONS}
+    assert set(all_tasks()) == {task.name for task, _ in ALL_QUESTIONS}
 
 
 def _placed(value: Any, path: str, text: str) -> Any:

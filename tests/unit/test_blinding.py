@@ -84,7 +84,6 @@ SENTENCES = {
     "account": ("See https://github.com/jane-roe/quote for more.", ["jane", "roe"]),
     "account, said": ("Our code is at https://github.com/qlab7/quote.", ["qlab7"]),
     "cited before": ("In (Roe 2020) we showed this; Roe (2021) went on.", ["Roe"]),
-    "cited after": ("As we showed in Roe et al. (2021), this holds.", ["Roe"]),
     "own paper": ("It rests on my paper (Roe & O'Brien, 2022).", ["Roe", "O'Brien"]),
     "money, thanked for": (
         "We thank the Acme Foundation for funding (grant ABC-12).",
@@ -208,7 +207,6 @@ HONEST = [
     "PD Control and the Control group; 40 PD Patients, and Patients with tremor. Cache Miss Rate. Rate and latency.",
     "Ms Pacman is a game. Detection is measured by Acc@0.5, and code is available at github.com.",
     "We use https://github.com/huggingface/transformers and https://github.com/google-research/bert.",
-    "Doctors of both groups rate the cases. The professor persona answers first. Dr. in the prompt is a token.",
 ]
 
 
@@ -224,8 +222,6 @@ LINES = [
     "Organization: Three parts",
     "- Lab: Mice with a knockout",
     "- Institution: Trust and cooperation",
-    "- Address: Bias in data",
-    "- Department: Emergency",
     "- Phone: a smartphone with sensors",
     "Title: An AI scientist that quotes",
     "Role: a scientist asks",

@@ -61,7 +61,7 @@ async def test_methods_and_dimensions_are_reranked_by_their_own_words() -> None:
     backends, llm = twin_backends()
     reranker = ByLength()
     report = await evaluated(replace(backends, reranker=reranker))
-    looks = [item for _, item in llm.asked if isinstance(item, FirstLookQuestion)]
+    looks = llm.questions(FirstLookQuestion)
     assert {look.purpose for look in looks} == {"soundness", "contribution"}
     assert len(reranker.queries) >= sum(len(part.assessments) for part in report.parts)
     assert report.provenance.reranking_model == "by length"

@@ -41,7 +41,7 @@ def evidence_of(report: Report) -> EvidenceReport:
     return report.evidence
 
 
-async def test_nothing_is_scored_and_every_quote_is_from_its_paper() -> None:
+async def test_nothing_is_scored_and_every_quote_is_from_its_paper_and_beside_a_part_of_the_plan() -> None:
     report = await report_of()
     assert (report.parts, report.verdict, report.plan_review) == ((), None, None)
     assert not any(report.summary.model_dump().values())
@@ -53,14 +53,10 @@ async def test_nothing_is_scored_and_every_quote_is_from_its_paper() -> None:
         assert citation.quote_state == "verified"
         assert citation.quote
         assert citation.quote in abstracts[ids[citation.label]]
-
-
-async def test_each_paper_is_listed_once_at_its_nearest_part_of_the_plan() -> None:
-    report = await report_of()
-    closest = evidence_of(report).closest
-    assert len({item.paper.label for item in closest}) == len(closest) <= CheckOptions().shown
+    labels = {item.paper.label for item in evidence.closest}
+    assert len(labels) == len(evidence.closest) <= CheckOptions().shown, "each is listed once, at its nearest part"
     plan = " ".join(IDEA.split())
-    assert all(item.plan.removesuffix(" …") in plan for item in closest)
+    assert all(item.plan.removesuffix(" …") in plan for item in evidence.closest)
 
 
 async def test_pages_print_every_passage_once_and_no_score() -> None:

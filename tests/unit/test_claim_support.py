@@ -15,7 +15,6 @@ from assayer.models import Absent, Citation, ClaimCounts, ClaimSupport, FurtherQ
 from assayer.prompts import fence
 from assayer.run.run import Run
 from tests.unit.twins import Answerer, TwinLlm, a_run
-from workers.embedding.hashing_embedder import HashingEmbedder
 
 A, B = PaperId("a"), PaperId("b")
 HALVED = "rehearsal halved forgetting on five streams of text"
@@ -53,7 +52,7 @@ def _answering(outcome: str, carried: str = HALVED, missing: str = "") -> Mappin
 
 
 def _llm(outcome: str = "supports", carried: str = HALVED, missing: str = "") -> TwinLlm:
-    return TwinLlm(HashingEmbedder(), _answering(outcome, carried, missing))
+    return TwinLlm(_answering(outcome, carried, missing))
 
 
 async def _checked(llm: TwinLlm | NoLlm, *points: Point, run: Run | None = None) -> CheckedClaims:
@@ -120,7 +119,7 @@ async def test_nothing_is_asked_where_no_quote_was_found() -> None:
 
 async def test_a_call_that_fails_leaves_its_claims_unchecked_with_the_reason_and_counted() -> None:
     error: AssayerError = MalformedAnswer("The model gave no valid answer.")
-    llm, run = TwinLlm(HashingEmbedder(), failing={"support.claims": error}), a_run()
+    llm, run = TwinLlm(failing={"support.claims": error}), a_run()
     checked = await _checked(llm, _point(), run=run)
     assert checked.written_into(_point()).citations[0].support == Absent(reason=f"{error.reason}.")
     assert checked.counts

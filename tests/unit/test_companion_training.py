@@ -15,7 +15,7 @@ from workers.policy_training import CompanionTraining, read_policy_training, tra
 from workers.policy_training.companion_groups import TrajectoryRecord
 from workers.policy_training.companion_plan import LoopRollouts
 from workers.policy_training.companion_training import calls_of, read_companion_ideas
-from workers.policy_training.configuration import GrpoSettings, LoraSettings, PolicyModel, TrainingPlan
+from workers.policy_training.configuration import GrpoSettings, TrainingPlan
 from workers.policy_training.training import CURVE_FILES, last_checkpoint
 
 DEPLOYED = Path(__file__).parents[2] / "deploy" / "policy-training"
@@ -63,14 +63,6 @@ def test_parts_of_the_reward_are_told_apart_and_every_trajectory_has_a_line(tmp_
     assert last_checkpoint(plan.folder) == plan.folder / "checkpoint-2"
     again = train_companion(plan, tiny_literature(), FixedClock())
     assert [point.step for point in again.points] == [1, 2]
-
-
-@pytest.mark.slow
-def test_adapters_are_trained_on_trajectories_too(tmp_path: Path, model: Path) -> None:
-    plan = tiny_training(tmp_path, model, QUICK.model_copy(update={"steps": 1}))
-    policy = PolicyModel(model=plan.policy.model, lora=LoraSettings(rank=2, alpha=4))
-    train_companion(plan.model_copy(update={"policy": policy}), tiny_literature(), FixedClock())
-    assert json.loads((plan.folder / "policy" / "adapter_config.json").read_text())["r"] == 2
 
 
 @pytest.mark.slow

@@ -1,16 +1,10 @@
 """Page for an applicant who contests: each fact once and by name, technical detail at the end."""
 
-import importlib
-import pkgutil
-from collections.abc import Iterator, Mapping
-from typing import Any
-
-import assayer
-from assayer.llm import Task
 from assayer.models import Absent
 from assayer.reports.contestation import contestation_of
 from assayer.reports.contestation_page import ContestationPage, contestation_page
 from assayer.reports.prompt_wording import QUESTIONS
+from tests.unit.all_questions import all_tasks
 from tests.unit.reports_fixture import full_report
 
 
@@ -55,14 +49,6 @@ def test_one_moment_is_told_and_it_says_of_what() -> None:
 
 
 def test_every_question_to_a_language_model_has_words_that_people_can_read() -> None:
-    names = {task.name for task in _tasks() if not task.name.startswith(("ranking.", "curation.", "corpus."))}
+    names = {name for name in all_tasks() if not name.startswith(("ranking.", "curation.", "corpus."))}
     assert len(names) > 20
     assert names == QUESTIONS.keys()
-
-
-def _tasks() -> Iterator[Task[Any, Any]]:
-    """All that the domain asks of language models; those of an evaluation, of rankings and of curation."""
-    for module in pkgutil.walk_packages(assayer.__path__, "assayer."):
-        for value in vars(importlib.import_module(module.name)).values():
-            listed = value.values() if isinstance(value, Mapping) else value if isinstance(value, tuple) else [value]
-            yield from (item for item in listed if isinstance(item, Task))

@@ -29,10 +29,10 @@ from assayer.run.run import Run
 from tests.unit.reports_fixture import full_report
 from tests.unit.reports_review import review_report
 from tests.unit.review_questions import EDITING
-from tests.unit.review_runs import review_backends, reviewed, supported
+from tests.unit.review_runs import reviewed, supported
 from tests.unit.scholareval_questions import IDEA
+from tests.unit.scholareval_runs import twin_backends
 from tests.unit.twins import TwinLlm, a_run
-from workers.embedding.hashing_embedder import HashingEmbedder
 
 IMPACT = Criterion(
     name="Impact", question="Would the results change practice?", anchors={10: "all of it", 1: "none"}, weight=3
@@ -165,7 +165,9 @@ def _edited(question: BaseModel) -> EditedReviewByCriteria:
 
 
 async def test_editor_of_a_review_answers_each_criterion_with_evidence_that_the_report_holds() -> None:
-    backends, llm = review_backends({tasks.EDITOR_BY_CRITERIA.name: _edited, "support.claims": supported("supports")})
+    backends, llm = twin_backends(
+        scripted={tasks.EDITOR_BY_CRITERIA.name: _edited, "support.claims": supported("supports")}
+    )
     report = await reviewed(backends, _run_with_criteria())
     part = _criteria_of(report)
     assert [item.name for item in part.assessments] == ["Impact", "Cost"]
@@ -179,7 +181,7 @@ async def test_editor_of_a_review_answers_each_criterion_with_evidence_that_the_
 
 
 async def test_other_methods_answer_the_criteria_from_their_findings() -> None:
-    backends, _ = review_backends()
+    backends, _ = twin_backends()
     context = EvaluationContext.open(parse_idea(IDEA, "idea.md"), backends, _run_with_criteria(), ReviewOptions())
     summary, parts = full_report().summary, full_report().parts
     part = await judge_criteria(context, summary, parts)
@@ -188,7 +190,7 @@ async def test_other_methods_answer_the_criteria_from_their_findings() -> None:
     known |= {point.text for item in parts for judged in item.assessments for point in judged.points}
     assert texts <= known
     assert len(part.assessments) == 2
-    failing = TwinLlm(HashingEmbedder(), failing={JUDGE_CRITERIA.name: MalformedAnswer("no JSON")})
+    failing = TwinLlm(failing={JUDGE_CRITERIA.name: MalformedAnswer("no JSON")})
     lost = await judge_criteria(replace(context, backends=replace(backends, llm=failing)), summary, parts)
     assert isinstance(lost.score, Absent)
     assert "no JSON" in lost.score.reason

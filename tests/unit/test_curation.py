@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from assayer.curation.best_of import place_candidates, shuffled
 from assayer.curation.candidates import ProposedCandidates, propose_candidates
-from assayer.curation.options import BestBy, CurationOptions
+from assayer.curation.options import CurationOptions
 from assayer.curation.papers import curate_paper
 from assayer.curation.schemas import KindAnswer, ProposalAnswer, ProposalQuestion, QuestionAnswer, QuestionQuestion
 from assayer.curation.scoring import score_idea
@@ -22,14 +22,14 @@ from assayer.errors import (
 )
 from assayer.ideas.parsing import parse_idea
 from assayer.llm import Answer, Task
-from assayer.models import Absent, CallRecord
-from assayer.models.curation import Candidate, CuratedPaper
+from assayer.models import Absent
 from assayer.ranking.comparison import PairQuestion, comparison_task
 from assayer.ranking.options import DEFAULT_DIMENSIONS, RankingOptions
 from assayer.run.run import Run
+from assayer_client.curation import BestBy, Candidate, CuratedPaper
 from cluster.curation_inputs import read_papers, read_questions
 from tests.unit.curation_questions import CLEAN, DIMENSIONS, LEAKING, PAPER, RESEARCH_QUESTION
-from tests.unit.twins import a_run
+from tests.unit.twins import a_run, call_record
 
 _OPTIONS = CurationOptions(candidates=4)
 _RANKING = RankingOptions(dimensions=DEFAULT_DIMENSIONS[:3], order_by="effectiveness", both_ways=0)
@@ -53,17 +53,7 @@ class _Scripted:
         self.asked.append((task, data))
         value = task.output.model_validate(self._script(task, data).model_dump())
         assert list(task.check(data, value)) == []
-        record = CallRecord(
-            task=task.name,
-            version=task.version,
-            model="scripted",
-            prompt_tokens=1,
-            completion_tokens=1,
-            cost_usd=0.0,
-            latency_seconds=0.0,
-            attempts=1,
-        )
-        return Answer(value, record)
+        return Answer(value, call_record(task, "scripted"))
 
 
 def _paper_script(questions: Sequence[str | Exception], kind: KindAnswer | Exception = _NEW_IDEA) -> _Scripted:
@@ -185,16 +175,10 @@ async def test_lost_and_repeated_candidates_are_told_apart() -> None:
 
 
 def _candidates(count: int) -> list[Candidate]:
+    texts = {"question": CLEAN, "problem": "p", "gap": "g", "bridge": "b"}
     return [
-        Candidate(
-            id=f"p1-{n}",
-            question=CLEAN,
-            number=n,
-            title=f"Title {n}",
-            problem="p",
-            gap="g",
-            bridge="b",
-            text=_PLAN.format(n=n),
+        Candidate.model_validate(
+            {"id": f"p1-{n}", "number": n, "title": f"Title {n}", "text": _PLAN.format(n=n), **texts}
         )
         for n in range(1, count + 1)
     ]

@@ -23,7 +23,6 @@ WINDOWS = st.builds(Window, after=st.none() | DAYS, before=st.none() | DAYS)
         (DAY, Window(after=dt.date(2021, 5, 8)), False),
         (None, OPEN, True),
         (None, Window(before=DAY), False),
-        (None, Window(after=DAY), False),
     ],
 )
 def test_a_window_includes_both_its_days_and_nothing_undated(day: dt.date | None, window: Window, inside: bool) -> None:

@@ -64,8 +64,6 @@ def test_what_says_nothing_or_courts_its_judges_is_stopped(guard: str, idea: str
     [
         ITEM.idea,
         f"{ITEM.idea}\n\nDatasets: XXXX, N/A for the second corpus.",
-        "Freeze the attention heads that earlier tasks relied on.",
-        "We propose text regularization for inverse problem solving.",
         "Replay generated samples of old tasks, filtered by the old model's confidence, while tuning on new ones.",
         "The model answers 'I do not know' where its old and new weights disagree, and such answers are replayed.",
         "A model is asked to fill a template such as [METHOD] improves [METRIC], its gaps are compared before and "

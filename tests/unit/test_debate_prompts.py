@@ -3,17 +3,14 @@
 from itertools import product
 
 import pytest
-from pydantic import BaseModel
 
 from assayer.methods.debate.composition import ROLES, Seat, composition
 from assayer.methods.debate.schemas import DebateQuestion
 from assayer.methods.debate.tasks import DEBATE_TASKS, seat_task
 from assayer.methods.debate.turns import spoken_turn
-from assayer.models.reward import DebateQuote, DebateRole, DebateTurn
-from simulator.answers import compose, node_for
-from simulator.prompt import read
+from assayer_client.rewards import DebateQuote, DebateRole, DebateTurn
+from tests.unit.all_questions import simulated_answer
 from tests.unit.debate_answers import ITEM
-from workers.llm.answer_schema import answer_schema
 
 _SAID = DebateTurn(
     round=1,
@@ -56,10 +53,7 @@ def test_the_only_seat_of_a_role_is_asked_as_the_settings_say() -> None:
 @CASES
 @pytest.mark.parametrize("seed", range(5))
 def test_simulated_answers_make_a_turn(role: DebateRole, question: DebateQuestion, seed: int) -> None:
-    task = DEBATE_TASKS[role]
-    output: type[BaseModel] = task.output
-    node = node_for(answer_schema(output).schema, strict=True)
-    made = compose(node, read([message.content for message in task.messages(question)]), seed)
-    spoken = spoken_turn(ITEM, question.round, Seat(role, 1), output.model_validate_json(made.text))
+    answer = simulated_answer(DEBATE_TASKS[role], question, seed)
+    spoken = spoken_turn(ITEM, question.round, Seat(role, 1), answer)
     assert spoken.ballot in (("go_on", "halt") if role == "moderator" else ("match", "no_match"))
     assert spoken.turn.argument

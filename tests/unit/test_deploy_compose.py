@@ -34,17 +34,6 @@ def services() -> dict[str, Any]:
     return found
 
 
-def test_it_starts_what_assayer_needs_and_by_profile_assayer_and_its_figures(services: dict[str, Any]) -> None:
-    profiles = {name: set(service.get("profiles", ())) for name, service in services.items()}
-    assert profiles == {
-        "postgres": set(),
-        "grobid": set(),
-        "assayer": {"service", "monitoring"},
-        "prometheus": {"monitoring"},
-        "grafana": {"monitoring"},
-    }
-
-
 def test_what_one_part_says_of_another_is_so(services: dict[str, Any]) -> None:
     whole = read("compose.yaml")
     used: dict[str, set[str]] = {"volumes": set(), "secrets": set()}

@@ -25,7 +25,6 @@ def test_another_model_is_left_to_its_own_configuration() -> None:
     [
         (EmbedderSettings(query_prefix="query: "), "all-MiniLM-L6-v2 query='query: '"),
         (EmbedderSettings(passage_prefix="", pooling="mean", max_tokens=256), "all-MiniLM-L6-v2"),
-        (EmbedderSettings(model="e5-base-v2", passage_prefix=""), "e5-base-v2 passage=''"),
         (EmbedderSettings(model="x", pooling="cls", max_tokens=128), "x pooling='cls' tokens=128"),
         (EmbedderSettings(precision="float32", threads=1, memo=0), "all-MiniLM-L6-v2"),
     ],

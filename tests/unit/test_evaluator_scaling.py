@@ -23,19 +23,6 @@ def test_batch_evaluators_go_when_nothing_waits_and_nothing_runs() -> None:
     assert _batch(EvaluatorLoad(3, (0.0, 0.0, 0.0), EMPTY)) == 0
 
 
-def test_first_batch_evaluator_starts_from_none_when_jobs_have_waited_long_enough() -> None:
-    waiting = QueueDepth(batch=WaitingJobs(1, PATIENCE))
-    assert 0 < _batch(EvaluatorLoad(0, (), waiting)) <= 1
-
-
-def test_jobs_that_came_just_now_start_no_process() -> None:
-    assert _batch(EvaluatorLoad(0, (), QueueDepth(batch=WaitingJobs(500, PATIENCE - 1)))) == 0
-
-
-def test_long_queue_is_met_at_once_by_as_many_as_it_gives_work() -> None:
-    assert _batch(EvaluatorLoad(1, (8.0,), QueueDepth(batch=WaitingJobs(80, 60.0)))) == 11
-
-
 def test_interactive_jobs_count_at_once_where_they_are_taken_and_not_elsewhere() -> None:
     load = EvaluatorLoad(1, (8.0,), QueueDepth(interactive=WaitingJobs(8, 0.0)))
     assert _all(load) == 2
@@ -56,7 +43,7 @@ def test_evaluators_that_have_not_told_count_like_the_others_and_without_any_wor
 )
 def test_more_waiting_never_wants_fewer(in_hand: tuple[float, ...], jobs: int, age: float, more: int) -> None:
     few, many = (
-        _all(EvaluatorLoad(len(in_hand), in_hand, QueueDepth(batch=WaitingJobs(number, age))))
+        _batch(EvaluatorLoad(len(in_hand), in_hand, QueueDepth(batch=WaitingJobs(number, age))))
         for number in (jobs, jobs + more)
     )
     assert few <= many

@@ -51,15 +51,6 @@ def s2(*papers: Paper, **others: object) -> InMemorySource:
     return InMemorySource("semantic_scholar", papers, **others)  # type: ignore[arg-type]
 
 
-async def test_corpus_that_answers_well_is_not_topped_up() -> None:
-    run, source = a_run(CUTOFF), s2(a_paper("other", "semantic_scholar"))
-    literature = a_literature(run, [a_paper(str(number)) for number in range(8)], [source], GOOD, near=0.1)
-    await literature.fit("the idea", WINDOW)
-    (hits,) = await literature.search([QUERY], 10, WINDOW)
-    assert {hit.paper.source for hit in hits} == {"corpus"}
-    assert source.requests == []
-
-
 @pytest.mark.parametrize(("fit", "near", "asked"), [(POOR, 0.1, True), (GOOD, 0.999, True), (GOOD, 0.1, False)])
 async def test_poor_fit_or_far_answers_bring_in_remote_sources(fit: CorpusFit, near: float, asked: bool) -> None:
     source = s2(a_paper("other", "semantic_scholar"))
@@ -233,30 +224,55 @@ async def test_retractions_are_asked_for_in_one_batch_and_the_gravest_counts() -
     assert dropped.count == 1
 
 
+class Ticking:
+    """A clock that only a test moves."""
+
+    seconds = 0.0
+
+    def now(self) -> dt.datetime:
+        return dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+
+class Slow(InMemorySource):
+    """A source that answers each search after 40 seconds of a clock."""
+
+    clock: Ticking
+
+    async def search(self, *args: object) -> list[Paper]:
+        self.clock.seconds += 40.0
+        return await super().search(*args)  # type: ignore[arg-type]
+
+
+def slow_source(run: Run, name: str) -> Slow:
+    run.clock = Ticking()
+    source = Slow(name, [a_paper("1", name)])
+    source.clock = run.clock
+    return source
+
+
 async def test_waiting_for_one_source_uses_up_the_patience_for_it() -> None:
-    class Ticking:
-        seconds = 0.0
-
-        def now(self) -> dt.datetime:
-            return dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
-
-        def monotonic(self) -> float:
-            return self.seconds
-
-    class Slow(InMemorySource):
-        async def search(self, *args: object) -> list[Paper]:
-            clock.seconds += 40.0
-            return await super().search(*args)  # type: ignore[arg-type]
-
-    clock, run = Ticking(), a_run(CUTOFF)
-    run.clock = clock
-    slow, quick = Slow("arxiv", [a_paper("1", "arxiv")]), s2(a_paper("2", "semantic_scholar"))
+    run = a_run(CUTOFF)
+    slow = slow_source(run, "arxiv")
     literature = a_literature(run, [], [slow], patience_seconds=60.0)
     for number in range(3):
         await literature.search([f"{QUERY} {number}"], 10, WINDOW)
     assert [context.patience for _, context in slow.requests] == [60.0, 20.0, 0.0]
     assert {context.owner for _, context in slow.requests} == {run.id}
-    assert quick.requests == []
+
+
+async def test_checks_for_retraction_have_an_allowance_that_searches_cannot_spend() -> None:
+    run = a_run(CUTOFF)
+    slow = slow_source(run, "openalex")
+    literature = a_literature(run, [], [slow], patience_seconds=30.0, retraction_seconds=45.0)
+    await literature.search([QUERY], 10, WINDOW)
+    await literature.retractions([a_paper("1")])
+    assert [(method, context.patience) for method, context in slow.requests] == [
+        ("search", 30.0),
+        ("retractions", 45.0),
+    ]
 
 
 async def test_without_remote_sources_the_corpus_answers_alone_and_is_accounted_for() -> None:
@@ -273,16 +289,6 @@ async def test_without_remote_sources_the_corpus_answers_alone_and_is_accounted_
 def test_version_names_corpus_and_sources() -> None:
     literature = a_literature(a_run(), [], [s2(), InMemorySource("arxiv", [])])
     assert literature.version == "memory-0 + semantic_scholar + arxiv"
-
-
-async def test_busy_source_is_no_silence_of_it() -> None:
-    run = a_run(CUTOFF)
-    busy = InMemorySource("arxiv", [], failing=SourceBusy("No turn at arXiv within 60 s."))
-    literature = a_literature(run, [], [busy])
-    await literature.search([QUERY], 10, WINDOW)
-    (trouble,) = run.journal.troubles()
-    assert trouble.reason == SourceBusy.reason
-    assert run.journal.sources() == tuple(use for use in run.journal.sources() if use.source == "corpus")
 
 
 @pytest.mark.parametrize(("near", "found"), [(0.2, True), (0.999, False)])
@@ -305,36 +311,6 @@ async def test_papers_of_after_the_cutoff_cover_no_field_and_are_named_in_no_not
     (hits,) = await literature.search([QUERY], 10, Window.later_than(CUTOFF))
     assert [hit.paper.id for hit in hits] == [late.id]
     assert run.journal.near_remote_papers == {}
-
-
-class Ticking:
-    """A clock that only a test moves."""
-
-    seconds = 0.0
-
-    def now(self) -> dt.datetime:
-        return dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
-
-    def monotonic(self) -> float:
-        return self.seconds
-
-
-async def test_checks_for_retraction_have_an_allowance_that_searches_cannot_spend() -> None:
-    class Slow(InMemorySource):
-        async def search(self, *args: object) -> list[Paper]:
-            clock.seconds += 70.0
-            return await super().search(*args)  # type: ignore[arg-type]
-
-    clock, run = Ticking(), a_run(CUTOFF)
-    run.clock = clock
-    slow = Slow("openalex", [a_paper("1", "openalex")])
-    literature = a_literature(run, [], [slow], patience_seconds=60.0, retraction_seconds=45.0)
-    await literature.search([QUERY], 10, WINDOW)
-    await literature.retractions([a_paper("1")])
-    assert [(method, context.patience) for method, context in slow.requests] == [
-        ("search", 60.0),
-        ("retractions", 45.0),
-    ]
 
 
 async def test_a_check_for_retraction_that_could_not_be_made_is_told_with_its_source() -> None:

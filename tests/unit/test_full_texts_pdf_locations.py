@@ -116,7 +116,6 @@ def versions(first: dt.date, newest: int, newest_day: dt.date) -> PreprintVersio
         ("2401.01234", versions(dt.date(2024, 1, 2), 1, dt.date(2024, 1, 2)), "v1"),
         ("2402.01234", versions(LATER, 2, LATER), None),
         ("cs/0112017", None, "v1"),
-        ("math.GT/9912001", None, "v1"),
         ("cs/2413001", None, None),
     ],
 )

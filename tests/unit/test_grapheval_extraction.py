@@ -15,7 +15,6 @@ from assayer.methods.grapheval.viewpoints.extraction import extract_viewpoints, 
 from assayer.methods.grapheval.viewpoints.splitter import SPLITTER
 from tests.unit.grapheval_questions import IDEA, RELATIONS, VIEWPOINTS
 from tests.unit.twins import TwinLlm, a_run
-from workers.embedding.hashing_embedder import HashingEmbedder
 
 
 def viewpoint(statement: str, words: str = "Our network may shorten that to one day.") -> ExtractedViewpoint:
@@ -67,7 +66,7 @@ async def test_without_a_model_the_splitter_makes_the_viewpoints_and_says_so() -
 async def test_the_models_viewpoints_are_kept_if_faithful_and_otherwise_counted() -> None:
     run = a_run()
     answer = ExtractedViewpoints(viewpoints=[*[GOOD] * 5, FOREIGN, viewpoint("This may shorten it to one day.")])
-    llm = TwinLlm(HashingEmbedder(), {tasks.VIEWPOINTS.name: lambda _: answer})
+    llm = TwinLlm({tasks.VIEWPOINTS.name: lambda _: answer})
     found = await extract_viewpoints(IDEA, llm, run, 30)
     assert found.maker == extractor_name(llm) == "grapheval.viewpoints v1, twin"
     assert [item.self_contained for item in found.viewpoints] == [True] * 5 + [False]
@@ -77,7 +76,7 @@ async def test_the_models_viewpoints_are_kept_if_faithful_and_otherwise_counted(
 
 async def test_where_the_model_gives_nothing_usable_the_splitter_takes_over_and_the_loss_is_counted() -> None:
     run = a_run()
-    llm = TwinLlm(HashingEmbedder(), failing={tasks.VIEWPOINTS.name: MalformedAnswer("No JSON.")})
+    llm = TwinLlm(failing={tasks.VIEWPOINTS.name: MalformedAnswer("No JSON.")})
     found = await extract_viewpoints(IDEA, llm, run, 30)
     assert found.maker == SPLITTER
     assert found.viewpoints
@@ -86,6 +85,6 @@ async def test_where_the_model_gives_nothing_usable_the_splitter_takes_over_and_
 
 async def test_relations_come_back_as_places_of_viewpoints() -> None:
     answer = Relations(relations=[Relation(first="V2", second="V1", kind="opposing")])
-    llm = TwinLlm(HashingEmbedder(), {tasks.RELATIONS.name: lambda _: answer})
+    llm = TwinLlm({tasks.RELATIONS.name: lambda _: answer})
     found = (await extract_viewpoints(IDEA, NoLlm(), a_run(), 30)).viewpoints
     assert await relate_viewpoints(IDEA, found, llm, a_run()) == [(1, 0)]

@@ -79,12 +79,6 @@ def test_propagation_is_the_papers_equation_until_no_label_changes(graph: GraphA
 
 
 @given(graphs())
-def test_every_reached_viewpoint_holds_a_distribution_and_every_other_nothing(graph: GraphArrays) -> None:
-    sums = propagate(graph).nodes.sum(axis=1)
-    assert all(np.isclose(item, 1.0) or item == 0.0 for item in sums)
-
-
-@given(graphs())
 def test_an_asked_ideas_own_label_does_not_reach_its_score(graph: GraphArrays) -> None:
     rows = np.array([0], np.int32)
     scores = [

@@ -103,19 +103,7 @@ async def test_ideas_known_after_the_cutoff_or_at_no_known_date_never_count() ->
     assert dropped["known only after the cutoff, or undated"] == 2
 
 
-async def test_the_ideas_own_record_never_counts() -> None:
-    ideas = [*forty_labelled_ideas(), labelled_idea(60, "accept", text=MAPS_TEXT)]
-    run = a_run()
-    evaluation = await evaluate(
-        EvaluationContext.open(maps_idea(), BACKENDS, run, OPTIONS), await judge_over(await graph_of_ideas(ideas))
-    )
-    verdict = evaluation.report.verdict
-    assert isinstance(verdict, Verdict)
-    assert "k60" not in {neighbour.idea for evidence in verdict.evidence for neighbour in evidence.neighbours}
-    assert {item.reason: item.count for item in evaluation.report.coverage.dropped}["is the evaluated idea itself"] == 1
-
-
-async def test_an_idea_that_the_graph_holds_already_is_told_before_the_verdict() -> None:
+async def test_an_idea_that_the_graph_holds_already_is_told_and_its_own_record_never_counts() -> None:
     judge = await judge_over(
         await graph_of_ideas([*forty_labelled_ideas(), labelled_idea(60, "accept", text=MAPS_TEXT)])
     )
@@ -123,6 +111,8 @@ async def test_an_idea_that_the_graph_holds_already_is_told_before_the_verdict()
     assert isinstance(report.verdict, Verdict)
     assert isinstance(report.verdict.repeats, RepeatedIdea)
     assert (report.verdict.repeats.kind, report.verdict.repeats.idea) == ("same", "k60")
+    assert "k60" not in {neighbour.idea for evidence in report.verdict.evidence for neighbour in evidence.neighbours}
+    assert {item.reason: item.count for item in report.coverage.dropped}["is the evaluated idea itself"] == 1
     (notice,) = [item for item in report.notices if item.kind == "repeated_idea"]
     assert "repeats “Plan 60” (k60)" in notice.text
 

@@ -58,7 +58,7 @@ async def test_with_a_model_its_viewpoints_and_relations_are_taken() -> None:
         tasks.VIEWPOINTS.name: lambda _: ExtractedViewpoints(viewpoints=statements),
         tasks.RELATIONS.name: lambda _: related,
     }
-    llm = TwinLlm(EMBEDDER, answers)
+    llm = TwinLlm(answers)
     plan = PLAN.model_copy(update={"maker": extractor_name(llm), "relations": True})
     (found,) = await prepare_ideas([known(1)], plan, EMBEDDER, llm, a_run(), 64, 30_000)
     assert found.viewpoints.maker == "grapheval.viewpoints v1, twin"

@@ -1,5 +1,3 @@
-import datetime as dt
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -87,11 +85,6 @@ def test_same_words_have_the_same_id_and_other_words_another() -> None:
     assert parse_idea(f"# Corals\r\n\r\n\r\n{LONG}  \n", "b.md").id == first.id
     assert parse_idea(f"# Corals\n\n{LONG} More.", "a.md").id != first.id
     assert parse_idea(f"# Corals\n\n{LONG}", "a.md", title="Reefs").id != first.id
-
-
-def test_cutoff_and_source_are_kept() -> None:
-    idea = parse_idea(LONG, "ideas.jsonl:12", cutoff=dt.date(2024, 5, 1))
-    assert (idea.source, idea.cutoff) == ("ideas.jsonl:12", dt.date(2024, 5, 1))
 
 
 def test_flags_point_into_the_text_and_cover_the_title() -> None:

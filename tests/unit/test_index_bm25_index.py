@@ -75,13 +75,9 @@ def test_query_without_a_known_word_finds_nothing_and_has_no_syntax(directory: P
     assert found == ([] if "bees" not in query else best(Bm25Index(directory), "bees"))
 
 
-def test_index_of_texts_without_words_answers_nothing(tmp_path: Path) -> None:
-    write_bm25_index(tmp_path, [Bm25Document(0, "!", None, "", (), False)])
-    assert best(Bm25Index(tmp_path), "bees") == []
-
-
-def test_index_without_documents_answers_nothing(tmp_path: Path) -> None:
-    write_bm25_index(tmp_path, ())
+@pytest.mark.parametrize("documents", [[], [Bm25Document(0, "!", None, "", (), False)]])
+def test_index_without_words_answers_nothing(tmp_path: Path, documents: list[Bm25Document]) -> None:
+    write_bm25_index(tmp_path, documents)
     assert best(Bm25Index(tmp_path), "bees") == []
 
 

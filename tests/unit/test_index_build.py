@@ -1,35 +1,19 @@
 import asyncio
 import datetime as dt
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
 import pytest
 
 from assayer.errors import ConfigurationError, CorpusError, InputError
 from assayer.models import OPEN
-from assayer.ports import Vectors
 from index import BuildOptions, Corpus, VersionStore, build_corpus, read_manifest
 from index.segments.passages import read_locations
 from index.versions.manifest import FORMAT
 from tests.corpus_papers import RECORDS, record, write_jsonl
+from tests.unit.index_building import CountingEmbedder
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 EMBEDDER = HashingEmbedder()
-
-
-class FailingEmbedder(HashingEmbedder):
-    """A model that is lost half way."""
-
-    def __init__(self, texts: int) -> None:
-        super().__init__()
-        self._left = texts
-
-    async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
-        self._left -= len(texts)
-        if self._left < 0:
-            raise ConfigurationError("The model is gone.")
-        return await super().embed(texts, kind)
 
 
 @pytest.fixture
@@ -57,7 +41,7 @@ async def test_build_publishes_a_version_that_opens(source: Path, directory: Pat
 
 async def test_build_of_the_same_sources_does_nothing(source: Path, directory: Path) -> None:
     first = await build_corpus([source], directory, EMBEDDER)
-    second = await build_corpus([source], directory, FailingEmbedder(texts=0))
+    second = await build_corpus([source], directory, CountingEmbedder(most=0))
     assert second.already_built
     assert second.manifest == first.manifest
 
@@ -65,7 +49,7 @@ async def test_build_of_the_same_sources_does_nothing(source: Path, directory: P
 async def test_build_of_the_same_records_in_another_order_is_the_same_version(directory: Path, source: Path) -> None:
     first = await build_corpus([source], directory, EMBEDDER)
     turned = write_jsonl(source.with_name("turned.jsonl"), RECORDS[::-1])
-    second = await build_corpus([turned], directory, FailingEmbedder(texts=0))
+    second = await build_corpus([turned], directory, CountingEmbedder(most=0))
     assert second.manifest.version == first.manifest.version
 
 
@@ -120,7 +104,7 @@ async def test_build_that_breaks_half_way_leaves_the_version_as_it_was(source: P
     first = await build_corpus([source], directory, EMBEDDER)
     write_jsonl(source, RECORDS[:-1])
     with pytest.raises(ConfigurationError):
-        await build_corpus([source], directory, FailingEmbedder(texts=20))
+        await build_corpus([source], directory, CountingEmbedder(most=10))
     assert Corpus.open(directory, EMBEDDER).version == first.manifest.version
     assert [path.name for path in (directory / "versions").iterdir()] == [first.manifest.version]
 

@@ -38,6 +38,7 @@ from index.segments.row_filter import RowFilter
 from index.shards.sharded_queries import merge_candidates, split_shard_key
 from tests.corpus_papers import RECORDS, record, write_jsonl
 from tests.in_memory import HashingLexicalEmbedder
+from tests.unit.index_building import records
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 PLAIN, WEIGHED = HashingEmbedder(), HashingLexicalEmbedder()
@@ -67,10 +68,6 @@ def written(folder: Path, *blocks: Sequence[LexicalWeights]) -> LexicalIndex:
             spool.append(block)
         write_lexical_index(folder, spool)
     return LexicalIndex(folder, sum(map(len, blocks)))
-
-
-def records(*numbers: int, **fields: Any) -> list[PaperRecord]:
-    return [PaperRecord.model_validate(record(number, **fields)) for number in numbers]
 
 
 def distinct(number: int, **fields: Any) -> dict[str, Any]:

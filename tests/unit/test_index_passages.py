@@ -11,11 +11,7 @@ PROSE = st.text(st.sampled_from("ab éß.!?\n 漢"), max_size=2000)
 def test_spans_cover_all_that_is_not_white_space_once_and_in_order(text: str, words: int) -> None:
     pieces = [text[span.start : span.end] for span in split_passages(text, words)]
     assert "".join("".join(pieces).split()) == "".join(text.split())
-
-
-@given(PROSE, st.integers(3, 40))
-def test_spans_are_never_half_as_long_again_as_asked(text: str, words: int) -> None:
-    assert all(len(text[span.start : span.end].split()) <= words * 1.5 for span in split_passages(text, words))
+    assert all(len(piece.split()) <= words * 1.5 for piece in pieces), "none is half as long again as was asked"
 
 
 def test_spans_of_nothing_are_none() -> None:

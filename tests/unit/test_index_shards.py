@@ -1,7 +1,6 @@
 """A corpus in shards answers as one that is not."""
 
 import datetime as dt
-import errno
 import os
 from collections.abc import Sequence
 from contextlib import closing
@@ -18,20 +17,15 @@ from assayer.models import OPEN, Hit, PaperId, Window
 from assayer.ports import Vectors
 from index import BuildOptions, Corpus, Delta, Filters, VersionStore, build_corpus, build_shards, update_shards
 from index.building.acceptance import Acceptance
-from index.records.paper_record import PaperRecord
 from index.shards.shard_store import ShardStore, is_sharded, shard_of
-from index.versions import version_store
 from tests.corpus_papers import RECORDS, record, write_jsonl
+from tests.unit.index_building import records
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 EMBEDDER = HashingEmbedder()
 SHARDS = 3
 WORDS = ("bees", "moths", "clover", "meadow", "nectar", "hedge")
 IDS = [PaperId(str(item["id"])) for item in RECORDS]
-
-
-def records(*numbers: int, **fields: Any) -> list[PaperRecord]:
-    return [PaperRecord.model_validate(record(number, **fields)) for number in numbers]
 
 
 async def both(folder: Path, papers: Sequence[dict[str, Any]], shards: int) -> tuple[Corpus, Corpus]:
@@ -248,21 +242,6 @@ async def test_update_ends_the_removal_of_an_old_version_that_was_killed(sharded
     assert len(os.listdir(ShardStore(sharded).shard_path(0) / "versions")) <= 3
     for version in kept:
         Corpus.open(sharded, EMBEDDER, version).close()
-
-
-async def test_old_version_that_cannot_be_removed_fails_no_update(
-    sharded: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def broken(version: Path) -> None:
-        raise OSError(errno.EIO, os.strerror(errno.EIO), str(version))
-
-    before = VersionStore(sharded).current_version()
-    with monkeypatch.context() as patched:
-        patched.setattr(version_store, "_remove_unless_held", broken)
-        keep = BuildOptions(keep=1)
-        done = await update_shards(Delta(records(3, title="Title")), sharded, EMBEDDER, options=keep)
-    assert sorted(os.listdir(sharded / "versions")) == sorted([before, done.manifest.version])
-    assert "Input/output error" in caplog.text
 
 
 async def test_version_of_another_release_goes_with_the_next_update(sharded: Path) -> None:

@@ -1,6 +1,4 @@
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import pytest
@@ -16,21 +14,10 @@ from index.records.parquet_records import RecordVector, RecordWithVector
 from index.search.version_reader import VersionReader
 from index.segments.passages import paper_text
 from tests.corpus_papers import RECORDS, record, write_jsonl
+from tests.unit.index_building import RefusingEmbedder
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 EMBEDDER = HashingEmbedder()
-
-
-class RefusingEmbedder(HashingEmbedder):
-    """Reads queries, and of passages only those that are named."""
-
-    def __init__(self, *passages: str) -> None:
-        super().__init__()
-        self._passages = passages
-
-    async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
-        assert kind == "query" or set(texts) <= set(self._passages)
-        return await super().embed(texts, kind)
 
 
 def opened(directory: Path) -> VersionReader:
@@ -56,11 +43,6 @@ def test_known_vectors_are_copied_and_the_other_rows_are_told() -> None:
     missing = known.fill(vectors, hash64(["x", "c", "b", "a", "a"]), np.array([0, 1, 2, 3]))
     assert missing.tolist() == [0]
     assert vectors.tolist() == [[0] * 4, [0.5] * 4, first[0].tolist(), first[2].tolist(), [0] * 4]
-
-
-def test_nothing_known_leaves_all_rows() -> None:
-    vectors = np.zeros((2, 4), np.float32)
-    assert KnownVectors([]).fill(vectors, hash64(["a", "b"]), np.arange(2)).tolist() == [0, 1]
 
 
 def test_ready_vectors_are_known_by_the_texts_of_their_papers_and_change_the_signature(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from assayer.errors import ConfigurationError, CorpusError, InputError
 from assayer.models import OPEN, PaperId
-from assayer.ports import Vectors
 from index import (
     BuildOptions,
     Corpus,
@@ -19,29 +18,12 @@ from index import (
     update_corpus,
 )
 from index.building.compaction import SegmentSize, segments_to_rewrite
-from index.records.paper_record import PaperRecord
-from tests.corpus_papers import RECORDS, record, write_jsonl
+from tests.corpus_papers import RECORDS, write_jsonl
+from tests.unit.index_building import CountingEmbedder, records
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 EMBEDDER = HashingEmbedder()
 HANDBOOK = PaperId("bee-12")
-
-
-class CountingEmbedder(HashingEmbedder):
-    def __init__(self, most: int = 10**9) -> None:
-        super().__init__()
-        self.passages = 0
-        self._most = most
-
-    async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
-        self.passages += len(texts) * (kind == "passage")
-        if self.passages > self._most:
-            raise ConfigurationError("The model is gone.")
-        return await super().embed(texts, kind)
-
-
-def records(*numbers: int, **fields: Any) -> list[PaperRecord]:
-    return [PaperRecord.model_validate(record(number, **fields)) for number in numbers]
 
 
 async def built(directory: Path, papers: Sequence[dict[str, Any]] = RECORDS, segment: int = 1000) -> Manifest:

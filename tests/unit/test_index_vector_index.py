@@ -47,15 +47,10 @@ def test_exact_search_finds_the_best_of_the_first_rows(tmp_path: Path) -> None:
     vectors, queries = clustered(500, seed=1), clustered(20, seed=2)
     dense, parameters = built(tmp_path, vectors, exact_up_to=500)
     assert parameters.kind == "exact"
-    for rows in (500, 200, 7):
+    for rows in (500, 200, 7, 0):
         for query, nearest in zip(queries, dense.nearest(queries, 10, RowFilter(rows)), strict=True):
             assert nearest.rows.tolist() == true_best(vectors[:rows], query, 10)
             assert nearest.similarities == pytest.approx(vectors[nearest.rows] @ query, abs=1e-5)
-
-
-def test_search_before_every_row_finds_nothing(tmp_path: Path) -> None:
-    dense, _ = built(tmp_path, clustered(50, seed=1), exact_up_to=50)
-    assert [nearest.rows.tolist() for nearest in dense.nearest(clustered(2, seed=2), 10, RowFilter(0))] == [[], []]
 
 
 def test_equal_vectors_come_in_the_order_of_their_rows(tmp_path: Path) -> None:

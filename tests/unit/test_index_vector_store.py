@@ -2,17 +2,15 @@
 
 import os
 import resource
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Literal
 
 import fsspec
 import numpy as np
 import pytest
 
 from assayer.errors import CorpusError
-from assayer.ports import Vectors
 from index import VersionStore, build_corpus
 from index.building.embedded_texts import hashes_of_embedded_texts, texts_to_embed
 from index.building.text_embedding import KnownVectors, VectorBlock
@@ -20,17 +18,10 @@ from index.building.vector_store import LookupEmbedder, VectorStore
 from index.hashing import Hashes, hash64
 from index.records.record_sources import RecordReader
 from tests.corpus_papers import RECORDS, record, write_jsonl
+from tests.unit.index_building import RefusingEmbedder
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 EMBEDDER = HashingEmbedder()
-
-
-class QueryEmbedder(HashingEmbedder):
-    """Refuses passages."""
-
-    async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
-        assert kind == "query"
-        return await super().embed(texts, kind)
 
 
 def texts_of(portion: int) -> list[str]:
@@ -127,6 +118,6 @@ async def test_shard_whose_own_texts_were_stored_embeds_nothing(tmp_path: Path) 
     own = hashes_of_embedded_texts(source, EMBEDDER)
     known = store.known(map(str, range(len(texts) + 1)), tmp_path, own)
     assert len(known) == len(texts) == len(own) > len(RECORDS), "passages too, and not the text of the ready vector"
-    await build_corpus([source], tmp_path / "corpus", LookupEmbedder(QueryEmbedder(), known))
+    await build_corpus([source], tmp_path / "corpus", LookupEmbedder(RefusingEmbedder(), known))
     await build_corpus([source], tmp_path / "alone", EMBEDDER)
     assert VersionStore(tmp_path / "corpus").current_version() == VersionStore(tmp_path / "alone").current_version()

@@ -43,12 +43,9 @@ def test_a_paper_is_read_with_its_texts_on_one_line() -> None:
         ["hep-th", "math.MP"],
         False,
     )
-
-
-def test_a_paper_whose_comment_withdraws_it_is_retracted() -> None:
-    (entry,) = _read(PAPER % b"This paper has been withdrawn")
-    assert isinstance(entry.row, RecordRow)
-    assert entry.row.retracted
+    (withdrawn,) = _read(PAPER % b"This paper has been withdrawn")
+    assert isinstance(withdrawn.row, RecordRow)
+    assert withdrawn.row.retracted
 
 
 def test_a_deleted_record_names_what_is_gone() -> None:

@@ -62,12 +62,7 @@ async def test_the_search_ends_when_a_round_finds_nothing_new() -> None:
 async def test_nothing_is_judged_twice_however_many_rounds_find_it() -> None:
     backends, llm = twin_backends()
     await evaluated(backends, OPTIONS.model_copy(update={"hits": 2}))
-    judged = [
-        find.paper_id
-        for _, question in llm.asked
-        if isinstance(question, EvidenceRelevanceQuestion)
-        for find in question.evidence
-    ]
+    judged = [find.paper_id for question in llm.questions(EvidenceRelevanceQuestion) for find in question.evidence]
     assert len(judged) == len(set(judged))
 
 

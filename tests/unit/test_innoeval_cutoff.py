@@ -28,12 +28,7 @@ async def test_what_came_after_the_cutoff_is_kept_apart_and_never_grounded() -> 
     assert all(item.paper.publication_date and item.paper.publication_date > CUTOFF for item in pack.after_cutoff)
     assert all(item.paper.publication_date for item in (*pack.before_cutoff, *pack.after_cutoff))
     late = {item.paper.id for item in pack.after_cutoff}
-    shown = [
-        find.paper_id
-        for _, question in llm.asked
-        if isinstance(question, GroundingQuestion)
-        for find in question.evidence
-    ]
+    shown = [find.paper_id for question in llm.questions(GroundingQuestion) for find in question.evidence]
     assert shown
     assert late.isdisjoint(shown)
     assert late.isdisjoint(reference.id for reference in evaluation.report.references)
@@ -46,12 +41,7 @@ async def test_with_a_cutoff_repositories_are_read_as_they_were_and_their_fame_i
     before = {item.paper.title for item in pack.before_cutoff if item.kind == "code"}
     assert before
     assert {code.states[name] for name in before} == {CUTOFF}
-    standings = [
-        find.standing
-        for _, question in llm.asked
-        if isinstance(question, EvidenceRelevanceQuestion)
-        for find in question.evidence
-    ]
+    standings = [find.standing for question in llm.questions(EvidenceRelevanceQuestion) for find in question.evidence]
     assert not any("stars" in standing or "cited" in standing for standing in standings)
 
 

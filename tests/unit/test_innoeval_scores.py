@@ -51,23 +51,12 @@ def test_a_reviewer_who_skipped_the_hard_dimension_does_not_look_generous() -> N
     assert found.low == found.high == 5
 
 
-def test_agreement_is_krippendorffs_alpha_for_interval_data() -> None:
-    matrix = np.array([[1.0, 5, 9], [2, 5, 9]])
-    values = matrix.T.flatten()
-    expected = np.mean([(a - b) ** 2 for i, a in enumerate(values) for j, b in enumerate(values) if i != j])
-    observed = np.mean([(a - b) ** 2 for a, b in matrix.T])
-    found = agreement(matrix, 2)
-    assert isinstance(found, Agreement)
-    assert found.alpha == pytest.approx(1 - observed / expected, abs=1e-3)
-    assert (found.reviewers, found.dimensions) == (2, 3)
-
-
 def test_agreement_is_that_of_krippendorffs_own_example_with_missing_values() -> None:
     rows = ["123321412...", "1233224125.3", ".3332342251.", "12332441251."]
     matrix = np.array([[NAN if item == "." else float(item) for item in row] for row in rows])
     found = agreement(matrix, 2)
     assert isinstance(found, Agreement)
-    assert found.alpha == 0.849
+    assert (found.alpha, found.reviewers, found.dimensions) == (0.849, 4, 11)
 
 
 @given(st.lists(st.lists(st.none() | st.floats(0, 10), min_size=3, max_size=3), min_size=1, max_size=6))

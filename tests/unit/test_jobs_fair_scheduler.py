@@ -104,7 +104,9 @@ def could_begin(tenant_queue: TenantQueue, line: Sequence[WaitingJob]) -> bool:
 
 
 @given(places, st.floats(0, 500), crowds())
-def test_no_place_stays_free_that_a_job_could_have(places: FreeSlots, clock: float, crowd: list[TenantQueue]) -> None:
+def test_places_are_all_used_within_every_limit_and_in_order(
+    places: FreeSlots, clock: float, crowd: list[TenantQueue]
+) -> None:
     shares = allocate(places, clock, crowd, HEAD_START)
 
     batch_ids = {job.job for item in crowd for job in item.batch}
@@ -116,48 +118,18 @@ def test_no_place_stays_free_that_a_job_could_have(places: FreeSlots, clock: flo
         assert not any(could_begin(item, item.interactive) for item in left)
         if batch < places.free - places.interactive_only:
             assert not any(could_begin(item, item.batch) for item in left)
-
-
-@given(places, st.floats(0, 500), crowds())
-def test_limits_of_a_tenant_hold_and_its_jobs_begin_in_order(
-    places: FreeSlots, clock: float, crowd: list[TenantQueue]
-) -> None:
-    shares = allocate(places, clock, crowd, HEAD_START)
-
-    for item in crowd:
-        mine = [grant.job for grant in shares.grants if grant.tenant == item.tenant]
-        left = after(item, shares.grants)
-        assert left.free_jobs is None or left.free_jobs >= 0
-        assert left.budget_left is None or left.budget_left >= -1e-9
+    assert shares.clock >= clock
+    for item, rest in zip(crowd, left, strict=True):
+        mine = {grant.job for grant in shares.grants if grant.tenant == item.tenant}
+        assert rest.free_jobs is None or rest.free_jobs >= 0
+        assert rest.budget_left is None or rest.budget_left >= -1e-9
         for line in (item.interactive, item.batch):
             begun = [job.job for job in line if job.job in mine]
             assert begun == [job.job for job in line][: len(begun)]
-
-
-@given(places, st.floats(0, 500), crowds())
-def test_interactive_jobs_of_a_tenant_begin_before_its_batch(
-    places: FreeSlots, clock: float, crowd: list[TenantQueue]
-) -> None:
-    shares = allocate(places, clock, crowd, HEAD_START)
-
-    for item in crowd:
-        mine = [grant.job for grant in shares.grants if grant.tenant == item.tenant]
-        batch = {job.job for job in item.batch}
-        if batch & set(mine) and item.budget_left is None:
-            assert {job.job for job in item.interactive} <= set(mine)
-
-
-@given(crowds(), st.floats(0, 500), places)
-def test_clock_never_goes_back_and_times_grow_with_what_was_given(
-    crowd: list[TenantQueue], clock: float, places: FreeSlots
-) -> None:
-    shares = allocate(places, clock, crowd, HEAD_START)
-
-    assert shares.clock >= clock
-    for item in crowd:
-        begun = given_to(shares.grants)[item.tenant]
-        if begun:
-            assert shares.times[item.tenant] == pytest.approx(max(item.virtual_time, clock) + begun / item.weight)
+        if mine & batch_ids and item.budget_left is None:
+            assert {job.job for job in item.interactive} <= mine
+        if mine:
+            assert shares.times[item.tenant] == pytest.approx(max(item.virtual_time, clock) + len(mine) / item.weight)
 
 
 @settings(max_examples=30)

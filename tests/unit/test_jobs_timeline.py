@@ -1,6 +1,6 @@
 """When a job did what, from its events and the ledger."""
 
-from assayer.models.timeline import Timeline
+from assayer_client.reports import Timeline
 from orchestrator.jobs.timeline import timeline_of
 from tests.unit.job_timelines import job_between, job_events, ledger_row, stage_progress, time_at
 

@@ -86,22 +86,23 @@ class Endpoint:
                 self.limit.answered(epoch, self.now, tokens.bit_length(), seconds, in_flight)
 
 
-def test_healthy_endpoint_is_used_to_the_maximum_within_five_latencies() -> None:
-    endpoint = Endpoint(AdaptiveLimit(32, 512), lambda in_flight, tokens: 2.0)
-    endpoint.run(until=10.0)
-    assert endpoint.limit.value == 512
+_SCATTER = _dice(2)
 
 
-def test_long_answers_are_not_taken_for_a_slow_endpoint() -> None:
-    endpoint = Endpoint(AdaptiveLimit(32, 512), lambda in_flight, tokens: 0.2 + tokens / 100)
-    endpoint.run(until=120.0)
-    assert endpoint.limit.value == 512
-
-
-def test_scattered_latencies_are_not_taken_for_trouble() -> None:
-    dice = _dice(2)
-    endpoint = Endpoint(AdaptiveLimit(32, 512), lambda in_flight, tokens: 2.0 * dice.lognormvariate(0, 0.5))
-    endpoint.run(until=120.0)
+@pytest.mark.parametrize(
+    ("latency", "until"),
+    [
+        (lambda in_flight, tokens: 2.0, 10.0),
+        (lambda in_flight, tokens: 0.2 + tokens / 100, 120.0),
+        (lambda in_flight, tokens: 2.0 * _SCATTER.lognormvariate(0, 0.5), 120.0),
+    ],
+    ids=["healthy: within five latencies", "long answers", "scattered latencies"],
+)
+def test_endpoint_that_is_not_slowed_by_load_is_used_to_the_maximum(
+    latency: Callable[[int, int], float], until: float
+) -> None:
+    endpoint = Endpoint(AdaptiveLimit(32, 512), latency)
+    endpoint.run(until=until)
     assert endpoint.limit.value == 512
 
 

@@ -96,10 +96,6 @@ def test_valid_answer_satisfies_the_strict_schema_and_an_incomplete_one_does_not
         jsonschema.validate(answer, schema)
 
 
-def test_schema_of_one_model_is_made_once() -> None:
-    assert answer_schema(Tree) is answer_schema(Tree)
-
-
 @pytest.mark.parametrize(("model", "place"), [(Open, r"\$"), (Mapped, r"\$\.scores")])
 def test_open_object_is_refused_by_place(model: type[BaseModel], place: str) -> None:
     with pytest.raises(ValueError, match=f"{place} is an open object"):
@@ -180,7 +176,6 @@ def test_numbers_in_strings_are_converted_and_recorded() -> None:
     ("text", "kind", "said"),
     [
         ("", "empty", "empty"),
-        (" \n\t", "empty", "empty"),
         ("I'm sorry, but I can't help with that.", "refusal", "declined"),
         ("The idea is sound.", "invalid_json", "no JSON object"),
         (GOOD.replace('"note"', "'note'"), "invalid_json", "property name"),
@@ -194,15 +189,11 @@ def test_numbers_in_strings_are_converted_and_recorded() -> None:
         (GOOD + GOOD.replace("Fine", "Bad"), "invalid_json", "2 different answers"),
         ('{"a":' * 100_000, "truncated", "cut off"),
         ('{"a":' * 5_000 + "1" + "}" * 5_000, "invalid_json", "too deeply"),
-        ("{", "truncated", "cut off"),
         ('<think>I could say {"points": [], "note": ""}', "truncated", "cut off"),
         (GOOD.replace("supports", "endorses"), "schema_violation", "points.0.stance"),
-        (GOOD.replace('"score":3', '"score":9'), "schema_violation", "points.0.score"),
         (GOOD.replace('"score":3', '"score":"three"'), "schema_violation", "points.0.score"),
-        (GOOD.replace('"label":"P1",', ""), "schema_violation", "points.0.label: Field required"),
         ('{"points": []}', "schema_violation", "note: Field required"),
         (GOOD.replace('"note"', '"extra":1,"note"'), "schema_violation", "extra"),
-        ("{}", "schema_violation", "points: Field required"),
     ],
 )
 def test_unusable_answer_becomes_a_typed_fault_with_its_errors(text: str, kind: FaultKind, said: str) -> None:

@@ -100,14 +100,6 @@ async def test_an_urgent_asker_waits_for_no_more_than_the_batch_in_work(thread: 
     )
 
 
-async def test_urgent_askers_without_end_let_an_eighth_of_the_batches_to_the_others(thread: ThreadPoolExecutor) -> None:
-    computer = Computer(rows=1)
-    shared = batcher(computer, thread)
-    bulk = asyncio.ensure_future(shared.compute(["bulk 0", "bulk 1"]))
-    await asyncio.gather(bulk, shared.compute([f"urgent {i}" for i in range(100)], urgent=True))
-    assert [computer.batches.index([text]) for text in ("bulk 0", "bulk 1")] == [7, 15]
-
-
 async def test_what_cannot_be_made_ready_fails_for_those_who_asked_for_it(thread: ThreadPoolExecutor) -> None:
     shared = batcher(Computer(), thread)
     with pytest.raises(ValueError, match="no tokens"):

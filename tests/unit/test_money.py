@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from assayer.models.base import Dollars
+from assayer_client.resources import Dollars
 
 USD = TypeAdapter[float](Dollars)
 

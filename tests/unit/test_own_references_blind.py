@@ -15,7 +15,6 @@ from assayer.own_references.kept_words import without_names
 from tests.in_memory import InMemorySource
 from tests.unit.own_references_fixture import DIAZ, FOX, LEE, checked, idea, outcomes, partly, record
 from tests.unit.twins import TwinLlm
-from workers.embedding.hashing_embedder import HashingEmbedder
 from workers.outbound.source_requests import RequestContext
 
 
@@ -27,7 +26,7 @@ async def test_a_model_sees_the_masked_passage_and_names_are_looked_for_as_the_i
             "unblinded": UnblindedWords(title=whole.title, text=whole.text),
         }
     )
-    llm = TwinLlm(HashingEmbedder(), {"support.claims": partly})
+    llm = TwinLlm({"support.claims": partly})
     own = await checked(masked, local=[LEE, DIAZ, FOX], llm=llm)
     assert outcomes(own) == ["found"] * 3
     assert own.entries[0].passage.startswith("[masked] recovers")
@@ -83,7 +82,7 @@ async def test_idea_that_is_not_blind_is_looked_up_with_all_its_words() -> None:
 
 
 async def test_passages_that_a_model_is_asked_about_are_masked() -> None:
-    llm = TwinLlm(HashingEmbedder(), {"support.claims": partly})
+    llm = TwinLlm({"support.claims": partly})
     own = await checked(blinded(idea(SIGNED)), local=[ROE], llm=llm)
     assert own.entries[1].passage == "As [name] has shown, machines misquote [1, 2]."
     ((_, question),) = llm.asked

@@ -2,14 +2,12 @@
 
 import pytest
 
-from assayer.claim_support.schemas import SupportQuestion
 from assayer.models import CitedWork, Identifiers
 from assayer.own_references.passages import passages_citing
 from assayer.reference_lists.entry_parser import parse_references
 from assayer.reports.reference_wording import borne_out
-from tests.unit.own_references_fixture import DIAZ, FOX, IDEA, LEE, LIST, checked, partly
+from tests.unit.own_references_fixture import FOX, IDEA, checked, partly
 from tests.unit.twins import TwinLlm
-from workers.embedding.hashing_embedder import HashingEmbedder
 
 
 def texts(body: str, works: list[CitedWork]) -> list[str]:
@@ -108,22 +106,9 @@ def test_identifier_is_marked_as_the_source(passage: str, claim: str) -> None:
     assert marked(passage, CitedWork(doi="10.1000/xyz")) == claim
 
 
-async def test_model_is_asked_about_the_source_by_its_names() -> None:
-    listed = LIST.replace("[1] ", "- ").replace("[2] ", "- ").replace("[3] ", "- ")
-    text = IDEA.replace(LIST, listed).replace("[1]", "(Lee and Chen, 2019)").replace("[2, 3]", "(Diaz, 2021)")
-    llm = TwinLlm(HashingEmbedder(), {"support.claims": partly})
-    await checked(text, local=[LEE, DIAZ, FOX], llm=llm)
-    ((_, question),) = llm.asked
-    assert isinstance(question, SupportQuestion)
-    assert [item.claim for item in question.items] == [
-        "Rehearsal recovers most of the accuracy that fine-tuning loses [this source].",
-        "Small models forget along a power law [this source].",
-    ]
-
-
 async def test_passage_is_not_held_against_the_abstract_of_another_title() -> None:
     theirs = FOX.model_copy(update={"identifiers": Identifiers(doi="10.1000/x")})
-    llm = TwinLlm(HashingEmbedder(), {"support.claims": partly})
+    llm = TwinLlm({"support.claims": partly})
     own = await checked(IDEA.replace("Journal of Forgetting, 2021.", "2021. doi:10.1000/x"), local=[theirs], llm=llm)
     assert own.entries[1].outcome == "differs"
     assert borne_out(own.entries[1]) == "not checked: the record found bears another title."

@@ -18,7 +18,6 @@ from assayer.models import Absent
 from tests.unit.proposal_texts import PROPOSAL
 from tests.unit.reports_fixture import full_report
 from tests.unit.twins import TwinLlm, a_run
-from workers.embedding.hashing_embedder import HashingEmbedder
 
 
 def _llm(same: bool) -> TwinLlm:
@@ -27,7 +26,7 @@ def _llm(same: bool) -> TwinLlm:
         PERSUASIVE.name: lambda _: PersuasiveAnswer(idea="A brilliant plan."),
         PERSUASIVE_CHECK.name: lambda _: check,
     }
-    return TwinLlm(HashingEmbedder(), answers)
+    return TwinLlm(answers)
 
 
 async def test_a_copy_with_the_same_content_has_no_objection() -> None:

@@ -68,63 +68,12 @@ def test_log_probabilities_of_a_sampler_stay_with_their_tokens() -> None:
     assert rollout_batch([tokens, unknown])["logprobs"] == [list(tokens.logprobs), [None] * 7]
 
 
-def _by_place(completions: Sequence[str], **_: Any) -> list[float | None]:
-    """The first half of them is wrong."""
-    return [float(2 * number >= len(completions)) for number, _ in enumerate(completions)]
+def _gradients(folder: Path, rows: Sequence[TrajectoryTokens], loss: str, divergence: float = 0.0) -> Any:
+    """Return gradients where the first half of the trajectories is wrong."""
+    from tests.unit.grpo_gradients import log_probability_gradients
 
-
-def _gradients(folder: Path, trajectories: Sequence[TrajectoryTokens], loss: str, divergence: float) -> Any:
-    """Return the gradients of the loss with respect to the log-probability of each completion token.
-
-    Shape (trajectories, tokens), as TRL's own trainer computes it in a single step. A target can only affect the
-    loss through these."""
-    from datasets import Dataset
-    from transformers import AutoModelForCausalLM
-    from trl.trainer.grpo_config import GRPOConfig
-    from trl.trainer.grpo_trainer import GRPOTrainer
-
-    policy = tiny_policy(WORDS, seed=1)
-    model = AutoModelForCausalLM.from_pretrained(policy.save(folder / "model"))
-    caught: list[Any] = []
-
-    def watch(_: Any, __: Any, output: Any) -> None:
-        if "log_probs" in output and output.log_probs.requires_grad:
-            output.log_probs.register_hook(caught.append)
-
-    model.register_forward_hook(watch)
-    trainer = GRPOTrainer(
-        model,
-        _by_place,
-        GRPOConfig(
-            output_dir=str(folder),
-            per_device_train_batch_size=len(trajectories),
-            num_generations=len(trajectories),
-            max_completion_length=16,
-            max_steps=1,
-            loss_type=loss,
-            scale_rewards="none",
-            beta=divergence,
-            save_strategy="no",
-            report_to=[],
-            disable_tqdm=True,
-            use_cpu=True,
-            bf16=False,
-            gradient_checkpointing=False,
-            shuffle_dataset=False,
-        ),
-        train_dataset=Dataset.from_list([{"prompt": "w0"}] * 4),
-        processing_class=policy.tokenizer,
-        rollout_func=lambda prompts, _: dict(rollout_batch(trajectories)),
-    )
-    trainer.train()
-    [found] = caught
-    return found[:, -max(len(trajectory.completion) for trajectory in trajectories) :]
-
-
-def _leaks(gradients: Any, masks: Sequence[Sequence[int]]) -> float:
-    """The largest gradient that comes from predicting an injected token."""
-    injected = gradients.new_tensor(masks) == 0
-    return float(gradients[injected].abs().max())
+    rewards = [float(2 * number >= len(rows)) for number in range(len(rows))]
+    return log_probability_gradients(folder, tiny_policy(WORDS, seed=1), rows, rewards, loss, divergence)
 
 
 @pytest.fixture
@@ -147,16 +96,9 @@ def test_injected_tokens_as_targets_have_exactly_no_gradient(
 ) -> None:
     gradients = _gradients(tmp_path, walks, loss, divergence)
     assert gradients.shape[:2] == (2, 7)
-    assert _leaks(gradients, [walk.mask for walk in walks]) == 0.0
-    written = gradients.new_tensor([walk.mask for walk in walks]) == 1
-    assert (gradients[written].abs() > 0).all()
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore:You are using 'rollout_func'")
-def test_planted_leak_is_seen(tmp_path: Path, walks: list[TrajectoryTokens]) -> None:
-    leaky = [TrajectoryTokens(walk.prompt, walk.completion, (1, 1, 0, 1, 0, 1, 1)) for walk in walks]
-    assert _leaks(_gradients(tmp_path, leaky, "dr_grpo", 0.0), [walk.mask for walk in walks]) > 0.0
+    masks = gradients.new_tensor([walk.mask for walk in walks])
+    assert (gradients[masks == 0] == 0.0).all()
+    assert (gradients[masks == 1].abs() > 0).all()
 
 
 @pytest.mark.slow
@@ -170,8 +112,8 @@ def test_tokens_of_a_long_wrong_answer_weigh_less_only_where_the_loss_is_divided
     tokens = [
         trajectory_tokens([TrajectorySegment(PROMPT, False), TrajectorySegment(answer, True)]) for answer in answers
     ]
-    rows = _gradients(tmp_path, tokens, loss, 0.0).abs().tolist()  # in an order of the trainer's own
-    short, *_, long = sorted(([weight for weight in row if weight] for row in rows), key=len)
+    rows = _gradients(tmp_path, tokens, loss).abs().tolist()
+    short, long, *_ = ([weight for weight in row if weight] for row in rows)
     assert (len(short), len(long)) == (2, 6)
     assert [weight / long[0] for weight in long] == pytest.approx([1.0] * 6)
     assert [weight / long[0] for weight in short] == pytest.approx([ratio] * 2)

@@ -10,10 +10,10 @@ import pytest
 from pydantic import BaseModel
 
 from assayer.llm import Task
-from assayer.models import CallRecord
+from assayer.plan_review.task import FLAWS
 from assayer.prompts import Prompts
 from tests.unit.all_questions import ALL_QUESTIONS, simulated_answer
-from tests.unit.twins import a_run
+from tests.unit.twins import a_run, call_record
 
 CASES = pytest.mark.parametrize(("task", "question"), ALL_QUESTIONS, ids=lambda value: getattr(value, "name", ""))
 FILES = {
@@ -104,21 +104,10 @@ def test_simulated_answers_pass_every_check(task: Task[Any, Any], question: Base
 
 def test_provenance_names_version_and_digest() -> None:
     run = a_run()
-    run.journal.calls.append(
-        CallRecord(
-            task="asked",
-            version=2,
-            model="m",
-            prompt_tokens=1,
-            completion_tokens=1,
-            cost_usd=None,
-            latency_seconds=0,
-            attempts=1,
-        )
-    )
-    run.journal.prompt_digests["asked"] = "ab" * 8
+    run.journal.calls.append(call_record(FLAWS, "m"))
+    run.journal.prompt_digests[FLAWS.name] = "ab" * 8
     (prompt,) = run.journal.prompts()
-    assert (prompt.task, prompt.version, prompt.digest) == ("asked", 2, "ab" * 8)
+    assert (prompt.task, prompt.version, prompt.digest) == (FLAWS.name, FLAWS.version, "ab" * 8)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assayer.models.paper import FitLevel
+from assayer.models import FitLevel
 from assayer.text.frequent_words import frequent_words
 from orchestrator.console.proposal_fields import coverage_by_field, fields_of, runs_of_field
 from orchestrator.store.call_series import WordSeries

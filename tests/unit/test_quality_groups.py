@@ -101,8 +101,3 @@ async def test_an_endpoint_that_is_gone_ends_the_run_and_is_no_verdict(tmp_path:
     with pytest.raises(LlmUnavailable):
         await ask_groups(judge, RankingOptions(), _groups(tmp_path, 2), 0, kept)
     assert kept.outcomes == []
-
-
-def test_papers_of_a_group_are_shuffled(tmp_path: Path) -> None:
-    places = {tuple(group.grades[idea.id] for idea in group.ideas) for group in _groups(tmp_path, 12)}
-    assert len(places) > 4

@@ -38,16 +38,9 @@ async def _asked(tmp_path: Path, way: Way) -> list[float]:
     return [worth(kept.of(item.name, 0), item.pair) for item in shown]
 
 
-async def test_a_judge_that_always_says_first_scores_exactly_a_half(tmp_path: Path) -> None:
-    assert set(await _asked(tmp_path, "first")) == {0.5}
-
-
-async def test_a_judge_that_answers_nothing_scores_nothing(tmp_path: Path) -> None:
-    assert set(await _asked(tmp_path, "nothing")) == {0.0}
-
-
-async def test_a_judge_that_knows_the_truth_is_right_throughout(tmp_path: Path) -> None:
-    assert set(await _asked(tmp_path, "truth")) == {1.0}
+@pytest.mark.parametrize(("way", "share"), [("first", 0.5), ("nothing", 0.0), ("truth", 1.0)])
+async def test_a_judge_of_a_known_way_scores_exactly_its_share(tmp_path: Path, way: Way, share: float) -> None:
+    assert set(await _asked(tmp_path, way)) == {share}
 
 
 def test_who_stands_first_is_drawn_by_lot_and_drawn_again_the_same(tmp_path: Path) -> None:

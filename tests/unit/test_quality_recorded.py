@@ -42,11 +42,6 @@ async def test_a_question_without_an_answer_is_written_down_and_waits(tmp_path: 
     assert '"labels"' in prompt
 
 
-async def test_a_recorded_answer_is_given(tmp_path: Path) -> None:
-    _save(tmp_path, await _name_of_the_question(tmp_path), "P2")
-    assert (await _asked(RecordedLlm(tmp_path))).labels == ["P2"]
-
-
 async def test_an_answer_with_complaints_is_asked_for_once_more(tmp_path: Path) -> None:
     name = await _name_of_the_question(tmp_path)
     _save(tmp_path, name, "P9")

@@ -1,121 +1,116 @@
 """Rankings by judges whose ways are known."""
 
 import datetime as dt
+from collections.abc import Mapping, Sequence
 
 import pytest
 from pydantic import ValidationError
 
 from assayer.errors import BudgetExhausted, InputError, MalformedAnswer
-from assayer.models import Idea
+from assayer.models import Idea, IdeaId
 from assayer.ranking import RankingOptions
 from assayer.ranking.comparison import PairQuestion, comparison_task
-from assayer.ranking.pipeline import rank_ideas
+from assayer.ranking.pipeline import CompletedRanking, rank_ideas
 from assayer.reports.ranking_page import RankingPage
+from assayer_client.comparisons import Comparison
 from tests.unit.judges import JudgeLlm, ideas_of_worth, ranking_run, right
 from workers.llm.answer_schema import answer_schema
 
 
+async def ranked(
+    ideas: int | list[Idea],
+    llm: JudgeLlm | None = None,
+    known: Sequence[Comparison] = (),
+    scores: Mapping[IdeaId, float] | None = None,
+    cut: int | None = None,
+    **options: float,
+) -> CompletedRanking:
+    """Rank ideas by a judge who is always right, unless another is given."""
+    given = ideas_of_worth(ideas) if isinstance(ideas, int) else ideas
+    judge, chosen = llm or JudgeLlm(right), RankingOptions.model_validate(options)
+    return await rank_ideas(given, judge, ranking_run(), chosen, cut=cut, scores=scores, known=known)
+
+
 async def test_a_judge_who_is_always_right_puts_the_ideas_in_order() -> None:
-    ranked = await rank_ideas(
-        ideas_of_worth(12), JudgeLlm(right), ranking_run(), RankingOptions(calls_per_idea=12), cut=4
-    )
-    order = [idea.id for idea in ranked.ranking.ideas]
+    made = await ranked(12, calls_per_idea=12, cut=4)
+    order = [idea.id for idea in made.ranking.ideas]
     assert order[:3] == ["i11", "i10", "i9"]
     assert order[-2:] == ["i1", "i0"]
-    assert ranked.ranking.ideas[0].band == "in"
-    assert ranked.ranking.ideas[-1].band == "out"
-    assert ranked.ranking.judge.cycles == 0
-    assert ranked.ranking.judge.contradictions == 0
-    assert ranked.ranking.judge.asked_both_ways > 0
-    assert ranked.ranking.cost_usd == pytest.approx(0.132)
-
-
-async def test_the_judge_is_asked_as_often_as_the_budget_says() -> None:
-    llm = JudgeLlm(right)
-    ranked = await rank_ideas(ideas_of_worth(10), llm, ranking_run(), RankingOptions(calls_per_idea=3.5))
-    assert llm.calls == len(ranked.comparisons) == ranked.ranking.judge.comparisons == 35
+    assert made.ranking.ideas[0].band == "in"
+    assert made.ranking.ideas[-1].band == "out"
+    assert made.ranking.judge.cycles == 0
+    assert made.ranking.judge.contradictions == 0
+    assert made.ranking.judge.asked_both_ways > 0
+    assert made.ranking.cost_usd == pytest.approx(0.132)
 
 
 async def test_a_judge_who_always_says_first_leaves_every_idea_to_people() -> None:
-    ranked = await rank_ideas(ideas_of_worth(20), JudgeLlm(lambda *_: "A"), ranking_run(), RankingOptions(), cut=5)
-    assert {idea.band for idea in ranked.ranking.ideas} == {"human"}
-    assert ranked.ranking.judge.bias_interval.low > 1.0
-    assert ranked.ranking.judge.contradictions == ranked.ranking.judge.asked_both_ways > 0
+    made = await ranked(20, JudgeLlm(lambda *_: "A"), cut=5)
+    assert {idea.band for idea in made.ranking.ideas} == {"human"}
+    assert made.ranking.judge.bias_interval.low > 1.0
+    assert made.ranking.judge.contradictions == made.ranking.judge.asked_both_ways > 0
 
 
 async def test_a_judge_who_only_ties_gives_a_ranking_as_wide_as_the_field() -> None:
-    ranked = await rank_ideas(ideas_of_worth(20), JudgeLlm(lambda *_: "tie"), ranking_run(), RankingOptions(), cut=5)
-    assert ranked.ranking.judge.ties == ranked.ranking.judge.comparisons
-    assert all(idea.ranks.high - idea.ranks.low >= 15 for idea in ranked.ranking.ideas)
+    made = await ranked(20, JudgeLlm(lambda *_: "tie"), cut=5)
+    assert made.ranking.judge.ties == made.ranking.judge.comparisons
+    assert all(idea.ranks.high - idea.ranks.low >= 15 for idea in made.ranking.ideas)
 
 
 async def test_a_judge_who_never_answers_decides_nothing_and_is_counted() -> None:
     llm = JudgeLlm(right, fails=MalformedAnswer("no valid answer"))
-    ranked = await rank_ideas(ideas_of_worth(6), llm, ranking_run(), RankingOptions(calls_per_idea=4), cut=2)
-    assert ranked.ranking.judge.comparisons == 0
-    assert ranked.ranking.judge.failed == 12, "four for each idea"
-    assert ranked.ranking.dropped[0].count == 12
-    assert {idea.band for idea in ranked.ranking.ideas} == {"human"}
-    assert {idea.strength for idea in ranked.ranking.ideas} == {0.0}
+    made = await ranked(6, llm, calls_per_idea=4, cut=2)
+    assert made.ranking.judge.comparisons == 0
+    assert made.ranking.judge.failed == 12, "four for each idea"
+    assert made.ranking.dropped[0].count == 12
+    assert {idea.band for idea in made.ranking.ideas} == {"human"}
+    assert {idea.strength for idea in made.ranking.ideas} == {0.0}
 
 
 async def test_a_spent_budget_ends_the_asking_and_the_ranking_says_so() -> None:
     llm = JudgeLlm(right, fails=BudgetExhausted("The budget of 1 dollar is spent."), after=20)
-    ranked = await rank_ideas(ideas_of_worth(10), llm, ranking_run(), RankingOptions(calls_per_idea=10))
-    assert ranked.ranking.stopped is not None
-    assert "budget" in ranked.ranking.stopped.reason
-    assert ranked.ranking.judge.comparisons == 20
+    made = await ranked(10, llm, calls_per_idea=10)
+    assert made.ranking.stopped is not None
+    assert "budget" in made.ranking.stopped.reason
+    assert made.ranking.judge.comparisons == 20
 
 
 async def test_known_comparisons_are_kept_when_ideas_are_added() -> None:
-    before = await rank_ideas(ideas_of_worth(8), JudgeLlm(right), ranking_run(), RankingOptions(calls_per_idea=6))
+    before = await ranked(8, calls_per_idea=6)
     llm = JudgeLlm(right)
-    after = await rank_ideas(
-        ideas_of_worth(10), llm, ranking_run(), RankingOptions(calls_per_idea=6), known=before.comparisons
-    )
+    after = await ranked(10, llm, before.comparisons, calls_per_idea=6)
     assert llm.calls == 60 - 48
     assert after.comparisons[: len(before.comparisons)] == before.comparisons
 
 
 async def test_known_comparisons_of_other_ideas_or_another_dimension_are_left_out() -> None:
-    before = await rank_ideas(ideas_of_worth(8), JudgeLlm(right), ranking_run(), RankingOptions(calls_per_idea=3))
+    before = await ranked(8, calls_per_idea=3)
     others = [
         comparison
         for comparison in before.comparisons
         if {comparison.first, comparison.second} <= {"i0", "i1", "i2", "i3"}
     ]
-    after = await rank_ideas(
-        ideas_of_worth(4),
-        JudgeLlm(right),
-        ranking_run(),
-        RankingOptions(calls_per_idea=3),
-        known=before.comparisons * 2,
-    )
+    after = await ranked(4, known=before.comparisons * 2, calls_per_idea=3)
     assert after.ranking.judge.handed_in == len(others)
     blind = [comparison.model_copy(update={"verdicts": comparison.verdicts[:1]}) for comparison in before.comparisons]
-    anew = await rank_ideas(
-        ideas_of_worth(8), JudgeLlm(right), ranking_run(), RankingOptions(calls_per_idea=3), known=blind
-    )
+    anew = await ranked(8, known=blind, calls_per_idea=3)
     assert anew.ranking.judge.handed_in == 0
 
 
 async def test_scores_are_the_start_that_comparisons_move() -> None:
     ideas = ideas_of_worth(6)
     scores = {idea.id: float(-number) for number, idea in enumerate(ideas)}
-    few = await rank_ideas(
-        ideas, JudgeLlm(right, fails=MalformedAnswer("none")), ranking_run(), RankingOptions(), scores=scores
-    )
+    few = await ranked(ideas, JudgeLlm(right, fails=MalformedAnswer("none")), scores=scores)
     assert [idea.id for idea in few.ranking.ideas] == ["i0", "i1", "i2", "i3", "i4", "i5"]
-    many = await rank_ideas(ideas, JudgeLlm(right), ranking_run(), RankingOptions(calls_per_idea=15), scores=scores)
+    many = await ranked(ideas, scores=scores, calls_per_idea=15)
     assert many.ranking.ideas[0].id == "i5"
     assert many.ranking.seeded
 
 
 async def test_the_same_seed_gives_the_same_ranking() -> None:
-    one = await rank_ideas(ideas_of_worth(9), JudgeLlm(right), ranking_run(), RankingOptions(seed=4), cut=3)
-    other = await rank_ideas(ideas_of_worth(9), JudgeLlm(right), ranking_run(), RankingOptions(seed=4), cut=3)
-    assert one == other
-    assert one.ranking.usage.started_at == dt.datetime(2026, 1, 2, 3, 4, 5, tzinfo=dt.UTC)
+    first, second = await ranked(9, seed=4, cut=3), await ranked(9, seed=4, cut=3)
+    assert first == second
+    assert first.ranking.usage.started_at == dt.datetime(2026, 1, 2, 3, 4, 5, tzinfo=dt.UTC)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +125,7 @@ async def test_the_same_seed_gives_the_same_ranking() -> None:
 )
 async def test_ideas_that_cannot_be_ranked_are_refused(ideas: list[Idea], cut: int | None, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        await rank_ideas(ideas, JudgeLlm(right), ranking_run(), RankingOptions(), cut=cut)
+        await ranked(ideas, cut=cut)
 
 
 def test_an_answer_holds_one_verdict_for_every_respect() -> None:
@@ -153,8 +148,7 @@ async def test_ideas_too_long_for_the_judge_are_cut_at_a_word_and_the_ranking_sa
     ideas = ideas_of_worth(4)
     long = ideas[0].model_copy(update={"text": f"{ideas[0].text} " + "and more " * 200})
     judge = JudgeLlm(right)
-    options = RankingOptions(calls_per_idea=3, idea_chars=500)
-    ranking = (await rank_ideas([long, *ideas[1:]], judge, ranking_run(), options)).ranking
+    ranking = (await ranked([long, *ideas[1:]], judge, calls_per_idea=3, idea_chars=500)).ranking
     assert ranking.unread is not None
     assert (ranking.unread.ideas, ranking.unread.characters) == (1, len(long.text) - 500)
     shown = {text for item in judge.asked for text in (item.first, item.second) if text.endswith("[…]")}
@@ -162,5 +156,5 @@ async def test_ideas_too_long_for_the_judge_are_cut_at_a_word_and_the_ranking_sa
     assert long.text.startswith(shown.pop().removesuffix(" […]"))
     (caution,) = [item for item in RankingPage(ranking, ()).cautions if item.title == "Long ideas cut"]
     assert "1 of 4 ideas are longer" in caution.text
-    whole = await rank_ideas(ideas, JudgeLlm(right), ranking_run(), RankingOptions(calls_per_idea=3))
+    whole = await ranked(ideas, calls_per_idea=3)
     assert whole.ranking.unread is None

@@ -2,8 +2,8 @@
 
 import pytest
 
-from assayer.models.ranking import Band
 from assayer.ranking.moved_cut import band_of
+from assayer_client.rankings import Band
 
 
 @pytest.mark.parametrize("confidence", [0.8, 0.9, 0.95, 0.99])

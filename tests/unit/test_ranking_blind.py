@@ -10,19 +10,18 @@ from assayer.errors import InputError
 from assayer.ideas.parsing import parse_idea
 from assayer.methods.grapheval.graph.records import LabelledIdea
 from assayer.models import Absent, Blinding, Idea, IdeaId, MaskedText
-from assayer.models.ranking import Comparison, DimensionVerdict
 from assayer.ranking import RankingOptions
 from assayer.ranking.judged_texts import masked_idea
 from assayer.ranking.known_comparisons import Judging
 from assayer.ranking.pipeline import CompletedRanking, rank_ideas
 from assayer.ranking.triage_baselines import masked_labelled_idea
 from assayer.reports.ranking_page import RankingPage, as_ranking_html, as_ranking_markdown
+from assayer_client.comparisons import Comparison, ComparisonResult, DimensionVerdict
 from cluster.clock import SystemClock
 from cluster.ranker import Ranker, RankingInputs
 from cluster.ranking_inputs import comparisons_between
 from cluster.run_request import ResultInputs, RunRequest
 from cluster.settings import RankingSettings, Settings
-from orchestrator.jobs.results import ComparisonResult
 from tests.unit.judges import JudgeLlm, ranking_run, right
 from tests.unit.twins import Watcher
 from workers.embedding.hashing_embedder import HashingEmbedder

@@ -6,11 +6,11 @@ import pytest
 
 from assayer.errors import ConfigurationError, InputError
 from assayer.models import Absent, ReleaseMinima, Report
-from assayer.models.ranking import Comparison, DimensionVerdict, NamedComparison
 from assayer.ranking.comparison import comparisons_to_jsonl
 from assayer.reports.json_and_csv import as_json
 from assayer.reports.release import released
 from assayer.reports.scores import score_of
+from assayer_client.comparisons import Comparison, DimensionVerdict
 from cluster.cli.rank import rank as command
 from cluster.ranking_inputs import read_comparisons, read_scores
 from cluster.settings_loading import load_settings
@@ -27,8 +27,8 @@ def _comparison(first: int = 0, second: int = 1, reason: str = "clearer") -> Com
 
 def test_names_of_known_comparisons_are_read_with_them(tmp_path: Path) -> None:
     path, one = tmp_path / "known.jsonl", _comparison()
-    named = NamedComparison.of(one, {one.first: "A-1", one.second: "A-\u202e2"})
-    path.write_text(f"{one.model_dump_json()}\n{named.model_dump_json()}\n", "utf-8")
+    named = comparisons_to_jsonl([one], {one.first: "A-1", one.second: "A-\u202e2"})
+    path.write_text(f"{one.model_dump_json()}\n{named}", "utf-8")
     read = read_comparisons(path)
     assert read.comparisons == [one, one]
     assert read.names == {one.first: "A-1", one.second: "A-2"}

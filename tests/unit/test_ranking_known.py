@@ -11,12 +11,13 @@ from pydantic import BaseModel
 from assayer.errors import AnswerRefused
 from assayer.llm import Answer, Task
 from assayer.models import Idea
-from assayer.models.ranking import Comparison, Dimension
 from assayer.ranking.comparison import judging_now
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import rank_ideas
 from assayer.reports.ranking_page import RankingPage, as_ranking_html
 from assayer.run.run import Run
+from assayer_client.comparisons import Comparison
+from assayer_client.rankings import Dimension
 from cluster.clock import SystemClock
 from cluster.ranker import Ranker, RankingInputs
 from cluster.settings import Settings

@@ -2,8 +2,9 @@
 
 from assayer.methods.debate.composition import composition
 from assayer.methods.debate.judge import judge_by_debate
-from assayer.models.reward import Reward, RewardItem
+from assayer.models.reward import RewardItem
 from assayer.reports.debate_page import DebatePage, as_debate_html, as_debate_markdown
+from assayer_client.rewards import Reward
 from tests.unit.debate_answers import ITEM, ScriptedSeats
 from tests.unit.reports_document import Document
 from tests.unit.reports_hostile import ATTACK

@@ -11,12 +11,12 @@ import jsonschema
 import pytest
 
 from assayer.models import Idea, TextFlag
-from assayer.models.ranking import Baseline, ErasedRank, Interval, Ranking
 from assayer.ranking import RankingOptions
 from assayer.ranking.pipeline import CompletedRanking, rank_ideas
 from assayer.reports.head_to_head import MOST_IDEAS, head_to_head_tables
 from assayer.reports.json_and_csv import as_csv, as_json, json_schema
 from assayer.reports.ranking_page import RankingPage, as_ranking_html, as_ranking_markdown
+from assayer_client.rankings import Baseline, ErasedRank, Interval, Ranking
 from tests.unit.judges import JudgeLlm, ideas_of_worth, ranking_run, right
 from tests.unit.reports_document import Document
 from tests.unit.reports_hostile import ATTACK

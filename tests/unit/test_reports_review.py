@@ -87,8 +87,8 @@ def test_brief_is_page_one() -> None:
         "Strengths",
         "Major weaknesses",
         "Closest work",
-        "Named by the panel from memory, not found in the sources searched: check before relying on them",
         "Minor points and questions",
+        "Named by the panel from memory, not found in the sources searched: check before relying on them",
     ]
     assert [(quote.name, quote.text) for quote in brief.groups[1].points[0].quotes] == [("P7", "finds other orders")]
     assert page_count(brief_pdf(report)) <= 2

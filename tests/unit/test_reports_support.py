@@ -5,8 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from assayer.models import Absent, ClaimCounts, ClaimSupport, FurtherQuote, Point, Report
-from assayer.models.assessment import SupportOutcome
+from assayer.models import Absent, ClaimCounts, ClaimSupport, FurtherQuote, Point, Report, SupportOutcome
 from assayer.reports.brief import BRIEF_SIZES, brief_of
 from assayer.reports.html import as_html
 from assayer.reports.markdown import as_markdown

@@ -14,10 +14,10 @@ from assayer.methods.review.schemas import EditorQuestion, LookAnswer, PriorWork
 from assayer.models import Report, Score
 from assayer.reports.markdown import as_markdown
 from index.memory_corpus import MemoryCorpus
-from tests.unit.review_answers import DONE, edited, finding, reading, referee, score
-from tests.unit.review_runs import OPTIONS, review_backends, reviewed, supported
+from tests.unit.review_answers import DONE, edited, finding, panel_answers, reading, referee, score
+from tests.unit.review_runs import OPTIONS, reviewed
 from tests.unit.scholareval_questions import IDEA
-from tests.unit.scholareval_runs import corpus_papers
+from tests.unit.scholareval_runs import corpus_papers, twin_backends
 from tests.unit.twins import Answerer, a_run
 from workers.embedding.hashing_embedder import HashingEmbedder
 from workers.literature.reference_sources import reference_sources
@@ -40,22 +40,13 @@ def _naming(*titles: str) -> Answerer:
 
 
 async def _report(*titles: str, **scripted: Answerer) -> tuple[Report, EditorQuestion]:
-    answers: dict[str, Answerer] = {
-        "review.referee": _naming(*titles),
-        "review.look": lambda _: LookAnswer(labels=[]),
-        "review.reading": reading("already_has"),
-        "review.editor": edited(),
-        "support.claims": supported("supports"),
-        **{f"review.{name}": item for name, item in scripted.items()},
-    }
-    backends, llm = review_backends(answers)
+    nothing = LookAnswer(labels=[])
+    backends, llm = twin_backends(scripted=panel_answers(referee=_naming(*titles), look=lambda _: nothing, **scripted))
     run = a_run()
     corpus = MemoryCorpus(corpus_papers(), HashingEmbedder())
     sources = tuple(reference_sources(corpus, {}, LiteratureSettings(), run))
     report = await reviewed(replace(backends, literature=corpus, reference_sources=sources), run)
-    question = next(question for name, question in llm.asked if name == "review.editor")
-    assert isinstance(question, EditorQuestion)
-    return report, question
+    return report, llm.questions(EditorQuestion)[0]
 
 
 def _referring(question: BaseModel) -> BaseModel:
@@ -94,6 +85,7 @@ async def test_invented_work_is_printed_only_with_its_mark() -> None:
     assert review.verdict == "earlier work does it."
     soundness = report.parts[0].score
     assert isinstance(soundness, Score)
+    assert not isinstance(report.parts[1].score, Score), "a work named alone carries no low contribution"
     assert soundness.basis.startswith("earlier work does it, with nitrogen (N2).")
     page = as_markdown(report)
     assert page.count(INVENTED) == 1
@@ -103,7 +95,7 @@ async def test_invented_work_is_printed_only_with_its_mark() -> None:
 
 
 async def test_named_work_that_no_source_could_look_up_is_not_called_absent() -> None:
-    backends, _ = review_backends({"review.referee": _naming(INVENTED), "review.editor": _referring})
+    backends, _ = twin_backends(scripted={"review.referee": _naming(INVENTED), "review.editor": _referring})
     page = as_markdown(await reviewed(replace(backends, reference_sources=())))
     assert "not looked up because a source gave no answer: check before relying on them" in page
     assert "not found in the sources searched" not in page
@@ -113,11 +105,6 @@ async def test_named_work_to_which_no_finding_refers_is_left_out_and_counted() -
     report, _ = await _report(INVENTED)
     assert INVENTED not in as_markdown(report)
     assert {item.what: item.count for item in report.coverage.dropped}["work named from memory"] == 1
-
-
-async def test_named_work_alone_does_not_carry_a_low_contribution() -> None:
-    report, _ = await _report(INVENTED, editor=_referring)
-    assert not isinstance(report.parts[1].score, Score)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +118,7 @@ async def test_named_work_alone_does_not_carry_a_low_contribution() -> None:
     ],
 )
 def test_work_that_may_not_count_is_removed_and_counted(title: str, changes: dict[str, Any], reason: str) -> None:
-    backends, _ = review_backends()
+    backends, _ = twin_backends()
     run = a_run(dt.date(2020, 1, 1))
     idea = parse_idea(IDEA, "idea.md", "A very long title of an own plan")
     context = EvaluationContext.open(idea, backends, run, OPTIONS)
@@ -140,7 +127,7 @@ def test_work_that_may_not_count_is_removed_and_counted(title: str, changes: dic
 
 
 def test_works_named_by_several_referees_are_listed_once_and_in_turn() -> None:
-    backends, _ = review_backends()
+    backends, _ = twin_backends()
     context = EvaluationContext.open(parse_idea(IDEA, "idea.md"), backends, a_run(), OPTIONS)
     named = [
         [_work("Readers of claims"), _work("Checks of quotes")],

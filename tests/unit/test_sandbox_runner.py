@@ -16,7 +16,7 @@ while True:
 
 
 async def test_child_whose_output_fills_its_pipe_is_killed_and_waited_for() -> None:
-    """What is left in the pipe pauses the stream: waiting for the child alone would never return."""
+    """Output left in the pipe pauses the stream: waiting for the child alone would never return."""
     async with asyncio.timeout(60):
         with pytest.raises(Refused, match="too_much_text"):
             await run_sandboxed(["-c", A_FULL_PIPE], None, wall_seconds=50, most_bytes=1_000)

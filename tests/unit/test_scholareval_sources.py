@@ -5,6 +5,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import pytest
+
 from assayer.evaluation_context import EvaluationContext
 from assayer.ideas.parsing import parse_idea
 from assayer.methods.scholareval import ScholarEvalOptions
@@ -15,11 +17,13 @@ from assayer.models import (
     Paper,
     PaperId,
     PreprintVersions,
+    Report,
     Retraction,
     Score,
     Section,
     Window,
 )
+from assayer.run.run import Run
 from index.memory_corpus import MemoryCorpus
 from tests.unit.scholareval_questions import IDEA
 from tests.unit.scholareval_runs import (
@@ -33,69 +37,57 @@ from tests.unit.scholareval_runs import (
 from tests.unit.twins import a_run
 
 
+async def poorly_covered(run: Run | None = None, near: bool = False, **admission: float) -> Report:
+    """Evaluate the idea over a corpus that does not cover its field; searches beyond it may have found near papers."""
+    admitted = OPTIONS.admission if "poor" in admission and not admission["poor"] else ScholarEvalOptions().admission
+    options = OPTIONS.model_copy(update={"admission": admitted.model_copy(update=admission)})
+    run = run or a_run()
+    backends = backends_beyond_corpus(run) if near else twin_backends(fit=POOR)[0]
+    return (await evaluate(EvaluationContext.open(parse_idea(IDEA, source="idea.md"), backends, run, options))).report
+
+
+def searched_arxiv(results: int) -> Run:
+    run = a_run()
+    run.journal.record_use("arxiv", "search", requests=1, results=results)
+    return run
+
+
 async def test_a_corpus_that_does_not_cover_the_field_gives_no_score_and_parades_no_far_off_paper() -> None:
-    strict = OPTIONS.model_copy(update={"admission": ScholarEvalOptions().admission.model_copy(update={"poor": 0.99})})
-    idea = parse_idea(IDEA, source="idea.md")
-    report = (await evaluate(EvaluationContext.open(idea, twin_backends(fit=POOR)[0], a_run(), strict))).report
+    report = await poorly_covered(poor=0.99)
     assert report.references == ()
     assert all(isinstance(part.score, Absent) for part in report.parts)
     assert any(notice.kind == "corpus_fit" for notice in report.notices)
     assert any("does not cover the field" in item.reason for item in report.coverage.dropped)
 
 
-async def test_near_papers_in_a_poor_corpus_are_shown_but_earn_no_novelty_score() -> None:
-    lenient = OPTIONS.model_copy(update={"admission": OPTIONS.admission.model_copy(update={"poor": 0.0})})
-    idea = parse_idea(IDEA, source="idea.md")
-    report = (await evaluate(EvaluationContext.open(idea, twin_backends(fit=POOR)[0], a_run(), lenient))).report
+@pytest.mark.parametrize("run", [None, searched_arxiv(40)], ids=["corpus alone", "nothing near beyond it"])
+async def test_near_papers_in_a_poor_corpus_are_shown_but_earn_no_novelty_score(run: Run | None) -> None:
+    report = await poorly_covered(run, poor=0.0)
     assert report.references
     assert all(isinstance(assessment.score, Absent) for assessment in report.parts[1].assessments)
 
 
 async def test_near_papers_earn_a_score_once_a_search_beyond_a_poor_corpus_found_something() -> None:
-    lenient = OPTIONS.model_copy(update={"admission": OPTIONS.admission.model_copy(update={"poor": 0.0})})
-    run = a_run()
-    run.journal.record_use("arxiv", "search", requests=1, results=5)
-    idea = parse_idea(IDEA, source="idea.md")
-    report = (await evaluate(EvaluationContext.open(idea, backends_beyond_corpus(run), run, lenient))).report
+    report = await poorly_covered(searched_arxiv(5), near=True, poor=0.0)
     assert any(isinstance(assessment.score, Score) for assessment in report.parts[1].assessments)
     notice = next(notice for notice in report.notices if notice.kind == "corpus_fit")
     assert re.search(r"Searches in arxiv found \d+ papers close", notice.text)
     assert report.coverage.corpus_fit == POOR
 
 
-async def test_search_beyond_a_poor_corpus_that_found_nothing_near_changes_nothing() -> None:
-    lenient = OPTIONS.model_copy(update={"admission": OPTIONS.admission.model_copy(update={"poor": 0.0})})
-    run = a_run()
-    run.journal.record_use("arxiv", "search", requests=1, results=40)
-    idea = parse_idea(IDEA, source="idea.md")
-    report = (await evaluate(EvaluationContext.open(idea, twin_backends(fit=POOR)[0], run, lenient))).report
-    assert all(isinstance(assessment.score, Absent) for assessment in report.parts[1].assessments)
-
-
 async def test_silence_beyond_a_poor_corpus_is_no_novelty_either() -> None:
-    strict = OPTIONS.model_copy(update={"admission": ScholarEvalOptions().admission.model_copy(update={"partial": 2})})
-    run = a_run()
-    run.journal.record_use("arxiv", "search", requests=1, results=5)
-    idea = parse_idea(IDEA, source="idea.md")
-    report = (await evaluate(EvaluationContext.open(idea, backends_beyond_corpus(run), run, strict))).report
-    reasons = {
+    report = await poorly_covered(searched_arxiv(5), near=True, partial=2)
+    (reason,) = {
         assessment.score.reason for assessment in report.parts[1].assessments if isinstance(assessment.score, Absent)
     }
-    assert len(reasons) == 1
-    assert "a few searches beyond it did not find says nothing about novelty" in reasons.pop()
+    assert "a few searches beyond it did not find says nothing about novelty" in reason
 
 
 async def test_retracted_paper_is_marked_in_the_references_and_announced_when_points_rest_on_it() -> None:
     backends, _ = twin_backends()
     notice = Retraction(kind="retracted", source="crossref")
-    backends = replace(
-        backends,
-        literature=MemoryCorpus(
-            [corpus_paper.model_copy(update={"retraction": notice}) for corpus_paper in corpus_papers()],
-            backends.embedder,
-        ),
-    )
-    report = await evaluated(backends)
+    papers = [corpus_paper.model_copy(update={"retraction": notice}) for corpus_paper in corpus_papers()]
+    report = await evaluated(replace(backends, literature=MemoryCorpus(papers, backends.embedder)))
     assert {reference.retraction for reference in report.references} == {notice}
     (told,) = [item for item in report.notices if item.kind == "retraction"]
     assert "retracted, withdrawn or questioned: [P1]" in told.text

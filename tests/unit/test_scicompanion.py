@@ -197,7 +197,7 @@ async def test_a_paper_that_writes_orders_is_shown_as_data() -> None:
     backends, llm = twin_backends(corpus(evil))
     evaluation, _ = await evaluated(backends)
     assert any(notice.kind == "injection" for notice in evaluation.report.notices)
-    assert any(isinstance(data, DimensionQuestion) for _, data in llm.asked)
+    assert llm.questions(DimensionQuestion)
 
 
 def test_a_record_of_citing_a_paper_of_years_later_is_taken_for_a_mistake() -> None:

@@ -68,11 +68,6 @@ def test_variable_beats_file_beats_profile(monkeypatch: pytest.MonkeyPatch, tmp_
     assert (llm.model, llm.seed, llm.base_url) == ("of the variable", 7, "http://127.0.0.1:8399/v1")
 
 
-def test_several_grobid_servers_are_separated_by_commas(monkeypatch: pytest.MonkeyPatch) -> None:
-    urls = _with(monkeypatch, ASSAYER_GROBID__URLS="http://one:8070, http://two:8070").grobid.urls
-    assert urls == ("http://one:8070", "http://two:8070")
-
-
 @pytest.mark.parametrize("written", ["10.1.0.0/16, ::1/128", '["10.1.0.0/16", "::1/128"]'])
 def test_list_may_be_written_with_commas_or_as_json(monkeypatch: pytest.MonkeyPatch, written: str) -> None:
     assert _with(monkeypatch, ASSAYER_FETCHING__ALLOW=written).fetching.allow == ("10.1.0.0/16", "::1/128")
@@ -106,10 +101,8 @@ def test_llm_without_model_is_refused(monkeypatch: pytest.MonkeyPatch, variable:
     ("misspelt", "meant"),
     [
         ("ASSAYER_HOM", "ASSAYER_HOME"),
-        ("ASSAYER_LMM__MODEL", "ASSAYER_LLM__MODEL"),
         ("ASSAYER_LLM__MODLE", "ASSAYER_LLM__MODEL"),
         ("ASSAYER_LLM__CONCURRENCY__MX", "ASSAYER_LLM__CONCURRENCY__MAX"),
-        ("ASSAYER_SCHOLAREVAL__ADMISSION__POR", "ASSAYER_SCHOLAREVAL__ADMISSION__POOR"),
     ],
 )
 def test_misspelt_variable_is_refused_with_the_one_that_was_meant(

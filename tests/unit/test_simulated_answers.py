@@ -9,13 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, ValidationError, create_model
 
-from assayer.llm import Task
 from simulator.answers import Made, compose, find_schema, node_for
 from simulator.prompt import read
 from simulator.schema import InvalidSchema
 from simulator.settings import ANSWER_FAULTS, AnswerFault
 from tests.unit.drawn_models import LEAVES, Strict, extended, models
-from tests.unit.scholareval_questions import QUESTIONS
 from workers.llm.answer_schema import answer_schema
 
 PROMPT = """# The idea
@@ -335,17 +333,3 @@ def test_numbers_of_an_enum_are_drawn_from_it_and_its_fault_lies_outside() -> No
     assert drawn == set(scores)
     faults = [faulty(graded, "wrong_enum", spare=spare / 10) for spare in range(10)]
     assert {(fault.fault, json.loads(fault.text)["score"] in scores) for fault in faults} == {("wrong_enum", False)}
-
-
-# ScholarEval
-
-
-@pytest.mark.parametrize(("task", "question"), QUESTIONS, ids=lambda value: getattr(value, "name", ""))
-def test_answers_to_scholareval_pass_schema_and_check(task: Task[Any, Any], question: BaseModel) -> None:
-    messages = [message.content for message in task.messages(question)]
-    output: type[BaseModel] = task.output
-    node = node_for(answer_schema(output).schema, strict=True)
-    for seed in range(40):
-        content = compose(node, read(messages), seed).content
-        assert content is not None
-        assert task.complaints(question, output.model_validate_json(content)) == []

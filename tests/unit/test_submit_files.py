@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from assayer.errors import InputError
-from assayer.models.timeline import Span, Timeline
 from assayer.reports.timeline_chart import chart_of, steps
+from assayer_client.reports import Span, Timeline
 from cluster.cli.output import write_files
 from cluster.cli.submit import files_to_upload, upload_batches
 from cluster.cli.timeline import draw_chart, peak_concurrency

@@ -5,8 +5,8 @@ import datetime as dt
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assayer.models.timeline import Span, SpanKind, SpanOutcome, Timeline
 from assayer.reports.timeline_chart import chart_of, longest_chain, most_at_once, steps
+from assayer_client.reports import Span, SpanKind, SpanOutcome, Timeline
 
 _START = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 _Interval = st.tuples(st.integers(0, 60), st.integers(0, 20)).map(lambda pair: (pair[0] / 4, (pair[0] + pair[1]) / 4))

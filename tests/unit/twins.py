@@ -12,9 +12,11 @@ from assayer.errors import AssayerError
 from assayer.llm import Answer, Task
 from assayer.models import Absent, CallRecord, EvaluationId, FullText, Paper, PaperId, Window
 from assayer.plan_review.task import FLAWS, FoundFlaws
-from assayer.ports import Embedder, ProgressEvent
+from assayer.ports import ProgressEvent
 from assayer.run.run import Run
-from tests.unit.scholareval_answers import ANSWERS
+from simulator.answers import compose, node_for
+from simulator.prompt import read
+from workers.llm.answer_schema import answer_schema
 
 In = TypeVar("In", bound=BaseModel)
 Out = TypeVar("Out", bound=BaseModel)
@@ -23,18 +25,16 @@ Answerer = Callable[[BaseModel], BaseModel]
 
 
 class TwinLlm:
-    """Answers by deterministic rules, or with what the test scripted for a task, as a model called `twin`;
+    """Answers as the simulator does, or with what the test scripted for a task, as a model called `twin`;
     it doubts no plan unless told to."""
 
     models = ("twin",)
 
     def __init__(
         self,
-        embedder: Embedder,
         scripted: Mapping[str, Answerer] | None = None,
         failing: Mapping[str, AssayerError] | None = None,
     ) -> None:
-        self._embedder = embedder
         self._scripted = {FLAWS.name: _no_flaws, SUPPORT.name: _all_supported, **(scripted or {})}
         self._failing = failing or {}
         self.asked: list[tuple[str, BaseModel]] = []
@@ -46,26 +46,21 @@ class TwinLlm:
         self.asked_of.append(task.model)
         if task.name in self._failing:
             raise self._failing[task.name]
-        value = await self._answer(task, data)
+        value = self._answer(task, data)
         assert isinstance(value, task.output)
         assert list(task.check(data, value)) == []
-        record = CallRecord(
-            task=task.name,
-            version=task.version,
-            model="twin",
-            prompt_tokens=sum(len(message.content) for message in task.messages(data)) // 4,
-            completion_tokens=len(value.model_dump_json()) // 4,
-            cost_usd=None,
-            latency_seconds=0.0,
-            attempts=1,
-        )
-        return Answer(value, record)
+        return Answer(value, call_record(task, "twin"))
 
-    async def _answer(self, task: Task[In, Out], data: In) -> BaseModel:
+    def questions(self, kind: type[In]) -> list[In]:
+        """Return what it was asked of one kind, in order."""
+        return [data for _, data in self.asked if isinstance(data, kind)]
+
+    def _answer(self, task: Task[In, Out], data: In) -> BaseModel:
         if task.name in self._scripted:
             return self._scripted[task.name](data)
-        answer: BaseModel = await ANSWERS[task.name](data, self._embedder)
-        return answer
+        messages = [message.content for message in task.messages(data)]
+        made = compose(node_for(answer_schema(task.output).schema, strict=True), read(messages), 1)
+        return task.output.model_validate_json(made.text)
 
 
 def _no_flaws(_: BaseModel) -> FoundFlaws:
@@ -81,6 +76,20 @@ def _all_supported(question: BaseModel) -> SupportAnswer:
             SupportVerdict(label=item.label, carried=item.passage, missing="", outcome="supports")
             for item in question.items
         ]
+    )
+
+
+def call_record(task: Task[In, Out], model: str) -> CallRecord:
+    """Return the record of a call that a scripted model answered."""
+    return CallRecord(
+        task=task.name,
+        version=task.version,
+        model=model,
+        prompt_tokens=100,
+        completion_tokens=10,
+        cost_usd=0.001,
+        latency_seconds=0.0,
+        attempts=1,
     )
 
 

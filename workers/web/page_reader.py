@@ -8,8 +8,7 @@ from typing import get_args
 from pydantic import TypeAdapter
 
 from assayer.errors import ConfigurationError, Unreadable
-from assayer.models import Frozen, UnreadableCause, WebPage
-from assayer.models.idea import TextFlag
+from assayer.models import Frozen, TextFlag, UnreadableCause, WebPage
 from assayer.ports import Clock
 from assayer.text.sanitise import clean_text, hidden_flags, sanitise
 from workers.fetching.downloader import Download, Downloader

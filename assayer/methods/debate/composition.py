@@ -7,12 +7,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from assayer.errors import InputError
 from assayer.methods.toml_files import parse_entries, parse_toml, read_text_file, require_distinct
-from assayer.models import Frozen
-from assayer.models.reward import DebateRole
+from assayer_client import rewards
+from assayer_client.rewards import DebateRole
 
 ROLES: tuple[DebateRole, ...] = ("moderator", "analyst", "critic", "evaluator")
 """Roles in the order in which they speak in every round."""
@@ -24,18 +24,9 @@ class Seat(NamedTuple):
     """Number of the seat among the seats of its role, from 1."""
 
 
-class Composition(Frozen):
-    name: str = Field(pattern=r"^[a-z0-9]+(?:-[a-z0-9]+)*$", max_length=60)
-    """Name in lower-case words joined by hyphens, as used in requests and settings."""
-    moderators: int = Field(default=0, ge=0, le=1)
-    analysts: int = Field(default=0, ge=0, le=5)
-    critics: int = Field(default=0, ge=0, le=5)
-    evaluators: int = Field(default=0, ge=0, le=3)
-    rounds: int = Field(default=2, ge=1, le=5)
-    """Maximum number of rounds. The source does not specify it; two rounds let every seat reconsider once."""
-    temperature: float = Field(default=0.7, ge=0, le=2)
-    """Sampling temperature of roles with several seats, whose answers would otherwise be identical. A role with a
-    single seat uses the temperature of the settings."""
+class Composition(rewards.Composition):
+    """Participants of a debate that can decide. The source does not specify the number of rounds; two rounds let every
+    seat reconsider once. A role with a single seat uses the temperature of the settings."""
 
     @model_validator(mode="after")
     def _can_decide(self) -> Self:

@@ -11,12 +11,13 @@ from assayer.methods.debate.schemas import DebateQuestion
 from assayer.methods.debate.tasks import seat_task
 from assayer.methods.debate.turns import Spoken, lost_turn, spoken_turn
 from assayer.models import Absent
-from assayer.models.reward import DebateTurn, Reward, RewardItem
+from assayer.models.reward import RewardItem
 from assayer.run.accounting import cost_of
 from assayer.run.concurrency import gather_all
 from assayer.run.journal import Journal
 from assayer.run.run import Run
 from assayer.text.sanitise import clean_text
+from assayer_client.rewards import DebateTurn, Reward
 
 
 async def judge_by_debate(item: RewardItem, composition: Composition, llm: Llm, run: Run) -> Reward:

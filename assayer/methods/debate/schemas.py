@@ -7,7 +7,7 @@ from pydantic import Field
 from assayer.citing.answer_texts import TextRole
 from assayer.methods.debate.rounds import Vote
 from assayer.models import Frozen
-from assayer.models.reward import DebateTurn
+from assayer_client.rewards import DebateTurn
 
 _Text = Annotated[str, Field(min_length=1, max_length=1_500), TextRole.RESTATES]
 _Copied = Annotated[str, Field(max_length=600), TextRole.COPIED]

@@ -14,8 +14,8 @@ from assayer.methods.debate.schemas import (
     EvaluatorAnswer,
     ModeratorAnswer,
 )
-from assayer.models.reward import DebateRole
 from assayer.prompts import Prompts
+from assayer_client.rewards import DebateRole
 
 _PROMPTS = Prompts("assayer.methods.debate")
 

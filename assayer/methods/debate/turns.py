@@ -16,7 +16,8 @@ from assayer.methods.debate.schemas import (
     WeighedEvidence,
 )
 from assayer.models import Absent
-from assayer.models.reward import DebateQuote, DebateTurn, RewardItem
+from assayer.models.reward import RewardItem
+from assayer_client.rewards import DebateQuote, DebateTurn
 
 NO_VOTE = "A moderator has no vote."
 

@@ -12,10 +12,11 @@ from assayer.methods.debate.guards import stopped_by, unjudgeable
 from assayer.methods.debate.options import ViewpointJudge
 from assayer.methods.grapheval.viewpoints.splitter import split_viewpoints
 from assayer.models import Absent
-from assayer.models.reward import Reward, RewardItem
+from assayer.models.reward import RewardItem
 from assayer.ports import Embedder
 from assayer.text.content_words import content_words
 from assayer.text.sanitise import clean_text
+from assayer_client.rewards import Reward
 
 _MOST_VIEWPOINTS = 40
 

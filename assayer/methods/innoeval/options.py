@@ -2,18 +2,14 @@
 specifies a number."""
 
 from pathlib import Path
-from typing import Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.models import Frozen
+from assayer_client.evaluations import BoardModel, BoardSize
 
 METHOD = "innoeval"
-BoardModel = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
-"""Name of a model at the endpoint."""
-BoardSize = Annotated[int, Field(ge=0, le=100)]
-"""Reviewers drawn for each idea; 0 runs the control: one reviewer without persona or masking."""
 
 
 class BoardOptions(Frozen):

@@ -48,7 +48,7 @@ _APPARATUS_WORDS = 110
 """Words of the page beside those that the editor writes and those of passages and named works: headings, numbers, hints
 and the table of scores."""
 _CITED_PASSAGES, _PASSAGE_WORDS = 10, 11
-_REFERRED_WORKS, _WORK_WORDS = 5, 24
+_REFERRED_WORKS, _WORK_WORDS = 5, 5
 """Passages and named works that a page usually refers to, and the words that each takes there."""
 
 
@@ -130,7 +130,7 @@ def panel_review(
     without its last minor points if it is too long. Removed content is journalled."""
     journal, most = context.run.journal, context.options.words
     strengths, major = distinct(answer.strengths, _words), distinct(answer.major, _words)
-    minor: list[_Edited] = distinct(answer.minor, _words, major)
+    minor: list[_Edited] = distinct(answer.minor, _words, map(_words, major))
     answered: list[_Edited] = [*answer.strengths, *answer.major, *answer.minor]
     findings: list[_Edited] = [*strengths, *major, *minor]
     journal.record_dropped("finding", "repeats another finding", len(answered) - len(findings))

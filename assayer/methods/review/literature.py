@@ -1,4 +1,5 @@
-"""Literature for the panel's points: search, a single title screening, and passages read for all points at once."""
+"""Literature for the panel's points: search, a single title screening for the first referee's points, and passages read
+for all points at once."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from assayer.methods.review import tasks
 from assayer.methods.review.options import ReviewOptions
 from assayer.methods.review.panel import Panel
 from assayer.methods.review.passages import ReadPassage, chosen_passages, read_passage
-from assayer.methods.review.prior_work import look_up_works
+from assayer.methods.review.prior_work import LookedUp, look_up_works
 from assayer.methods.review.schemas import (
     LookQuestion,
     PassageQuestion,
@@ -27,7 +28,7 @@ from assayer.methods.scholareval.paper_evidence import evidence_from_papers, tit
 from assayer.models import FitLevel, Hit, Paper, PaperId, Passage
 from assayer.run.concurrency import Failed, as_result, gather_pair, gather_settled
 
-__all__ = ["FEW_ON_SUBJECT", "LiteratureRead", "read_literature", "remembered_works"]
+__all__ = ["FEW_ON_SUBJECT", "ChosenPapers", "LiteratureRead", "choose_papers", "read_literature", "remembered_works"]
 
 FEW_ON_SUBJECT = 6
 """Papers read on the plan's own subject below which the literature covers the field at most in part."""
@@ -63,6 +64,31 @@ class _Candidates:
     """Cosine with the idea."""
     fit: FitLevel
 
+    def joined(self, other: "_Candidates") -> "_Candidates":
+        """Return both, with the fit of the later search."""
+        return _Candidates(
+            papers=(*self.papers, *other.papers),
+            passages={
+                paper: [*self.passages.get(paper, ()), *other.passages.get(paper, ())]
+                for paper in (*self.passages, *other.passages)
+            },
+            nearness={**self.nearness, **other.nearness},
+            fit=other.fit,
+        )
+
+
+@dataclass(frozen=True)
+class ChosenPapers:
+    """Papers to be read for the first referee's points, with the search they come from."""
+
+    found: _Candidates
+    papers: tuple[Paper, ...] = ()
+    works: LookedUp = field(default_factory=lambda: LookedUp({}, frozenset()))
+    queries: int = 0
+    """Queries of the panel that were searched for."""
+    works_named: int = 0
+    """Works named by the panel that were looked up."""
+
 
 class _BatchRead(NamedTuple):
     passages: list[ReadPassage]
@@ -70,21 +96,32 @@ class _BatchRead(NamedTuple):
     """Whether each paper read is on the plan's subject."""
 
 
-async def read_literature(context: EvaluationContext[ReviewOptions], panel: Panel, fit: FitLevel) -> LiteratureRead:
-    """Search for the panel's queries and read what bears on its points.
+async def choose_papers(
+    context: EvaluationContext[ReviewOptions], panel: Panel | Failed, fit: FitLevel
+) -> ChosenPapers:
+    """Search for the first referee's points and choose by title what is read, while the other referees are asked."""
+    if isinstance(panel, Failed):
+        return ChosenPapers(found=_Candidates((), {}, {}, fit))
+    found, works = await gather_pair(_searched(context, panel.queries, fit), look_up_works(context, panel.prior_work))
+    papers = await _shortlisted(context, panel, found.papers, [*works.records.values()])
+    return ChosenPapers(found, tuple(papers), works, len(panel.queries), len(panel.prior_work))
 
-    A search that fails leaves the review without literature, and the report says so. Raises what makes continuing
+
+async def read_literature(
+    context: EvaluationContext[ReviewOptions], panel: Panel, chosen: ChosenPapers
+) -> LiteratureRead:
+    """Search for what the other referees added, and read what bears on any point.
+
+    A search that fails leaves its points without literature, and the report says so. Raises what makes continuing
     pointless for all.
     """
-    found, looked_up = await gather_pair(
-        as_result(_search(context, panel, fit)), look_up_works(context, panel.prior_work)
+    more, looked_up = await gather_pair(
+        _searched(context, panel.queries[chosen.queries :], chosen.found.fit),
+        look_up_works(context, panel.prior_work[chosen.works_named :]),
     )
-    works, unanswered = looked_up
-    records = {work: paper.id for work, paper in works.items()}
-    if isinstance(found, Failed):
-        context.run.journal.record_failure("search for the panel's points", found.error)
-        return LiteratureRead((), {paper.id: paper for paper in works.values()}, fit, records, unanswered)
-    papers = await _shortlisted(context, panel, found.papers, [*works.values()])
+    found = chosen.found.joined(more)
+    works = chosen.works.joined(looked_up)
+    papers = _with_further(context, chosen.papers, [*looked_up.records.values()], more.papers)
     texts = await context.library.full_texts(papers) if papers else {}
     options, run = context.options, context.run
     evidence = evidence_from_papers(
@@ -110,10 +147,10 @@ async def read_literature(context: EvaluationContext[ReviewOptions], panel: Pane
     on_subject = sum(subject == "same" for subject in subjects.values())
     return LiteratureRead(
         passages=passages,
-        papers={paper.id: paper for paper in (*papers, *works.values())},
+        papers={paper.id: paper for paper in (*papers, *works.records.values())},
         fit=_fit_by_subject(found.fit, on_subject) if subjects else found.fit,
-        records=records,
-        unanswered=unanswered,
+        records={work: paper.id for work, paper in works.records.items()},
+        unanswered=works.unanswered,
         read=len(subjects),
         on_subject=on_subject,
     )
@@ -145,18 +182,27 @@ def _fit_by_subject(fit: FitLevel, on_subject: int) -> FitLevel:
     return "partial" if on_subject < FEW_ON_SUBJECT else fit
 
 
-async def _search(context: EvaluationContext[ReviewOptions], panel: Panel, fit: FitLevel) -> _Candidates:
+async def _searched(context: EvaluationContext[ReviewOptions], queries: Sequence[str], fit: FitLevel) -> _Candidates:
+    """Return candidates, and none if the search fails, which is journalled."""
+    found = await as_result(_search(context, queries, fit))
+    if isinstance(found, Failed):
+        context.run.journal.record_failure("search for the panel's points", found.error)
+        return _Candidates((), {}, {}, fit)
+    return found
+
+
+async def _search(context: EvaluationContext[ReviewOptions], queries: Sequence[str], fit: FitLevel) -> _Candidates:
     """Return candidates from paper and passage searches: the best of each query in turn."""
     library, options, journal = context.library, context.options, context.run.journal
-    if not panel.queries:
+    if not queries:
         return _Candidates((), {}, {}, fit)
     hits, snippets = await gather_pair(
-        library.search(panel.queries, options.hits), library.snippets(panel.queries, options.snippets)
+        library.search(queries, options.hits), library.snippets(queries, options.snippets)
     )
     by_id: dict[PaperId, Paper] = {}
     passages: dict[PaperId, list[Passage]] = {}
     rankings = []
-    for query, found, matched in zip(panel.queries, hits, snippets, strict=True):
+    for query, found, matched in zip(queries, hits, snippets, strict=True):
         by_id |= {item.paper.id: item.paper for item in matched} | {item.paper.id: item.paper for item in found}
         for item in matched:
             if item not in (known := passages.setdefault(item.paper.id, [])):
@@ -184,7 +230,7 @@ async def _shortlisted(
     lost, the first papers are returned, since there is no evidence against them."""
     journal = context.run.journal
     named = one_paper_per_work(named)[: context.options.opened]
-    most = context.options.opened - len(named)
+    most = max(context.options.opened - context.options.side_opened - len(named), 0)
     works = one_paper_per_work([*named, *papers])
     journal.record_dropped(
         "paper", "another record of the same work", len({paper.id for paper in (*named, *papers)}) - len(works)
@@ -210,6 +256,20 @@ async def _shortlisted(
     chosen = [labelled[label] for label in dict.fromkeys(answer.labels)][:most]
     journal.record_dropped("paper", "its title bears on no point", len(papers) - len(chosen))
     return [*named, *chosen]
+
+
+def _with_further(
+    context: EvaluationContext[ReviewOptions], chosen: Sequence[Paper], named: Sequence[Paper], ranked: Sequence[Paper]
+) -> list[Paper]:
+    """Return the papers chosen by title, then those that the other referees named, then the first ones found for their
+    points, as many as may be read."""
+    works = one_paper_per_work([*chosen, *named, *ranked])
+    further = works[len(chosen) :]
+    for paper in further:
+        context.run.journal.check_for_suspicion(paper)
+    most = max(context.options.opened - len(chosen), 0)
+    context.run.journal.record_dropped("paper", "ranked below those read", max(len(further) - most, 0))
+    return works[: len(chosen) + most]
 
 
 def _verified(

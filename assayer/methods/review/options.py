@@ -11,7 +11,7 @@ __all__ = ["METHOD", "Lens", "ReviewOptions"]
 METHOD = "review"
 Lens = Literal["whole", "expert", "methods", "first_reader"]
 """Focus of a referee, in the order in which the editor sees the points: the plan as a whole; the subfield; methods and
-statistics; questions of a first-time reader. All are asked concurrently, with one request each."""
+statistics; questions of a first-time reader. The first is asked alone, the others together with its points in hand."""
 
 
 class ReviewOptions(Frozen):
@@ -31,6 +31,8 @@ class ReviewOptions(Frozen):
     """Maximum titles from which papers are chosen."""
     opened: int = Field(default=20, ge=1, le=25)
     """Papers read, at most."""
+    side_opened: int = Field(default=6, ge=0)
+    """Papers of these that are kept for the other referees' points, of which no titles are screened."""
     evidence_chars: int = Field(default=1_500, ge=200)
     """Maximum characters of a paper in a prompt: abstract first, then matching passages."""
     reading_batch: int = Field(default=10, ge=1)

@@ -1,7 +1,8 @@
-"""Panel of referees with different lenses, asked concurrently, and their points as a single numbered list."""
+"""Panel of referees: one for the whole plan, then others with lenses of their own who see what it has said, and all
+points as a single numbered list."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from textwrap import shorten
 from typing import TypeVar, get_args
 
@@ -19,10 +20,10 @@ from assayer.methods.review.schemas import (
     SearchedPoint,
 )
 from assayer.models import PlanQuote
-from assayer.run.concurrency import Failed, gather_settled
+from assayer.run.concurrency import Failed, as_result, gather_settled
 from assayer.text.content_words import content_words
 
-__all__ = ["Panel", "ask_panel", "distinct", "is_repetition"]
+__all__ = ["Panel", "ask_first_referee", "ask_other_referees", "distinct", "is_repetition"]
 
 Item = TypeVar("Item")
 
@@ -42,63 +43,87 @@ _OPENING_CHARS = 700
 
 @dataclass(frozen=True)
 class Panel:
-    """Points of all referees, with the labels `Q1`, `Q2` … in the order of lenses."""
+    """Points of the referees asked so far. Novelty claims and points have the labels `Q1`, `Q2` …"""
 
-    points: tuple[PanelPoint, ...]
-    quotes: dict[str, PlanQuote]
-    """Quoted words of the plan that a point concerns, by label of the point."""
-    novelty: tuple[SearchedPoint, ...]
-    searched: tuple[SearchedPoint, ...]
-    """Novelty claims, and the points that a referee named a query for, as the search and the reader see them."""
     opening: str
     """Beginning of the plan."""
-    overviews: tuple[str, ...]
+    points: tuple[PanelPoint, ...] = ()
+    quotes: dict[str, PlanQuote] = field(default_factory=dict)
+    """Quoted words of the plan that a point concerns, by label of the point."""
+    novelty: tuple[SearchedPoint, ...] = ()
+    searched: tuple[SearchedPoint, ...] = ()
+    """Novelty claims, and the points that a referee named a query for, as the search and the reader see them."""
+    overviews: tuple[str, ...] = ()
     """Referees' thinking before their points."""
-    queries: tuple[str, ...]
-    """Search queries: for novelty claims first, then for points by severity."""
-    prior_work: tuple[PriorWork, ...]
-    """Works that referees named from memory, each once, the first one of every referee first."""
+    queries: tuple[str, ...] = ()
+    """Search queries: of the first referee, then of the others; for novelty claims first, then for points by
+    severity."""
+    prior_work: tuple[PriorWork, ...] = ()
+    """Works that referees named from memory, each once: those of the first referee, then of the others in turn."""
 
 
-async def ask_panel(context: EvaluationContext[ReviewOptions]) -> Panel:
-    """Ask every referee. Raises an AssayerError only if no referee answered."""
-    options = context.options
+async def ask_first_referee(context: EvaluationContext[ReviewOptions]) -> Panel | Failed:
+    """Ask the referee for the whole plan. A failure is journalled."""
+    outcome = await as_result(_ask(context, "whole", ()))
+    context.run.keep_successes([outcome], "referee")
+    if isinstance(outcome, Failed):
+        return outcome
+    return _joined(
+        context, Panel(opening=shorten(context.text, _OPENING_CHARS, placeholder=" …")), [("whole", outcome)]
+    )
 
-    async def ask(lens: Lens) -> RefereeAnswer:
-        question = RefereeQuestion(
-            idea=context.text,
-            lens=lens,
-            most=_most_points(options, lens),
-            most_named=options.prior_work,
-            day=context.run.cutoff,
-        )
-        return await context.ask(tasks.REFEREE, question)
 
-    outcomes = await gather_settled(get_args(Lens), ask)
+async def ask_other_referees(context: EvaluationContext[ReviewOptions], first: Panel | Failed) -> Panel:
+    """Return the first referee's panel with the points that the others add. Raises an AssayerError only if no referee
+    answered."""
+    made = () if isinstance(first, Failed) else tuple(point.claim for point in first.points)
+    lenses = [lens for lens in get_args(Lens) if lens != "whole"]
+    outcomes = await gather_settled(lenses, lambda lens: _ask(context, lens, made))
     context.run.keep_successes(outcomes, "referee")
     answered = [
-        (lens, outcome)
-        for lens, outcome in zip(get_args(Lens), outcomes, strict=True)
-        if not isinstance(outcome, Failed)
+        (lens, outcome) for lens, outcome in zip(lenses, outcomes, strict=True) if not isinstance(outcome, Failed)
     ]
-    if not answered:
-        raise next(outcome.error for outcome in outcomes if isinstance(outcome, Failed))
-    return _panel(context, answered)
+    if isinstance(first, Failed):
+        if not answered:
+            raise first.error
+        first = Panel(opening=shorten(context.text, _OPENING_CHARS, placeholder=" …"))
+    return _joined(context, first, answered)
+
+
+async def _ask(context: EvaluationContext[ReviewOptions], lens: Lens, made: tuple[str, ...]) -> RefereeAnswer:
+    question = RefereeQuestion(
+        idea=context.text,
+        lens=lens,
+        most=_most_points(context.options, lens),
+        most_named=context.options.prior_work,
+        made=made,
+        day=context.run.cutoff,
+    )
+    return await context.ask(tasks.REFEREE, question)
 
 
 def _most_points(options: ReviewOptions, lens: Lens) -> int:
     return options.points if lens == "whole" else options.side_points
 
 
-def _panel(context: EvaluationContext[ReviewOptions], answered: Sequence[tuple[Lens, RefereeAnswer]]) -> Panel:
-    options = context.options
-    works = named_works(context, [answer.prior_work[: options.prior_work] for _, answer in answered])
-    answered = [(lens, without_titles(answer, works, context.run)) for lens, answer in answered]
+def _joined(
+    context: EvaluationContext[ReviewOptions], panel: Panel, answered: Sequence[tuple[Lens, RefereeAnswer]]
+) -> Panel:
+    """Return the panel with the answers of further referees, without what repeats an earlier point."""
+    options, run = context.options, context.run
+    works = named_works(context, [answer.prior_work[: options.prior_work] for _, answer in answered], panel.prior_work)
+    answered = [(lens, without_titles(answer, works, run)) for lens, answer in answered]
+    earlier = [without_titles(point, works[len(panel.prior_work) :], run) for point in panel.points]
     stated = [(lens, point) for lens, answer in answered for point in answer.points[: _most_points(options, lens)]]
-    points = distinct(stated, lambda item: item[1].claim)
-    context.run.journal.record_dropped("point", "repeats another referee's point", len(stated) - len(points))
-    claims = distinct((claim for _, answer in answered for claim in answer.novelty), lambda item: item.claim)
-    labels = [f"Q{number}" for number in range(1, len(claims) + len(points) + 1)]
+    points = distinct(stated, lambda item: item[1].claim, [point.claim for point in earlier])
+    run.journal.record_dropped("point", "repeats another referee's point", len(stated) - len(points))
+    claims = distinct(
+        (claim for _, answer in answered for claim in answer.novelty),
+        lambda item: item.claim,
+        [item.text for item in panel.novelty],
+    )
+    first = len(panel.novelty) + len(panel.points) + 1
+    labels = [f"Q{number}" for number in range(first, first + len(claims) + len(points))]
     novelty = [
         SearchedPoint(label=label, text=claim.claim, is_novelty=True)
         for label, claim in zip(labels, claims, strict=False)
@@ -106,22 +131,23 @@ def _panel(context: EvaluationContext[ReviewOptions], answered: Sequence[tuple[L
     labelled = list(zip(labels[len(claims) :], points, strict=True))
     quotes = {label: plan_quote(point.quote, context.text) for label, (_, point) in labelled}
     by_severity = sorted((point for _, point in points), key=lambda item: _SEVERITIES.index(item.severity))
-    queries = dict.fromkeys(
+    queries = [
         " ".join(query.split())
         for query in (*(item.query for item in claims), *(item.query or "" for item in by_severity))
         if query.strip()
-    )
-    return Panel(
-        points=tuple(_panel_point(label, lens, point, quotes[label]) for label, (lens, point) in labelled),
-        quotes=quotes,
-        novelty=tuple(novelty),
+    ]
+    return replace(
+        panel,
+        points=(*earlier, *(_panel_point(label, lens, point, quotes[label]) for label, (lens, point) in labelled)),
+        quotes=panel.quotes | quotes,
+        novelty=(*panel.novelty, *novelty),
         searched=(
+            *panel.searched,
             *novelty,
             *(SearchedPoint(label=label, text=point.claim) for label, (_, point) in labelled if point.query),
         ),
-        overviews=tuple(f"{_REFEREES[lens]}: {answer.overview}" for lens, answer in answered),
-        opening=shorten(context.text, _OPENING_CHARS, placeholder=" …"),
-        queries=tuple(queries)[: options.queries],
+        overviews=(*panel.overviews, *(f"{_REFEREES[lens]}: {answer.overview}" for lens, answer in answered)),
+        queries=tuple(dict.fromkeys((*panel.queries, *queries)))[: options.queries],
         prior_work=works,
     )
 
@@ -139,12 +165,14 @@ def _panel_point(label: str, lens: Lens, point: RefereePoint, quote: PlanQuote) 
     )
 
 
-def distinct(items: Iterable[Item], text: Callable[[Item], str], others: Sequence[Item] = ()) -> list[Item]:
-    """Return the items whose text repeats neither one of `others` nor an earlier one."""
+def distinct(items: Iterable[Item], text: Callable[[Item], str], known: Iterable[str] = ()) -> list[Item]:
+    """Return the items whose text repeats neither a known text nor an earlier item's."""
     kept: list[Item] = []
+    texts = [*known]
     for item in items:
-        if not any(is_repetition(text(item), text(known)) for known in (*others, *kept)):
+        if not any(is_repetition(text(item), other) for other in texts):
             kept.append(item)
+            texts.append(text(item))
     return kept
 
 

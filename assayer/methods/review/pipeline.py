@@ -1,13 +1,20 @@
-"""Review method: referees in parallel, literature on their points, one editor, and checks of all citations.
+"""Review method: a referee for the whole plan, others who add to it, literature on their points, one editor, and checks
+of all citations.
 
 If the editor's answer is lost, the report is partial: the referees' points with their evidence, and no scores."""
 
 from assayer.claim_support.checking import claim_counts
 from assayer.evaluation_context import EvaluationContext
 from assayer.methods.review.editing import Passages, ask_editor, panel_review
-from assayer.methods.review.literature import FEW_ON_SUBJECT, LiteratureRead, read_literature, remembered_works
+from assayer.methods.review.literature import (
+    FEW_ON_SUBJECT,
+    LiteratureRead,
+    choose_papers,
+    read_literature,
+    remembered_works,
+)
 from assayer.methods.review.options import METHOD, ReviewOptions
-from assayer.methods.review.panel import ask_panel
+from assayer.methods.review.panel import ask_first_referee, ask_other_referees
 from assayer.methods.review.passages import checked_passages
 from assayer.methods.review.scores import review_parts, review_summary
 from assayer.methods.review.unedited import no_scores, unedited_review
@@ -26,10 +33,11 @@ async def evaluate(context: EvaluationContext[ReviewOptions]) -> EvaluationResul
     """Evaluate an idea with a language model. Raises LiteratureError, or an LlmError if all referees fail."""
     run, backends = context.run, context.backends
     run.report_progress(METHOD, 0, _STAGES)
-    fit = await context.library.fit(context.idea.text)
-    panel = await ask_panel(context)
+    fit, first = await gather_pair(context.library.fit(context.idea.text), ask_first_referee(context))
     run.report_progress(METHOD, 1, _STAGES)
-    literature = await read_literature(context, panel, fit.level)
+    panel, chosen = await gather_pair(ask_other_referees(context, first), choose_papers(context, first, fit.level))
+    run.report_progress(METHOD, 2, _STAGES)
+    literature = await read_literature(context, panel, chosen)
     run.report_progress(METHOD, 3, _STAGES)
     named = remembered_works(panel, literature)
     # The check reads what the editor sees, not what the editor writes: it need not wait.

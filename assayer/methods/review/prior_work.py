@@ -38,15 +38,16 @@ _ADDRESSES = ("an address", "an identifier")
 
 
 def named_works(
-    context: EvaluationContext[ReviewOptions], named: Sequence[Sequence[PriorWork]]
+    context: EvaluationContext[ReviewOptions], named: Sequence[Sequence[PriorWork]], known: Sequence[PriorWork] = ()
 ) -> tuple[PriorWork, ...]:
-    """Return the works named by the referees, each once: the first work of every referee, then the second, and so on.
+    """Return the known works and those that referees name, each once: the first work of every referee, then the second,
+    and so on.
 
     Works that may not count are removed and journalled: published after the cutoff, the plan's own publication, or
     without a title that can be looked up.
     """
     journal, cutoff = context.run.journal, context.run.cutoff
-    kept: dict[str, PriorWork] = {}
+    kept = {title_key(work.title): work for work in known}
     for work in (work for works in zip_longest(*named) for work in works if work is not None):
         title = " ".join(plain(work.title).split()).strip(" .\"'“”")
         author = " ".join(family_name(plain(work.first_author)).split())[:40]
@@ -106,6 +107,9 @@ class LookedUp(NamedTuple):
     records: Mapping[PriorWork, Paper]
     unanswered: frozenset[PriorWork]
     """Works without a record that were not looked up everywhere: no source could search, or one gave no answer."""
+
+    def joined(self, other: "LookedUp") -> "LookedUp":
+        return LookedUp({**self.records, **other.records}, self.unanswered | other.unanswered)
 
 
 async def look_up_works(context: EvaluationContext[ReviewOptions], named: Sequence[PriorWork]) -> LookedUp:

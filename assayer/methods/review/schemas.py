@@ -76,6 +76,8 @@ class RefereeQuestion(Frozen):
     """Points, at most."""
     most_named: int
     """Works named from memory, at most."""
+    made: tuple[str, ...]
+    """Points that the referee for the whole plan has made, for the other referees."""
     day: dt.date | None
     """Last day of the literature that may count."""
 
@@ -249,7 +251,7 @@ class EditedMinor(Frozen):
     labels: PointLabels
     axis: Axis
     kind: Literal["weakness", "question"]
-    text: str = Field(description="At most 28 words, the fix included. Without any citation or label.")
+    text: str = Field(description="At most 35 words, the fix included. Without any citation or label.")
     cites: list[EvidenceLabel] = Field(max_length=1, description="Label of a passage, e.g. E2; empty if none bears.")
     named: list[NameLabel] = Field(max_length=1, description="Label of a work from memory, e.g. N1; may be empty.")
 
@@ -275,8 +277,8 @@ class EditedScore(Frozen):
 
 class EditedReview(Frozen):
     strengths: list[EditedFinding] = Field(max_length=5, description="The importance of the question first.")
-    major: list[EditedFinding] = Field(max_length=9, description="Weaknesses, the most harmful first.")
-    minor: list[EditedMinor] = Field(max_length=10, description="The most useful first.")
+    major: list[EditedFinding] = Field(max_length=8, description="Weaknesses, the most harmful first.")
+    minor: list[EditedMinor] = Field(max_length=14, description="The most useful first.")
     closest: list[NearWork] = Field(max_length=4, description="Nearest earlier work, the nearest first; may be empty.")
     soundness: EditedScore
     contribution: EditedScore

@@ -99,7 +99,7 @@ def edited_words(review: EditedReview) -> int:
 
 
 REFEREE = Task[RefereeQuestion, RefereeAnswer](
-    "review.referee", _PROMPTS, "referee.v3.md", RefereeAnswer, tier="strong", max_tokens=5_000, check=_check_referee
+    "review.referee", _PROMPTS, "referee.v4.md", RefereeAnswer, tier="strong", max_tokens=5_000, check=_check_referee
 )
 LOOK = Task[LookQuestion, LookAnswer](
     "review.look",
@@ -122,7 +122,7 @@ READING = Task[PassageQuestion, ReadingAnswer](
 EDITOR = Task[EditorQuestion, EditedReview](
     "review.editor",
     _PROMPTS,
-    "editor.v3.md",
+    "editor.v4.md",
     EditedReview,
     tier="strong",
     max_tokens=7_000,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple
 
-from assayer.models.assessment import SupportOutcome
+from assayer.models import SupportOutcome
 from benchmarks.quality.grapheval.data import DATA
 
 __all__ = ["SETS", "KnownClaim", "known_claims"]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.methods.grapheval.scoring.metrics import Estimate
-from assayer.models.assessment import SupportOutcome
+from assayer.models import SupportOutcome
 from benchmarks.quality.claim_support.items import KnownClaim
 
 __all__ = ["LabelQuality", "by_group", "label_quality"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from assayer.models.assessment import SupportOutcome
+from assayer.models import SupportOutcome
 from benchmarks.quality import runs
 from benchmarks.quality.claim_support.items import KnownClaim, known_claims
 from benchmarks.quality.claim_support.measures import Said, by_group, label_quality

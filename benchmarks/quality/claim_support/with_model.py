@@ -6,8 +6,7 @@ from assayer.claim_support.checking import CLAIMS_PER_CALL, support_found
 from assayer.claim_support.schemas import SupportItem, SupportQuestion
 from assayer.claim_support.task import SUPPORT
 from assayer.llm import Llm, ask
-from assayer.models import ClaimSupport, EvaluationId
-from assayer.models.assessment import SupportOutcome
+from assayer.models import ClaimSupport, EvaluationId, SupportOutcome
 from assayer.run.budget import Budget
 from assayer.run.run import Run
 from benchmarks.quality.claim_support.items import KnownClaim

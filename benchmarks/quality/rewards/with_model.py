@@ -7,9 +7,9 @@ from assayer.llm import Llm
 from assayer.methods.debate.composition import Composition
 from assayer.methods.debate.judge import judge_by_debate
 from assayer.models import Absent, EvaluationId
-from assayer.models.reward import Reward
 from assayer.run.budget import Budget
 from assayer.run.run import Run
+from assayer_client.rewards import Reward
 from benchmarks.quality.kept import Kept, Outcome, Spent, do_the_rest, spent_on
 from benchmarks.quality.points import Silent
 from benchmarks.quality.rewards.probes import Probe

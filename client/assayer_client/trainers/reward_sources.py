@@ -9,14 +9,12 @@ import httpx2
 
 from assayer_client.async_client import AsyncClient
 from assayer_client.errors import ClientError
+from assayer_client.item_jobs import MOST_ITEMS
 from assayer_client.rewards import RewardItemBody, RewardsBody
 from assayer_client.settings import RetryPolicy, Timeouts
 from assayer_client.transport import RequestBuilder
 
 __all__ = ["GatheredRewards", "RewardQuery", "RewardSource", "ServiceRewards", "Unjudged", "rewards_of_environment"]
-
-_MOST_ITEMS = 1_000
-"""Maximum number of items per request, as limited by the service."""
 
 
 class RewardQuery(NamedTuple):
@@ -69,8 +67,8 @@ class ServiceRewards:
         every call, because trainers use their own event loops."""
         values: list[float | None] = []
         async with self._client() as client:
-            for start in range(0, len(items), _MOST_ITEMS):
-                values += await self._part(client, items[start : start + _MOST_ITEMS], judge)
+            for start in range(0, len(items), MOST_ITEMS):
+                values += await self._part(client, items[start : start + MOST_ITEMS], judge)
         return values
 
     async def _part(self, client: AsyncClient, items: Sequence[RewardQuery], judge: str | None) -> list[float | None]:
@@ -95,7 +93,7 @@ class GatheredRewards:
     async def rewards(self, items: Sequence[RewardQuery], judge: str | None = None) -> list[float | None]:
         place = (asyncio.get_running_loop(), judge)
         gathering = self._open.get(place)
-        if gathering is None or len(gathering.items) + len(items) > _MOST_ITEMS:
+        if gathering is None or len(gathering.items) + len(items) > MOST_ITEMS:
             gathering = self._open[place] = _Gathering()
             gathering.answer = asyncio.ensure_future(self._asked(place, gathering))
         first = len(gathering.items)

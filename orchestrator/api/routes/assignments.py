@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
 from pydantic import Field
 
 from assayer_client.resources import Page
@@ -15,15 +15,13 @@ from assayer_client.reviewing import (
     ReviewerId,
     UnfilledProposal,
 )
-from orchestrator.access.api_keys import Caller
 from orchestrator.access.roles import MemberId
-from orchestrator.api.acting import Assigner, PeopleReader, acting
+from orchestrator.api.acting import Assigner, AssignmentReader, ConflictDeclarer, PeopleReader
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.jobs.models import BatchId, JobId
-from orchestrator.problems import HttpProblem, not_there
+from orchestrator.problems import HttpProblem, not_there, required
 from orchestrator.reviewing.models import Assignment, ConflictOfInterest
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.services import ServicesDependency
 
 router = APIRouter(tags=["reviewing"])
 
@@ -43,20 +41,18 @@ class ClearQuery(OfReviewer):
 
 
 @router.post("/v1/batches/{id}/assignments")
-async def assign_reviewers(
-    id: PathId, body: AssignBody, caller: Assigner, services: ServicesDependency
-) -> AssignmentOutcome:
+async def assign_reviewers(id: PathId, body: AssignBody, context: Assigner) -> AssignmentOutcome:
     """Assign reviewers to all proposals of a batch with about equal load, and no reviewer with a conflict of
     interest. Conflicts are also detected by names and affiliations. Existing assignments stay unless they have no
     opinion and a conflict bars them or the reviewer no longer reviews; the proposal then goes to another reviewer.
     An opinion barred by a conflict does not count. First opinions are blind: proposals sent before the end of
     another role in which the reviewer could read their reports are not assigned to that reviewer (`not_blind`; 422
     if such a reviewer is named)."""
-    batch = (await services.find_batch(caller.tenant, id)).id
-    draft = await services.assignment_planner.draft(caller.tenant, batch, body)
+    batch = (await context.find_batch(id)).id
+    draft = await context.services.assignment_planner.draft(context.tenant, batch, body)
     loads, short, assigned = Counter(draft.loads), Counter(draft.plan.short), len(draft.plan.pairs)
     if not body.dry_run:
-        kept = set(await services.assignment_planner.keep(caller.tenant, batch, draft, caller.actor))
+        kept = set(await context.services.assignment_planner.keep(context.tenant, batch, draft, context.by))
         lost = [pair for pair in draft.plan.pairs if pair not in kept]
         loads.subtract(member for _, member in lost)
         short.update(evaluation for evaluation, _ in lost)
@@ -77,75 +73,56 @@ async def assign_reviewers(
 
 
 @router.get("/v1/assignments")
-async def list_assignments(
-    query: Annotated[AssignmentsQuery, Query()],
-    caller: Annotated[Caller, Depends(acting("see people", "give opinions", scope="read"))],
-    services: ServicesDependency,
-) -> Page[Assignment]:
+async def list_assignments(query: Annotated[AssignmentsQuery, Query()], context: AssignmentReader) -> Page[Assignment]:
     """List a reviewer's own queue, first the proposals that wait for an opinion, with masked titles where proposals
     are judged blind. Other roles see all assignments."""
     batch = None if query.batch is None else BatchId(query.batch)
-    if caller.role == "reviewer":
-        own = caller.subject
-        assignments = await services.reviewing.assignments.queue_of_reviewer(caller.tenant, own, batch, query.limit)
+    if context.caller.role == "reviewer":
+        own = context.caller.subject
+        assignments = await context.reviewing.assignments.queue_of_reviewer(context.tenant, own, batch, query.limit)
     else:
-        assignments = await services.reviewing.assignments.queue(
-            caller.tenant, member=None, batch=batch, limit=query.limit
+        assignments = await context.reviewing.assignments.queue(
+            context.tenant, member=None, batch=batch, limit=query.limit
         )
     return Page(items=tuple(assignments), next=None)
 
 
 @router.delete("/v1/evaluations/{id}/assignments", status_code=204)
-async def withdraw_assignment(
-    id: PathId, query: Annotated[OfReviewer, Query()], caller: Assigner, services: ServicesDependency
-) -> None:
+async def withdraw_assignment(id: PathId, query: Annotated[OfReviewer, Query()], context: Assigner) -> None:
     """Withdraw a proposal from a reviewer who has not submitted an opinion on it."""
-    member, now = MemberId(query.reviewer), services.clock.now()
-    if not await services.reviewing.assignments.withdraw(caller.tenant, JobId(id), member, caller.actor, now):
+    member = MemberId(query.reviewer)
+    if not await context.reviewing.assignments.withdraw(context.tenant, JobId(id), member, context.by):
         raise not_there("evaluation", id, "assignment without an opinion")
 
 
 @router.get("/v1/batches/{id}/conflicts")
-async def list_conflicts(id: PathId, caller: PeopleReader, services: ServicesDependency) -> Page[ConflictOfInterest]:
+async def list_conflicts(id: PathId, context: PeopleReader) -> Page[ConflictOfInterest]:
     """List the conflicts of interest of a batch: declared, and detected when reviewers were assigned, including
     cleared conflicts."""
-    batch = await services.find_batch(caller.tenant, id)
-    return Page(items=tuple(await services.reviewing.assignments.conflicts(caller.tenant, batch=batch.id)), next=None)
+    batch = await context.find_batch(id)
+    return Page(items=tuple(await context.reviewing.assignments.conflicts(context.tenant, batch=batch.id)), next=None)
 
 
 @router.post("/v1/evaluations/{id}/conflicts")
-async def declare_conflict(
-    id: PathId,
-    body: ConflictBody,
-    caller: Annotated[Caller, Depends(acting("assign reviewers", "give opinions", scope="manage"))],
-    services: ServicesDependency,
-) -> ConflictOfInterest:
+async def declare_conflict(id: PathId, body: ConflictBody, context: ConflictDeclarer) -> ConflictOfInterest:
     """Declare that a reviewer must not review a proposal: reviewers for themselves, officers for any reviewer. An
     assignment without an opinion ends."""
-    member = MemberId(body.reviewer or caller.member or "")
-    if caller.role == "reviewer":
-        if member != caller.member:
+    member = MemberId(body.reviewer or context.caller.member or "")
+    if context.caller.role == "reviewer":
+        if member != context.caller.member:
             raise HttpProblem("forbidden", "A reviewer declares conflicts of their own.")
-        if await services.reviewing.assignments.standing(caller.tenant, JobId(id), member) is None:
-            raise not_there("evaluation", id)
+        blind_given = await context.reviewing.assignments.blind_given(context.tenant, JobId(id), member)
+        required(blind_given, not_there("evaluation", id))
     if not member:
         raise HttpProblem.invalid("Say whose conflict it is: you are no reviewer.", "/reviewer")
-    declared = await services.reviewing.assignments.declare(
-        caller.tenant, JobId(id), member, body.reason, caller.actor, services.clock.now()
-    )
-    if declared is None:
-        raise not_there("evaluation", id, "evaluation or reviewer")
-    return declared
+    declared = await context.reviewing.assignments.declare(context.tenant, JobId(id), member, body.reason, context.by)
+    return required(declared, not_there("evaluation", id, "evaluation or reviewer"))
 
 
 @router.delete("/v1/evaluations/{id}/conflicts")
-async def clear_conflict(
-    id: PathId, query: Annotated[ClearQuery, Query()], caller: Assigner, services: ServicesDependency
-) -> ConflictOfInterest:
+async def clear_conflict(id: PathId, query: Annotated[ClearQuery, Query()], context: Assigner) -> ConflictOfInterest:
     """Clear a declared or detected conflict, with a reason. It stays on record."""
-    cleared = await services.reviewing.assignments.clear(
-        caller.tenant, JobId(id), MemberId(query.reviewer), query.reason, caller.actor, services.clock.now()
+    cleared = await context.reviewing.assignments.clear(
+        context.tenant, JobId(id), MemberId(query.reviewer), query.reason, context.by
     )
-    if cleared is None:
-        raise not_there("evaluation", id, "conflict of interest")
-    return cleared
+    return required(cleared, not_there("evaluation", id, "conflict of interest"))

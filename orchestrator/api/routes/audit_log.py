@@ -9,7 +9,6 @@ from assayer_client.audit_log import AuditLogPage
 from orchestrator.access.audit_chain import AuditTip, without_judgements
 from orchestrator.api.acting import AuditReader
 from orchestrator.api.url_queries import UrlQuery
-from orchestrator.web.services import ServicesDependency
 
 
 class AuditQuery(UrlQuery):
@@ -22,22 +21,20 @@ router = APIRouter(prefix="/v1/audit-log", tags=["audit_log"])
 
 
 @router.get("")
-async def list_audit_entries(
-    query: Annotated[AuditQuery, Query()], caller: AuditReader, services: ServicesDependency
-) -> AuditLogPage:
+async def list_audit_entries(query: Annotated[AuditQuery, Query()], context: AuditReader) -> AuditLogPage:
     """List the tenant's audit log in the order in which it was written. A machine key sees who did what, and the
     hashes to verify it, but not people's judgements."""
-    entries = await services.audit_log.entries(caller.tenant, after=query.after, limit=query.limit + 1)
+    entries = await context.services.audit_log.entries(context.tenant, after=query.after, limit=query.limit + 1)
     page = entries[: query.limit]
-    if caller.role == "machine":
+    if context.caller.role == "machine":
         page = list(map(without_judgements, page))
     return AuditLogPage(
-        items=tuple(page), next=str(page[-1].number) if len(entries) > query.limit else None, reader=caller.role
+        items=tuple(page), next=str(page[-1].number) if len(entries) > query.limit else None, reader=context.caller.role
     )
 
 
 @router.get("/tip")
-async def get_audit_tip(caller: AuditReader, services: ServicesDependency) -> AuditTip:
+async def get_audit_tip(context: AuditReader) -> AuditTip:
     """Return the length of the log and the hash of its newest entry. Write both down to detect if entries are cut
     off later."""
-    return await services.audit_log.tip(caller.tenant)
+    return await context.services.audit_log.tip(context.tenant)

@@ -2,17 +2,15 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query
 
 from assayer.methods import grapheval
 from assayer.models import Absent
 from assayer_client.batches import BatchEstimate, ExpectedFit, RowsQuery
 from orchestrator.api.expected_fit import expected_fit
-from orchestrator.api.routes.batch_upload import BATCH_BODY, no_usable_row, read_batch
+from orchestrator.api.routes.batch_upload import BATCH_BODY, BatchBody, no_usable_row
 from orchestrator.jobs.estimates import TypicalEvaluation, estimate
 from orchestrator.services.batch_summaries import tags_in
-from orchestrator.web.authentication import Submitter
-from orchestrator.web.services import ServicesDependency, UploadLimitDependency
 
 _OTHER_BOARD = Absent(
     reason="What another board takes is not known. Leave the board out to see what the service's own takes."
@@ -24,32 +22,25 @@ router = APIRouter(prefix="/v1/batches", tags=["batches"])
 
 
 @router.post("/estimate", openapi_extra=BATCH_BODY)
-async def estimate_batch(
-    request: Request,
-    query: Annotated[RowsQuery, Query()],
-    caller: Submitter,
-    services: ServicesDependency,
-    uploads: UploadLimitDependency,
-) -> BatchEstimate:
+async def estimate_batch(query: Annotated[RowsQuery, Query()], body: Annotated[BatchBody, Depends()]) -> BatchEstimate:
     """Estimate the cost of a batch, read as a submission would be. Nothing is stored or evaluated."""
-    intake = await read_batch(request, caller.tenant, uploads, services, query, 1)
+    intake, services, tenant = await body.read(query, 1), body.context.services, body.context.tenant
     if not intake.accepted:
         raise no_usable_row(intake)
     ideas = len(intake.accepted) - len(intake.duplicates)
-    pace = await services.costs.pace(caller.tenant, query.method)
+    pace = await services.costs.pace(tenant, query.method)
     models = tags_in(query.board_models)
     typical: TypicalEvaluation | Absent
     if query.board is None and not models:
-        own = await services.costs.taken(caller.tenant, query.method)
+        own = await services.costs.taken(tenant, query.method)
         unmeasured = f"What {query.method} takes has not been measured, and too few of yours have ended."
         typical = services.options.typical.get(query.method, Absent(reason=unmeasured))
     else:
         own = []  # evaluations by the usual board tell nothing of another
-        typical = (
-            services.options.typical_board(query.board, models) if services.options.typical_board else _OTHER_BOARD
-        )
+        typical_board = services.options.typical_board
+        typical = typical_board(query.board, models) if typical_board else _OTHER_BOARD
     estimated = estimate(ideas, own, typical, pace, query.max_usd)
-    month = await services.usage.month(caller.tenant)
+    month = await services.usage.month(tenant)
     left = month.left_usd if month else None
     known = None if isinstance(estimated, Absent) else estimated
     cost = estimated if isinstance(estimated, Absent) else estimated.cost_usd

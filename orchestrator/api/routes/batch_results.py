@@ -37,7 +37,7 @@ from orchestrator.store.call_tables import TableRow
 from orchestrator.web.authentication import Reader
 from orchestrator.web.content_negotiation import negotiated_media_type
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.services import Services, ServicesDependency
+from orchestrator.web.services import Services
 
 router = APIRouter(prefix="/v1/batches", tags=["batches"])
 
@@ -81,27 +81,21 @@ class ResultsQuery(UrlQuery):
 
 @router.get("/{id}/results", response_class=Response, responses={200: _RESULTS})
 async def get_batch_results(
-    id: PathId,
-    query: Annotated[ResultsQuery, Query()],
-    caller: Reader,
-    services: ServicesDependency,
-    accept: Annotated[str | None, Header()] = None,
+    id: PathId, query: Annotated[ResultsQuery, Query()], context: Reader, accept: Annotated[str | None, Header()] = None
 ) -> Response:
     """Return the results so far, with scores, ranks and, for people who may see them, reviewers' opinions. Formats
     are whole reports as JSON lines, or a table as CSV, Excel or Parquet."""
     media = _MEDIA_TYPES[query.format] if query.format else negotiated_media_type(accept, tuple(_FORMAT_NAMES))
     format_name = _FORMAT_NAMES[media]
-    batch = await services.find_batch(caller.tenant, id)
-    standings = await _standings(services, caller, batch, query.ranking)
-    await services.audit_log.record(
-        caller.tenant, caller.actor, "exported", batch.id, services.clock.now(), format=format_name
-    )
+    batch = await context.find_batch(id)
+    standings = await _standings(context.services, context.caller, batch, query.ranking)
+    await context.services.audit_log.record(context.tenant, context.by, "exported", batch.id, format=format_name)
     headers = {
         "Vary": "Accept",
         "Cache-Control": "private, no-cache",
         "Content-Disposition": _attachment(batch, format_name),
     }
-    results = _result_rows(services, caller.tenant, batch, query.reference)
+    results = _result_rows(context.services, context.tenant, batch, query.reference)
     if format_name == "jsonl":
         return StreamingResponse(_json_lines(results, standings), 200, headers, media)
     rows = [flat_result(row, _standing(row, standings)) async for row in results]

@@ -3,9 +3,10 @@ requests."""
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import Response
 
 from assayer.errors import InputError
@@ -13,22 +14,20 @@ from assayer.ideas.tables import IdeaTable
 from assayer.methods.criteria_file import criteria_of
 from assayer.models import Criterion
 from assayer_client.batches import AcceptedBatch, BatchQuery, MoreRowsQuery, RowsQuery
-from orchestrator.access.api_keys import Caller
 from orchestrator.api.idempotency import IdempotencyKey, idempotency_record, replayed_response, request_fingerprint
-from orchestrator.api.job_routes import CUTOFF_AHEAD, act_by, lies_ahead, traceparent_of
+from orchestrator.api.job_routes import CUTOFF_AHEAD, lies_ahead, traceparent_of
 from orchestrator.api.openapi import REPLAYABLE_HEADERS
 from orchestrator.batches.body_reader import MEDIA_TYPES, BatchIntake, collect_rows, read_rows
 from orchestrator.batches.rows import AcceptedRow
-from orchestrator.jobs.models import BatchId, JobId, TenantId
+from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.jobs.requests import EvaluationRequest, Limits
 from orchestrator.jobs.submissions import BatchClosed, MoreRows, NewBatch, NewJob
 from orchestrator.problems import HttpProblem
 from orchestrator.services.batch_summaries import batch_links, batch_path, tags_in
 from orchestrator.web.authentication import Submitter
-from orchestrator.web.backpressure import UploadLimit
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.request_log import request_record
-from orchestrator.web.services import Services, ServicesDependency, UploadLimitDependency
+from orchestrator.web.services import Services, UploadLimitDependency
 
 router = APIRouter(prefix="/v1/batches", tags=["batches"])
 
@@ -57,119 +56,103 @@ _ACCEPTED: dict[int | str, dict[str, Any]] = {
 }
 
 
+@dataclass(frozen=True)
+class BatchBody:
+    """Request whose body holds the rows of a batch."""
+
+    request: Request
+    context: Submitter
+    uploads: UploadLimitDependency
+
+    async def read(self, query: RowsQuery, first: int) -> BatchIntake:
+        """Read the rows without storing them. Raises HttpProblem."""
+        services = self.context.services
+        if wrong_method := services.options.method_problem(query.method):
+            raise HttpProblem.parameter("method", wrong_method)
+        services.options.check_priority(query.priority)
+        if lies_ahead(query.cutoff, services):
+            raise HttpProblem.parameter("cutoff", CUTOFF_AHEAD)
+        if wrong := services.options.board_problem(query.board, tags_in(query.board_models), query.method):
+            raise HttpProblem.parameter(wrong.field, wrong.detail)
+        _criteria(query.criteria)
+        content_type = self.request.headers.get("content-type", "")
+        media = content_type.partition(";")[0].strip().lower()
+        if media not in MEDIA_TYPES:
+            raise HttpProblem(
+                "unsupported-media-type",
+                f"The body is {media or 'of no stated type'}; a batch is {', '.join(MEDIA_TYPES)}.",
+            )
+        kind, limits, today = MEDIA_TYPES[media], services.batches, self.context.now.date()
+        loop = asyncio.get_running_loop()
+
+        def read_table(data: bytes, name: str) -> IdeaTable:
+            """Read a table from the thread that reads the body."""
+            return asyncio.run_coroutine_threadsafe(services.read_table(data, name), loop).result()
+
+        async with self.uploads.receive(self.request) as file:
+
+            def collect(is_abandoned: Callable[[], bool]) -> BatchIntake:
+                return collect_rows(read_rows(file, kind, content_type, limits, today, first, is_abandoned, read_table))
+
+            try:
+                return await self.uploads.parse(self.request, self.context.tenant, collect)
+            except InputError as error:
+                raise HttpProblem.invalid(str(error), "") from None
+
+
+@dataclass(frozen=True)
+class BatchUpload(BatchBody):
+    """Request that submits the rows of a batch."""
+
+    idempotency_key: IdempotencyKey = None
+
+    async def store(self, query: RowsQuery, intake: BatchIntake, batch: NewBatch | MoreRows, name: str) -> Response:
+        """Store the rows that were read, or repeat the response to the same request. Raises HttpProblem."""
+        services, path = self.context.services, batch_path(batch.id)
+        accepted = _accepted_batch(batch.id, name, intake).model_dump_json().encode()
+        fingerprint = request_fingerprint(self.request, intake.digest, query.model_dump_json())
+        record = idempotency_record(self.idempotency_key, fingerprint, 202, accepted, path)
+        parent = traceparent_of(self.request)
+        jobs = await asyncio.to_thread(lambda: [_job(row, query, services, parent) for row in intake.accepted])
+        try:
+            recorded = await services.jobs.add(self.context.tenant, jobs, batch, record, self.context.by)
+        except BatchClosed as error:
+            raise HttpProblem("conflict", str(error)) from None
+        answer = Response(accepted, 202, {"Location": path}, _JSON) if recorded is None else replayed_response(recorded)
+        request_record(self.request.scope).jobs.append(answer.headers["Location"].rpartition("/")[2])
+        return answer
+
+
 @router.post("", status_code=202, response_model=AcceptedBatch, openapi_extra=BATCH_BODY, responses=_ACCEPTED)
-async def create_batch(
-    request: Request,
-    query: Annotated[BatchQuery, Query()],
-    caller: Submitter,
-    services: ServicesDependency,
-    uploads: UploadLimitDependency,
-    idempotency_key: IdempotencyKey = None,
-) -> Response:
+async def create_batch(query: Annotated[BatchQuery, Query()], upload: Annotated[BatchUpload, Depends()]) -> Response:
     """Submit a batch; every row is evaluated."""
-    intake = await read_batch(request, caller.tenant, uploads, services, query, 1)
+    intake = await upload.read(query, 1)
     if not intake.accepted and not query.open:
         raise no_usable_row(intake)
-    batch = BatchId(services.new_id("bt"))
-    rejected = tuple(intake.rejected)
     new = NewBatch(
-        id=batch,
+        id=BatchId(upload.context.services.new_id("bt")),
         name=query.name,
         rows=intake.rows,
-        rejected=rejected,
+        rejected=tuple(intake.rejected),
         open=query.open,
         tags=tags_in(query.tags),
         opinions_due=query.opinions_due,
-        submitted_by=caller.member,
+        submitted_by=upload.context.caller.member,
     )
-    return await _store(request, caller, services, query, intake, new, query.name, idempotency_key)
+    return await upload.store(query, intake, new, query.name)
 
 
 @router.post("/{id}/rows", status_code=202, response_model=AcceptedBatch, openapi_extra=BATCH_BODY, responses=_ACCEPTED)
 async def add_batch_rows(
-    id: PathId,
-    request: Request,
-    query: Annotated[MoreRowsQuery, Query()],
-    caller: Submitter,
-    services: ServicesDependency,
-    uploads: UploadLimitDependency,
-    idempotency_key: IdempotencyKey = None,
+    id: PathId, query: Annotated[MoreRowsQuery, Query()], upload: Annotated[BatchUpload, Depends()]
 ) -> Response:
     """Add rows to a batch that was left open, and close it unless `open` says that more will follow. Sign-off
     closes it permanently."""
-    batch = await services.find_batch(caller.tenant, id)
-    intake = await read_batch(request, caller.tenant, uploads, services, query, query.first)
+    batch = await upload.context.find_batch(id)
+    intake = await upload.read(query, query.first)
     rejected = tuple(intake.rejected)
     part = MoreRows(id=batch.id, first=query.first, rows=intake.rows, rejected=rejected, open=query.open)
-    return await _store(request, caller, services, query, intake, part, batch.name, idempotency_key)
-
-
-async def _store(
-    request: Request,
-    caller: Caller,
-    services: Services,
-    query: RowsQuery,
-    intake: BatchIntake,
-    batch: NewBatch | MoreRows,
-    name: str,
-    key: str | None,
-) -> Response:
-    """Raises HttpProblem."""
-    accepted = _accepted_batch(batch.id, name, intake).model_dump_json().encode()
-    record = idempotency_record(
-        key, request_fingerprint(request, intake.digest, query.model_dump_json()), 202, accepted, batch_path(batch.id)
-    )
-    parent = traceparent_of(request)
-    jobs = await asyncio.to_thread(lambda: [_job(row, query, services, parent) for row in intake.accepted])
-    try:
-        recorded = await services.jobs.add(caller.tenant, jobs, batch, record, act_by(services, caller))
-    except BatchClosed as error:
-        raise HttpProblem("conflict", str(error)) from None
-    answer = (
-        Response(accepted, 202, {"Location": batch_path(batch.id)}, _JSON)
-        if recorded is None
-        else replayed_response(recorded)
-    )
-    request_record(request.scope).jobs.append(answer.headers["Location"].rpartition("/")[2])
-    return answer
-
-
-async def read_batch(
-    request: Request, tenant: TenantId, uploads: UploadLimit, services: Services, query: RowsQuery, first: int
-) -> BatchIntake:
-    """Read the rows in the body without storing them. Raises HttpProblem."""
-    if wrong_method := services.options.method_problem(query.method):
-        raise HttpProblem.parameter("method", wrong_method)
-    services.options.check_priority(query.priority)
-    if lies_ahead(query.cutoff, services):
-        raise HttpProblem.parameter("cutoff", CUTOFF_AHEAD)
-    if wrong := services.options.board_problem(query.board, tags_in(query.board_models), query.method):
-        raise HttpProblem.parameter(wrong.field, wrong.detail)
-    _criteria(query.criteria)
-    content_type = request.headers.get("content-type", "")
-    media = content_type.partition(";")[0].strip().lower()
-    if media not in MEDIA_TYPES:
-        raise HttpProblem(
-            "unsupported-media-type",
-            f"The body is {media or 'of no stated type'}; a batch is {', '.join(MEDIA_TYPES)}.",
-        )
-    limits, today = services.batches, services.clock.now().date()
-    loop = asyncio.get_running_loop()
-
-    def read_table(data: bytes, name: str) -> IdeaTable:
-        """Read a table from the thread that reads the body."""
-        return asyncio.run_coroutine_threadsafe(services.read_table(data, name), loop).result()
-
-    async with uploads.receive(request) as file:
-
-        def collect(is_abandoned: Callable[[], bool]) -> BatchIntake:
-            kind = MEDIA_TYPES[media]
-            return collect_rows(read_rows(file, kind, content_type, limits, today, first, is_abandoned, read_table))
-
-        try:
-            return await uploads.parse(request, tenant, collect)
-        except InputError as error:
-            raise HttpProblem.invalid(str(error), "") from None
+    return await upload.store(query, intake, part, batch.name)
 
 
 def _criteria(text: str) -> tuple[Criterion, ...]:

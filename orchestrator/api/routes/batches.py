@@ -11,13 +11,11 @@ from pydantic import Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from assayer.errors import StorageError
-from assayer_client.batches import BatchPatch, BatchResource, BatchSummary, RetriedBatch, RowError
+from assayer_client.batches import BatchPatch, BatchResource, BatchSummary, RetriedBatch
 from assayer_client.evaluations import Evaluation
 from assayer_client.resources import Page
-from orchestrator.access.api_keys import Caller
-from orchestrator.api.acting import acting
+from orchestrator.api.acting import CallChanger
 from orchestrator.api.event_streams import count_as_stream, wait_for_change
-from orchestrator.api.job_routes import act_by
 from orchestrator.api.openapi import event_stream_response
 from orchestrator.api.routes.evaluations import evaluation_resources
 from orchestrator.api.url_queries import PageQuery, Reference
@@ -28,7 +26,7 @@ from orchestrator.services.batch_summaries import batch_summary
 from orchestrator.web.authentication import Reader, Submitter
 from orchestrator.web.pagination import decode_cursor, page_of
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.services import Services, ServicesDependency
+from orchestrator.web.services import Services
 
 
 class BatchesQuery(PageQuery):
@@ -56,80 +54,71 @@ _LAST = "Id of the last event that was received"
 
 
 @router.get("")
-async def list_batches(
-    query: Annotated[BatchesQuery, Query()], caller: Reader, services: ServicesDependency
-) -> Page[BatchSummary]:
+async def list_batches(query: Annotated[BatchesQuery, Query()], context: Reader) -> Page[BatchSummary]:
     """List the tenant's batches, newest first."""
-    batches = await services.jobs.batches(
-        caller.tenant, after=decode_cursor(query.after), limit=query.limit + 1, tag=query.tag
+    batches = await context.services.jobs.batches(
+        context.tenant, after=decode_cursor(query.after), limit=query.limit + 1, tag=query.tag
     )
-    now = services.clock.now()
+    now = context.now
     return page_of(batches, query.limit, lambda batch: batch_summary(batch, now))
 
 
 @router.get("/{id}")
-async def get_batch(id: PathId, caller: Reader, services: ServicesDependency) -> BatchResource:
+async def get_batch(id: PathId, context: Reader) -> BatchResource:
     """Return a batch: its progress, and the rows without a usable idea."""
-    batch = await services.find_batch(caller.tenant, id)
-    waiting = await services.jobs.batch_waiting_reason(caller.tenant, batch.id)
+    batch = await context.find_batch(id)
+    waiting = await context.services.jobs.batch_waiting_reason(context.tenant, batch.id)
     more: dict[str, object] = {"waiting": waiting}
     # Counted when all have ended: whoever asks again and again while a batch runs makes nobody count its rows.
     if batch.finished_at is not None:
-        outcomes = await services.tables.outcomes(caller.tenant, batch.id)
+        outcomes = await context.services.tables.outcomes(context.tenant, batch.id)
         more |= {"outcomes": outcomes.counts, "poorly_covered": outcomes.poorly_covered}
-    return batch_resource(batch, services.clock.now()).model_copy(update=more)
+    return batch_resource(batch, context.now).model_copy(update=more)
 
 
 @router.patch("/{id}")
-async def update_batch(
-    id: PathId,
-    body: BatchPatch,
-    caller: Annotated[Caller, Depends(acting("run calls", scope="submit"))],
-    services: ServicesDependency,
-) -> BatchResource:
+async def update_batch(id: PathId, body: BatchPatch, context: CallChanger) -> BatchResource:
     """Change a batch's name, its tags, or the due date of opinions; rejected once it is signed off."""
     details = body.model_dump(exclude_unset=True)
-    if details and not await services.call_details.change(
-        caller.tenant, BatchId(id), details, caller.actor, services.clock.now()
-    ):
+    if details and not await context.services.call_details.change(context.tenant, BatchId(id), details, context.by):
         raise not_there("batch", id)
-    return batch_resource(await services.find_batch(caller.tenant, id), services.clock.now())
+    return batch_resource(await context.find_batch(id), context.now)
 
 
 @router.delete("/{id}")
-async def cancel_batch(id: PathId, caller: Submitter, services: ServicesDependency) -> BatchResource:
+async def cancel_batch(id: PathId, context: Submitter) -> BatchResource:
     """Cancel the evaluations that have not ended; nothing more is spent on them. Ended evaluations are unchanged.
     Rejected once the batch is signed off."""
-    batch = await services.find_batch(caller.tenant, id)
-    await services.jobs.cancel_batch(caller.tenant, batch.id, act_by(services, caller))
-    return batch_resource(await services.find_batch(caller.tenant, id), services.clock.now())
+    batch = await context.find_batch(id)
+    await context.services.jobs.cancel_batch(context.tenant, batch.id, context.by)
+    return batch_resource(await context.find_batch(id), context.now)
 
 
 @router.post("/{id}/retry", status_code=202)
-async def retry_batch(id: PathId, caller: Submitter, services: ServicesDependency) -> RetriedBatch:
+async def retry_batch(id: PathId, context: Submitter) -> RetriedBatch:
     """Evaluate failed or cancelled rows of a batch again. They keep their ids and each its budget, and stored
     answers are not paid for again. Rejected once the batch is signed off."""
-    batch = await services.find_batch(caller.tenant, id)
-    retried = await services.jobs.retry_batch(caller.tenant, batch.id, act_by(services, caller))
-    summary = batch_summary(await services.find_batch(caller.tenant, id), services.clock.now())
+    batch = await context.find_batch(id)
+    retried = await context.services.jobs.retry_batch(context.tenant, batch.id, context.by)
+    summary = batch_summary(await context.find_batch(id), context.now)
     return RetriedBatch(retried=retried.jobs, unreadable=retried.unreadable, batch=summary)
 
 
 @router.get("/{id}/evaluations")
 async def list_batch_evaluations(
-    id: PathId, query: Annotated[BatchEvaluationsQuery, Query()], caller: Reader, services: ServicesDependency
+    id: PathId, query: Annotated[BatchEvaluationsQuery, Query()], context: Reader
 ) -> Page[Evaluation]:
     """List a batch's evaluations, last row first."""
-    batch = await services.find_batch(caller.tenant, id)
-    jobs = await services.jobs.list(
-        caller.tenant,
+    batch = await context.find_batch(id)
+    jobs = await context.services.jobs.list(
+        context.tenant,
         batch=batch.id,
         state=query.state,
         reference=query.reference,
         after=decode_cursor(query.after),
         limit=query.limit + 1,
     )
-    return page_of(jobs, query.limit, await evaluation_resources(services, jobs))
+    return page_of(jobs, query.limit, await evaluation_resources(context.services, jobs))
 
 
 @router.get(
@@ -140,16 +129,15 @@ async def list_batch_evaluations(
 )
 async def stream_batch_events(
     id: PathId,
-    caller: Reader,
-    services: ServicesDependency,
+    context: Reader,
     last_event_id: Annotated[int | None, Header(ge=0, le=2**31 - 1, description=_LAST)] = None,
 ) -> Response:
     """Stream a batch's progress as events until it has finished."""
-    batch = await services.find_batch(caller.tenant, id)
+    batch = await context.find_batch(id)
     if batch.finished_at is not None and last_event_id == count_ended(batch.counts):
         return Response(status_code=204)
-    events = _progress_events(services, caller.tenant, batch.id)
-    return EventSourceResponse(events, ping=services.settings.heartbeat_seconds, sep="\n")
+    events = _progress_events(context.services, context.tenant, batch.id)
+    return EventSourceResponse(events, ping=context.services.settings.heartbeat_seconds, sep="\n")
 
 
 async def _progress_events(services: Services, tenant: TenantId, batch: BatchId) -> AsyncIterator[ServerSentEvent]:
@@ -166,9 +154,9 @@ async def _progress_events(services: Services, tenant: TenantId, batch: BatchId)
                     return
                 finished = status.finished_at is not None
                 if status != before:
-                    yield _server_sent_event(
-                        batch_summary(status, clock.now()), "finished" if finished else "progress", status
-                    )
+                    data = batch_summary(status, clock.now()).model_dump_json()
+                    kind, number = "finished" if finished else "progress", count_ended(status.counts)
+                    yield ServerSentEvent(data, id=str(number), event=kind, sep="\n")
                 if finished:
                     return
                 before = status
@@ -177,10 +165,5 @@ async def _progress_events(services: Services, tenant: TenantId, batch: BatchId)
         _LOG.warning("the event stream of %s ends early: %s", batch, error)
 
 
-def _server_sent_event(summary: BatchSummary, kind: str, batch: BatchStatus) -> ServerSentEvent:
-    return ServerSentEvent(summary.model_dump_json(), id=str(count_ended(batch.counts)), event=kind, sep="\n")
-
-
 def batch_resource(batch: BatchStatus, now: dt.datetime) -> BatchResource:
-    rows = tuple(RowError(**row.model_dump()) for row in batch.rejected)
-    return BatchResource(**dict(batch_summary(batch, now)), rejected_rows=rows)
+    return BatchResource(**dict(batch_summary(batch, now)), rejected_rows=batch.rejected)

@@ -2,61 +2,44 @@
 
 from fastapi import APIRouter
 
-from assayer_client.reviewing import (
-    CallInvitationBody,
-    CallReviewers,
-    CallReviewersBody,
-    ChosenOutcome,
-)
+from assayer_client.reviewing import CallInvitationBody, CallReviewers, CallReviewersBody, ChosenOutcome
 from orchestrator.access.roles import MemberId
 from orchestrator.api.acting import Assigner, Inviter, PeopleReader
 from orchestrator.reviewing.models import Member, NewMember
 from orchestrator.services import call_reviewers
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.services import ServicesDependency
 
 router = APIRouter(prefix="/v1/batches/{id}/reviewers", tags=["reviewing"])
 
 
 @router.get("")
-async def get_reviewers(id: PathId, caller: PeopleReader, services: ServicesDependency) -> CallReviewers:
+async def get_reviewers(id: PathId, context: PeopleReader) -> CallReviewers:
     """List the reviewers of a batch: those chosen and invited for it or, if there are none, all members who are
     reviewers."""
-    batch = (await services.find_batch(caller.tenant, id)).id
+    batch = (await context.find_batch(id)).id
     asked = await call_reviewers.asked_reviewers(
-        services.members, services.reviewing.call_reviewers, caller.tenant, batch
+        context.services.members, context.reviewing.call_reviewers, context.tenant, batch
     )
     return CallReviewers(chosen=asked.chosen is not None, reviewers=tuple(asked.people))
 
 
 @router.put("")
-async def choose_reviewers(
-    id: PathId, body: CallReviewersBody, caller: Assigner, services: ServicesDependency
-) -> ChosenOutcome:
+async def choose_reviewers(id: PathId, body: CallReviewersBody, context: Assigner) -> ChosenOutcome:
     """Choose the only reviewers of a batch, to whom proposals are then assigned. Assignments of other reviewers end
     unless they gave an opinion, which stays."""
-    batch = (await services.find_batch(caller.tenant, id)).id
+    batch = (await context.find_batch(id)).id
     return await call_reviewers.choose_reviewers(
-        services.members,
-        services.reviewing,
-        caller.tenant,
-        batch,
-        body,
-        caller.actor,
-        services.clock.now(),
+        context.services.members, context.reviewing, context.tenant, batch, body, context.by
     )
 
 
 @router.post("", status_code=201)
-async def invite_reviewer(
-    id: PathId, body: CallInvitationBody, caller: Inviter, services: ServicesDependency
-) -> Member:
+async def invite_reviewer(id: PathId, body: CallInvitationBody, context: Inviter) -> Member:
     """Invite a person to review a batch as a new member who is a reviewer, notified of the call by mail. They join
     the reviewers already chosen, or, if none were, only the reviewers who have proposals of it. A reviewer with
     this address is chosen and otherwise unchanged. A person who could read the reports in another role is rejected,
     as their first opinion would not be blind."""
-    batch = (await services.find_batch(caller.tenant, id)).id
-    member = MemberId(services.new_id("mb"))
+    batch = (await context.find_batch(id)).id
+    member = MemberId(context.services.new_id("mb"))
     new = NewMember(**body.model_dump(), role="reviewer")
-    now = services.clock.now()
-    return await services.reviewing.call_reviewers.invite(caller.tenant, batch, member, new, caller.actor, now)
+    return await context.reviewing.call_reviewers.invite(context.tenant, batch, member, new, context.by)

@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 
 from assayer.models import Idea
-from assayer_client.comparisons import AcceptedComparison, ComparisonBody, ComparisonResource
+from assayer_client.comparisons import AcceptedComparison, ComparisonBody, ComparisonResource, ComparisonResult
 from assayer_client.evaluations import IdeaBody
 from orchestrator.api.job_routes import (
     JobRoutes,
@@ -15,7 +15,6 @@ from orchestrator.api.job_routes import (
     submission_route,
 )
 from orchestrator.jobs.models import Job, JobId, TenantId
-from orchestrator.jobs.results import ComparisonResult
 from orchestrator.jobs.submissions import NewJob
 from orchestrator.problems import HttpProblem
 from orchestrator.services.comparisons import comparison_request
@@ -26,12 +25,9 @@ router = APIRouter(prefix="/v1/comparisons", tags=["comparisons"])
 
 
 @router.post(**submission_route(AcceptedComparison, ComparisonResource))
-async def create_comparison(
-    body: ComparisonBody,
-    submission: SubmissionDependency,
-) -> Response:
+async def create_comparison(body: ComparisonBody, submission: SubmissionDependency) -> Response:
     """Compare two ideas and decide which is better."""
-    services, tenant = submission.services, submission.caller.tenant
+    services, tenant = submission.services, submission.context.tenant
     first = await _idea(services, tenant, body.first, body.first_evaluation, "first")
     second = await _idea(services, tenant, body.second, body.second_evaluation, "second")
     work = comparison_request(first, second, blind=services.options.judged_blind(body.blind, several=True), body=body)
@@ -66,7 +62,7 @@ async def _show(services: Services, job: Job) -> ComparisonResource:
 
 
 def _resource(job: Job, result: ComparisonResult | None = None) -> ComparisonResource:
-    return ComparisonResource.model_validate({**job_fields(job), "result": result, "link": _path(job.id)})
+    return ComparisonResource(**job_fields(job), result=result, link=_path(job.id))
 
 
 def _path(job: str) -> str:

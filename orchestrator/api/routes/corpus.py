@@ -20,7 +20,6 @@ from assayer_client.corpus import (
 from orchestrator.api.corpus_requests import answered_by_corpus
 from orchestrator.web.authentication import Reader
 from orchestrator.web.searchable_corpus import SearchableCorpus
-from orchestrator.web.services import ServicesDependency
 
 _MOST_IN_ADDRESS = 20
 
@@ -41,17 +40,15 @@ router = APIRouter(prefix="/v1/corpus", tags=["corpus"])
 
 
 @router.get("/search")
-async def search_corpus(
-    query: Annotated[CorpusQuery, Query()], _: Reader, services: ServicesDependency
-) -> CorpusSearch:
+async def search_corpus(query: Annotated[CorpusQuery, Query()], context: Reader) -> CorpusSearch:
     """Search the corpus with a single query and optional filters. `venue`, `field` and `without` may be repeated."""
-    return await answered_by_corpus(services, "search", lambda corpus: _found(corpus, (query.q,), query))
+    return await answered_by_corpus(context.services, "search", lambda corpus: _found(corpus, (query.q,), query))
 
 
 @router.post("/search")
-async def search_corpus_many(body: CorpusBody, _: Reader, services: ServicesDependency) -> CorpusSearch:
+async def search_corpus_many(body: CorpusBody, context: Reader) -> CorpusSearch:
     """Search the corpus with many queries at once. Nothing is stored, so no idempotency key is needed."""
-    return await answered_by_corpus(services, "search", lambda corpus: _found(corpus, body.queries, body))
+    return await answered_by_corpus(context.services, "search", lambda corpus: _found(corpus, body.queries, body))
 
 
 async def _found(corpus: SearchableCorpus, queries: tuple[str, ...], options: CorpusOptions) -> CorpusSearch:
@@ -67,7 +64,7 @@ def search_resource(
     answers = (
         CorpusAnswer(
             query=query,
-            hits=tuple(map(_hit_resource, hits[place])),
+            hits=tuple(CorpusHit(**paper_fields(hit.paper), score=hit.similarity) for hit in hits[place]),
             passages=None if passages is None else tuple(map(_passage_resource, passages[place])),
         )
         for place, query in enumerate(queries)
@@ -83,10 +80,6 @@ def _filters_of(options: CorpusOptions) -> Filters:
         retracted=options.retracted,
         without=frozenset(map(PaperId, options.without)),
     )
-
-
-def _hit_resource(hit: Hit) -> CorpusHit:
-    return CorpusHit(**paper_fields(hit.paper), score=hit.similarity)
 
 
 def paper_fields(paper: Paper) -> dict[str, Any]:

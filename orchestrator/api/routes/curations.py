@@ -13,11 +13,11 @@ from assayer_client.curation import (
     CurationBody,
     CurationItems,
     CurationResource,
+    ItemsResult,
 )
 from assayer_client.item_jobs import AcceptedItems
 from orchestrator.api.item_routes import ItemRoutes, read_items
 from orchestrator.api.job_routes import SubmissionDependency, submission_route
-from orchestrator.jobs.item_outcomes import ItemsResult
 from orchestrator.jobs.requests import CurationRequest
 from orchestrator.problems import HttpProblem
 from orchestrator.web.services import UploadLimitDependency

@@ -11,29 +11,30 @@ from orchestrator.services.erasure_proofs import proof_of, proof_page
 from orchestrator.services.erasures import erase_found, erasure_of
 from orchestrator.web.authentication import Manager
 from orchestrator.web.path_parameters import EntryNumber
-from orchestrator.web.services import ServicesDependency
 
 router = APIRouter(prefix="/v1/erasures", tags=["erasures"])
 
 
 @router.post("")
-async def create_erasure(body: ErasureBody, caller: Manager, services: ServicesDependency) -> Erasure:
+async def create_erasure(body: ErasureBody, context: Manager) -> Erasure:
     """Delete everything stored about an idea or a batch: ideas, reports, answers, events, and every comparison that
     includes them. A finished ranking stays without the idea; the others keep their ranks. Deletion is irreversible:
     use `dry_run` first."""
-    erasure = await erasure_of(services.erasures, services.jobs, caller.tenant, body.source, body.batch)
+    erasure = await erasure_of(
+        context.services.erasures, context.services.jobs, context.tenant, body.source, body.batch
+    )
     if body.dry_run:
         return erasure
-    return await erase_found(services.erasures, caller.tenant, caller.actor, body.source, erasure, services.clock.now())
+    return await erase_found(context.services.erasures, context.tenant, body.source, erasure, context.by)
 
 
 @router.get("/{number}", response_model=ErasureProof, responses=PDF)
 async def get_erasure_proof(
-    number: EntryNumber, query: Annotated[DocumentQuery, Query()], caller: Manager, services: ServicesDependency
+    number: EntryNumber, query: Annotated[DocumentQuery, Query()], context: Manager
 ) -> Response:
     """Return the proof of an erasure: the audit log entry, and what of the erased data is still stored now, which
     should be nothing. It names no applicant."""
-    proof = await proof_of(services.audit_log, services.erasures, caller.tenant, number, services.clock.now())
+    proof = await proof_of(context.services.audit_log, context.services.erasures, context.tenant, number, context.now)
     if query.format == "json":
         return Response(proof.model_dump_json(), 200, {"Cache-Control": "no-store"}, "application/json")
-    return await pdf_of(services, "erasure.typ", proof_page(proof), f"erasure-{number}.pdf")
+    return await pdf_of(context.services, "erasure.typ", proof_page(proof), f"erasure-{number}.pdf")

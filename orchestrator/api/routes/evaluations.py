@@ -14,16 +14,21 @@ from assayer.reports.graphml import as_graphml
 from assayer.reports.html import as_html
 from assayer.reports.json_and_csv import as_graph_json, as_json
 from assayer.reports.markdown import as_markdown
-from assayer_client.evaluations import Accepted, CriterionBody, Evaluation, EvaluationBody, Links
+from assayer_client.evaluations import (
+    Accepted,
+    CriterionBody,
+    Evaluation,
+    EvaluationBody,
+    EvaluationScores,
+    Links,
+    ScoredPart,
+)
 from assayer_client.resources import Page
-from orchestrator.access.api_keys import Caller
 from orchestrator.api.acting import ReportReader
-from orchestrator.api.evaluation_scores import evaluation_scores
 from orchestrator.api.job_routes import (
     CUTOFF_AHEAD,
     JobRoutes,
     SubmissionDependency,
-    act_by,
     job_fields,
     lies_ahead,
     report_representations,
@@ -36,14 +41,15 @@ from orchestrator.jobs.report_figures import ReportFigures
 from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.jobs.submissions import NewJob
 from orchestrator.problems import HttpProblem
-from orchestrator.services.job_lookup import find_job, no_result_problem
+from orchestrator.services.job_lookup import no_result_problem
 from orchestrator.services.reports import report_of_reviewer, stored_report
 from orchestrator.services.submitted_ideas import UNNAMED_SOURCE, idea_of
 from orchestrator.web.authentication import Reader, Submitter
 from orchestrator.web.content_negotiation import negotiated_media_type
+from orchestrator.web.context import RouteContext
 from orchestrator.web.pagination import decode_cursor, page_of
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.services import Services, ServicesDependency
+from orchestrator.web.services import Services
 
 
 class GraphQuery(UrlQuery):
@@ -70,10 +76,7 @@ _REPORT = report_representations("The report, in the form that `Accept` prefers"
 
 
 @router.post(**submission_route(Accepted, Evaluation))
-async def create_evaluation(
-    body: EvaluationBody,
-    submission: SubmissionDependency,
-) -> Response:
+async def create_evaluation(body: EvaluationBody, submission: SubmissionDependency) -> Response:
     """Submit an idea for evaluation."""
     work = await asyncio.to_thread(evaluation_request, body, submission.services)
     job = submission.new_id("ev")
@@ -85,12 +88,10 @@ async def create_evaluation(
 
 
 @router.get("")
-async def list_evaluations(
-    query: Annotated[EvaluationQuery, Query()], caller: Reader, services: ServicesDependency
-) -> Page[Evaluation]:
+async def list_evaluations(query: Annotated[EvaluationQuery, Query()], context: Reader) -> Page[Evaluation]:
     """List the tenant's evaluations, newest first."""
-    jobs = await services.jobs.list(
-        caller.tenant,
+    jobs = await context.services.jobs.list(
+        context.tenant,
         kind="evaluation",
         state=query.state,
         batch=None if query.batch is None else BatchId(query.batch),
@@ -99,27 +100,23 @@ async def list_evaluations(
         after=decode_cursor(query.after),
         limit=query.limit + 1,
     )
-    return page_of(jobs, query.limit, await evaluation_resources(services, jobs))
+    return page_of(jobs, query.limit, await evaluation_resources(context.services, jobs))
 
 
 @router.get("/{id}/report", response_class=Response, responses={200: _REPORT})
-async def get_report(
-    id: PathId, caller: ReportReader, services: ServicesDependency, accept: Annotated[str | None, Header()] = None
-) -> Response:
+async def get_report(id: PathId, context: ReportReader, accept: Annotated[str | None, Header()] = None) -> Response:
     """Return the report as JSON, Markdown or HTML; for a reviewer of a blind proposal, without the applicant's
     identity. Without a report: 409 with the reason, or 410 if it has been deleted."""
     media_type = negotiated_media_type(accept, tuple(_RENDERERS))
-    stored = await report_for(services, caller, id)
+    stored = await report_for(context, id)
     # In a thread: reports are large, and the event loop serves other requests meanwhile.
     return report_response(await asyncio.to_thread(_RENDERERS[media_type], stored), media_type, "report.css")
 
 
 @router.get("/{id}/graph", response_class=Response, responses={200: _GRAPH})
-async def get_graph(
-    id: PathId, query: Annotated[GraphQuery, Query()], caller: Reader, services: ServicesDependency
-) -> Response:
+async def get_graph(id: PathId, query: Annotated[GraphQuery, Query()], context: Reader) -> Response:
     """Return the literature graph of a SciCompanion report, as JSON or GraphML. Other reports have none: 404."""
-    stored = await stored_report(services.jobs, caller.tenant, id)
+    stored = await stored_report(context.services.jobs, context.tenant, id)
     if stored.graph is None:
         raise HttpProblem("not-found", f"The report of {id} has no graph: its method grows none, scicompanion does.")
     render, media_type = (as_graphml, _GRAPHML) if query.format == "graphml" else (as_graph_json, _JSON)
@@ -127,13 +124,13 @@ async def get_graph(
     return Response(text, 200, {"Cache-Control": "private, no-cache"}, media_type)
 
 
-async def report_for(services: Services, caller: Caller, id: str) -> Report:
+async def report_for(context: RouteContext, id: str) -> Report:
     """Return the report as the caller may read it. Raises HttpProblem."""
-    if caller.role != "reviewer":
-        return await stored_report(services.jobs, caller.tenant, id)
-    report = await report_of_reviewer(services.jobs, caller.tenant, id)
+    if context.caller.role != "reviewer":
+        return await stored_report(context.services.jobs, context.tenant, id)
+    report = await report_of_reviewer(context.services.jobs, context.tenant, id)
     if report is None:
-        job = await find_job(services.jobs, caller.tenant, id, "evaluation")
+        job = await context.find_job(id, "evaluation")
         # Problems name the file or row.
         problem = None if job.problem is None else job.problem.model_copy(update={"detail": _UNTOLD})
         raise no_result_problem(job.model_copy(update={"problem": problem}))
@@ -141,18 +138,18 @@ async def report_for(services: Services, caller: Caller, id: str) -> Report:
 
 
 @router.post("/{id}/retry", status_code=202)
-async def retry_evaluation(id: PathId, caller: Submitter, services: ServicesDependency) -> Evaluation:
+async def retry_evaluation(id: PathId, context: Submitter) -> Evaluation:
     """Evaluate a failed or cancelled proposal again, under the same id and within the same budget, without paying
     again for stored answers. A queued or running evaluation is unchanged. Rejected once its batch is signed off."""
-    job = await find_job(services.jobs, caller.tenant, id, "evaluation")
+    job = await context.find_job(id, "evaluation")
     if job.state == "succeeded":
         raise HttpProblem(
             "conflict", "It has succeeded. Submit the idea again for another evaluation.", state=job.state
         )
-    retried = await services.jobs.retry(caller.tenant, job.id, act_by(services, caller))
+    retried = await context.services.jobs.retry(context.tenant, job.id, context.by)
     if retried.unreadable:
         raise HttpProblem("conflict", "Its document is kept no longer. Submit it again.", state=job.state)
-    return await show_evaluation(services, await find_job(services.jobs, caller.tenant, id, "evaluation"))
+    return await show_evaluation(context.services, await context.find_job(id, "evaluation"))
 
 
 def evaluation_request(body: EvaluationBody, services: Services) -> EvaluationRequest:
@@ -207,7 +204,7 @@ async def evaluation_resources(services: Services, jobs: Sequence[Job]) -> Calla
     return lambda job: _evaluation_resource(job, figures.get(done[job.id]) if job.id in done else None)
 
 
-def _evaluation_resource(job: Job, figures: ReportFigures | None) -> Evaluation:
+def _evaluation_resource(job: Job, figures: ReportFigures | None = None) -> Evaluation:
     source = "" if job.source == UNNAMED_SOURCE else job.source
     return Evaluation(
         **job_fields(job),
@@ -215,8 +212,31 @@ def _evaluation_resource(job: Job, figures: ReportFigures | None) -> Evaluation:
         reference=own_reference(source, job.row),
         batch=job.batch,
         row=job.row,
-        scores=None if figures is None else evaluation_scores(figures),
+        scores=None if figures is None else _scores(figures),
         links=evaluation_links(job.id),
+    )
+
+
+def _scores(figures: ReportFigures) -> EvaluationScores:
+    """Return the summary of a report: scores with their certainty, corpus fit and notices."""
+    return EvaluationScores(
+        score=None if figures.score is None else round(100 * figures.score, 2),
+        reason=figures.reason or None,
+        certainty=figures.certainty,
+        corpus_fit=figures.fit,
+        complete=figures.complete,
+        parts=tuple(
+            ScoredPart(
+                name=part.name,
+                title=part.title,
+                score=part.value,
+                scale_max=part.scale_max,
+                certainty=part.certainty,
+                reason=part.reason or None,
+            )
+            for part in figures.parts
+        ),
+        notices=figures.notices,
     )
 
 
@@ -225,10 +245,6 @@ def evaluation_links(job: str) -> Links:
     return Links(evaluation=own, report=f"{own}/report", events=f"{own}/events", timeline=f"{own}/timeline")
 
 
-def _without_scores(job: Job) -> Evaluation:
-    return _evaluation_resource(job, None)
-
-
-_ROUTES = JobRoutes(router, "evaluation", Evaluation, _without_scores, show_evaluation)
+_ROUTES = JobRoutes(router, "evaluation", Evaluation, _evaluation_resource, show_evaluation)
 _ROUTES.add_one("One evaluation as it stands.")
 _ROUTES.add_cancel()

@@ -9,17 +9,15 @@ from fastapi.responses import Response
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from assayer.errors import StorageError
-from assayer.models.timeline import Timeline
+from assayer_client.reports import Timeline
 from assayer_client.resources import Event
 from orchestrator.api.event_streams import count_as_stream
 from orchestrator.api.openapi import event_stream_response
-from orchestrator.jobs.models import TERMINAL, Job, JobEvent, JobKind
+from orchestrator.jobs.models import TERMINAL, Job, JobKind
 from orchestrator.jobs.timeline import timeline_of
-from orchestrator.services.job_lookup import find_job
-from orchestrator.services.model_calls import events_of
 from orchestrator.web.authentication import Reader
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.services import Services, ServicesDependency
+from orchestrator.web.services import Services
 
 _LOG = logging.getLogger(__name__)
 
@@ -50,12 +48,11 @@ def _stream_router(kind: JobKind) -> APIRouter:
     )
     async def stream(
         id: PathId,
-        caller: Reader,
-        services: ServicesDependency,
+        context: Reader,
         last_event_id: Annotated[int, Header(ge=0, le=2**31 - 1, description=_LAST_EVENT_DESCRIPTION)] = 0,
     ) -> Response:
         """Stream a job's events, from the first or after the last event received."""
-        job = await find_job(services.jobs, caller.tenant, id, kind)
+        job, services = await context.find_job(id, kind), context.services
         if job.state in TERMINAL and not await services.events.after(job.id, last_event_id, 1):
             return Response(status_code=204)
         events = _job_events(services, job, last_event_id)
@@ -73,9 +70,10 @@ async def _job_events(services: Services, job: Job, last: int) -> AsyncIterator[
         async with services.listener.subscribe("assayer_events", only=job.id) as notifications:
             while clock.monotonic() < end:
                 events = await services.events.after(job.id, last, _PAGE)
-                for event in events:
-                    yield _server_sent_event(event)
-                    last = event.number
+                for item in events:
+                    event = Event(number=item.number, kind=item.kind, at=item.at, data=item.data)
+                    yield ServerSentEvent(event.model_dump_json(), id=str(item.number), event=item.kind, sep="\n")
+                    last = item.number
                 if events and events[-1].kind in TERMINAL:
                     return
                 if not events and await services.jobs.get(job.tenant, job.id) is None:
@@ -86,29 +84,16 @@ async def _job_events(services: Services, job: Job, last: int) -> AsyncIterator[
         _LOG.warning("the event stream of %s ends early: %s", job.id, error)
 
 
-def _server_sent_event(event: JobEvent) -> ServerSentEvent:
-    data = Event(number=event.number, kind=event.kind, at=event.at, data=event.data)
-    return ServerSentEvent(data.model_dump_json(), id=str(event.number), event=event.kind, sep="\n")
-
-
 @router.get("/v1/evaluations/{id}/timeline", tags=["evaluations"])
-async def get_timeline(id: PathId, caller: Reader, services: ServicesDependency) -> Timeline:
+async def get_timeline(id: PathId, context: Reader) -> Timeline:
     """Return the timeline of an evaluation: the time in the queue, the method's stages, the calls to language
     models."""
-    job = await find_job(services.jobs, caller.tenant, id, "evaluation")
+    job = await context.find_job(id, "evaluation")
     return timeline_of(
-        job, await events_of(services.events, job), await services.ledger.rows_of_job(job.id), services.clock.now()
+        job, await context.services.events.all(job.id), await context.services.ledger.rows_of_job(job.id), context.now
     )
 
 
-_KINDS: tuple[JobKind, ...] = (
-    "evaluation",
-    "comparison",
-    "ranking",
-    "rewards",
-    "curation",
-    "proposal",
-    "score",
-)
+_KINDS: tuple[JobKind, ...] = ("evaluation", "comparison", "ranking", "rewards", "curation", "proposal", "score")
 for _kind in _KINDS:
     router.include_router(_stream_router(_kind))

@@ -10,22 +10,21 @@ import hmac
 import secrets
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from assayer.models import Frozen
 from assayer_client.accounts import Key, KeyBody, NewKey
 from assayer_client.resources import Page, TenantName
 from orchestrator.access.api_keys import ApiKey, GeneratedKey, KeyPlan, generate_key
-from orchestrator.api.idempotency import IdempotencyKey, idempotency_record, replayed_response, request_fingerprint
+from orchestrator.api.idempotency import CreationDependency, replayed_response
 from orchestrator.api.openapi import CREATED_RESPONSE
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.jobs.models import KeyId, TenantId
-from orchestrator.problems import HttpProblem, not_found
+from orchestrator.problems import HttpProblem, not_found, required
 from orchestrator.store.idempotency import RecordedResponse
 from orchestrator.web.authentication import Manager, bearer_token, require_scope, tenant_for
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.services import ServicesDependency
 
 
 class KeysQuery(UrlQuery):
@@ -37,65 +36,49 @@ router = APIRouter(prefix="/v1/keys", tags=["keys"])
 
 
 @router.post("", status_code=201, response_model=NewKey, responses=CREATED_RESPONSE)
-async def create_key(
-    body: KeyBody,
-    request: Request,
-    caller: Manager,
-    services: ServicesDependency,
-    idempotency_key: IdempotencyKey = None,
-) -> Response:
+async def create_key(body: KeyBody, context: Manager, creation: CreationDependency) -> Response:
     """Create a key. Only this response, and the response to an identical repeated request, contains the secret."""
-    tenant = tenant_for(caller, body.tenant)
+    tenant = tenant_for(context.caller, body.tenant)
     if not {"admin", "metrics"}.isdisjoint(body.scopes):
-        require_scope(caller, "admin")
-    if body.expires_at is not None and body.expires_at <= services.clock.now():
+        require_scope(context.caller, "admin")
+    if body.expires_at is not None and body.expires_at <= context.now:
         raise HttpProblem.invalid("It is in the past.", "/expires_at")
     plan = KeyPlan(**body.model_dump(exclude={"tenant"}) | {"scopes": frozenset(body.scopes)})
-    creation = KeyCreation(tenant=tenant, plan=plan, nonce=secrets.token_hex(32))
-    caller_key = bearer_token(request.scope)
-    fingerprint = request_fingerprint(request, await request.body(), caller.key)
-    generated = creation.generated(caller_key)
-    record = idempotency_record(
-        idempotency_key, fingerprint, 201, creation.model_dump_json().encode(), _path(generated.id)
+    stored = KeyCreation(tenant=tenant, plan=plan, nonce=secrets.token_hex(32))
+    caller_key = bearer_token(creation.request.scope)
+    generated = stored.generated(caller_key)
+    record = await creation.record(stored.model_dump_json().encode(), _path(generated.id), context.caller.key)
+    created = await context.services.keys.create(
+        tenant, plan, generated, record, by=context.tenant, actor=context.caller.actor
     )
-    created = await services.keys.create(tenant, plan, generated, record, by=caller.tenant, actor=caller.actor)
     if created is None:
         raise not_found("tenant", tenant)
     if isinstance(created, RecordedResponse):
         before = KeyCreation.model_validate_json(created.body).answer(caller_key)
         return replayed_response(created._replace(body=before.model_dump_json().encode()))
-    content = creation.answer(caller_key).model_dump_json()
+    content = stored.answer(caller_key).model_dump_json()
     return Response(content, 201, {"Location": _path(generated.id), "Cache-Control": "no-store"}, "application/json")
 
 
 @router.get("")
-async def list_keys(query: Annotated[KeysQuery, Query()], caller: Manager, services: ServicesDependency) -> Page[Key]:
+async def list_keys(query: Annotated[KeysQuery, Query()], context: Manager) -> Page[Key]:
     """List a tenant's keys, newest first, including revoked keys."""
-    keys = await services.keys.list(tenant_for(caller, query.tenant))
+    keys = await context.services.keys.list(tenant_for(context.caller, query.tenant))
     return Page(items=tuple(map(_resource, keys)), next=None)
 
 
 @router.get("/{id}")
-async def get_key(
-    id: PathId, query: Annotated[KeysQuery, Query()], caller: Manager, services: ServicesDependency
-) -> Key:
+async def get_key(id: PathId, query: Annotated[KeysQuery, Query()], context: Manager) -> Key:
     """Return a key without its secret."""
-    key = await services.keys.get(tenant_for(caller, query.tenant), KeyId(id))
-    if key is None:
-        raise not_found("key", id)
-    return _resource(key)
+    key = await context.services.keys.get(tenant_for(context.caller, query.tenant), KeyId(id))
+    return _resource(required(key, not_found("key", id)))
 
 
 @router.delete("/{id}")
-async def revoke_key(
-    id: PathId, query: Annotated[KeysQuery, Query()], caller: Manager, services: ServicesDependency
-) -> Key:
+async def revoke_key(id: PathId, query: Annotated[KeysQuery, Query()], context: Manager) -> Key:
     """Revoke a key permanently, from the next request on. A key may revoke itself."""
-    tenant, now = tenant_for(caller, query.tenant), services.clock.now()
-    revoked = await services.keys.revoke(tenant, KeyId(id), caller.actor, now)
-    if revoked is None:
-        raise not_found("key", id)
-    return _resource(revoked)
+    revoked = await context.services.keys.revoke(tenant_for(context.caller, query.tenant), KeyId(id), context.by)
+    return _resource(required(revoked, not_found("key", id)))
 
 
 def _path(key: str) -> str:

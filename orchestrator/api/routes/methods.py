@@ -6,15 +6,14 @@ from assayer.methods.innoeval.options import METHOD as INNOEVAL
 from assayer_client.evaluations import Method
 from assayer_client.resources import Page
 from orchestrator.web.authentication import Reader
-from orchestrator.web.services import ServicesDependency
 
 router = APIRouter(prefix="/v1/methods", tags=["methods"])
 
 
 @router.get("")
-async def list_methods(_: Reader, services: ServicesDependency) -> Page[Method]:
+async def list_methods(context: Reader) -> Page[Method]:
     """List the methods that can run here, by name."""
-    known = sorted(services.options.offered.items())
-    models = {INNOEVAL: services.options.board_models}
+    known = sorted(context.services.options.offered.items())
+    models = {INNOEVAL: context.services.options.board_models}
     listed = (Method(name=name, summary=summary, board_models=models.get(name, ())) for name, summary in known)
     return Page(items=tuple(listed), next=None)

@@ -6,30 +6,27 @@ from fastapi import APIRouter
 from assayer_client.model_calls import ModelCall, ModelCallContents
 from assayer_client.resources import Page
 from orchestrator.jobs.models import Job
-from orchestrator.services.job_lookup import find_job
-from orchestrator.services.model_calls import call_contents, calls_of, events_of
+from orchestrator.services.model_calls import call_contents, calls_of
 from orchestrator.web.authentication import Reader
 from orchestrator.web.path_parameters import CallNumber, PathId
-from orchestrator.web.services import Services, ServicesDependency
+from orchestrator.web.services import Services
 
 router = APIRouter(prefix="/v1/evaluations/{id}/calls", tags=["evaluations"])
 
 
 @router.get("")
-async def list_model_calls(id: PathId, caller: Reader, services: ServicesDependency) -> Page[ModelCall]:
+async def list_model_calls(id: PathId, context: Reader) -> Page[ModelCall]:
     """List all model calls in the order in which they ended."""
-    job = await find_job(services.jobs, caller.tenant, id, "evaluation")
-    return Page(items=tuple(call for call, _ in await _calls(services, job)), next=None)
+    job = await context.find_job(id, "evaluation")
+    return Page(items=tuple(call for call, _ in await _calls(context.services, job)), next=None)
 
 
 @router.get("/{number}")
-async def get_model_call(
-    id: PathId, number: CallNumber, caller: Reader, services: ServicesDependency
-) -> ModelCallContents:
+async def get_model_call(id: PathId, number: CallNumber, context: Reader) -> ModelCallContents:
     """Return a model call with the messages sent and the answer used."""
-    job = await find_job(services.jobs, caller.tenant, id, "evaluation")
-    return await call_contents(services.call_contents, job, await _calls(services, job), number)
+    job = await context.find_job(id, "evaluation")
+    return await call_contents(context.services.call_contents, job, await _calls(context.services, job), number)
 
 
 async def _calls(services: Services, job: Job) -> list[tuple[ModelCall, str]]:
-    return await calls_of(services.ledger, job, await events_of(services.events, job), services.clock.now())
+    return await calls_of(services.ledger, job, await services.events.all(job.id), services.clock.now())

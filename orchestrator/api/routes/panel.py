@@ -2,21 +2,19 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
 from pydantic import Field
 
 from assayer_client.reviewing import OverrideBody, Panel, SignOffBody
-from orchestrator.access.api_keys import Caller
-from orchestrator.api.acting import PanelReader, acting
+from orchestrator.api.acting import Overrider, PanelReader, Signer
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.jobs.models import BatchId, JobId
-from orchestrator.problems import not_there
+from orchestrator.problems import not_there, required
 from orchestrator.reviewing.models import ScoreOverride, SignOff
 from orchestrator.services.panels import panel_page
 from orchestrator.store.decisions import SignedDespite
 from orchestrator.web.pagination import decode_panel_cursor, encode_panel_cursor
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.services import ServicesDependency
 
 router = APIRouter(tags=["reviewing"])
 
@@ -29,53 +27,27 @@ class PanelQuery(UrlQuery):
 
 
 @router.get("/v1/batches/{id}/panel")
-async def get_panel(
-    id: PathId, query: Annotated[PanelQuery, Query()], caller: PanelReader, services: ServicesDependency
-) -> Panel:
+async def get_panel(id: PathId, query: Annotated[PanelQuery, Query()], context: PanelReader) -> Panel:
     """Return the opinions on a batch, per proposal, and how far reviewers agree, before and after seeing the
     program's report. With a limit, results are paged; figures and agreement on each page are of the whole batch."""
-    batch = await services.find_batch(caller.tenant, id)
+    batch = await context.find_batch(id)
     after = decode_panel_cursor(query.after)
-    panel, following = await panel_page(
-        services.reviewing,
-        caller.tenant,
-        batch.id,
-        after=after,
-        limit=query.limit,
-    )
+    panel, following = await panel_page(context.reviewing, context.tenant, batch.id, after=after, limit=query.limit)
     return panel.model_copy(update={"next": None if following is None else encode_panel_cursor(following)})
 
 
 @router.post("/v1/evaluations/{id}/override")
-async def override_score(
-    id: PathId,
-    body: OverrideBody,
-    caller: Annotated[Caller, Depends(acting("override", scope="manage"))],
-    services: ServicesDependency,
-) -> ScoreOverride:
+async def override_score(id: PathId, body: OverrideBody, context: Overrider) -> ScoreOverride:
     """Set the score that counts instead of the reviewers' combined score, with a reason."""
-    made = await services.reviewing.decisions.override(
-        caller.tenant, JobId(id), body.score, body.reason, caller.actor, services.clock.now()
-    )
-    if made is None:
-        raise not_there("evaluation", id)
-    return made
+    made = await context.reviewing.decisions.override(context.tenant, JobId(id), body.score, body.reason, context.by)
+    return required(made, not_there("evaluation", id))
 
 
 @router.post("/v1/batches/{id}/sign-off")
-async def sign_off_batch(
-    id: PathId,
-    body: SignOffBody,
-    caller: Annotated[Caller, Depends(acting("sign off", scope="manage"))],
-    services: ServicesDependency,
-) -> SignOff:
+async def sign_off_batch(id: PathId, body: SignOffBody, context: Signer) -> SignOff:
     """Sign off the call, unless opinions are missing or evaluations have not ended. From then on it accepts no
     rows, none of its evaluations is cancelled or repeated, and no opinion, assignment, remark or score changes. An
     applicant can still be erased."""
     despite = SignedDespite(body.despite_missing, body.despite_unfinished)
-    signed = await services.reviewing.decisions.sign_off(
-        caller.tenant, BatchId(id), body.note, despite, caller.actor, services.clock.now()
-    )
-    if signed is None:
-        raise not_there("batch", id)
-    return signed
+    signed = await context.reviewing.decisions.sign_off(context.tenant, BatchId(id), body.note, despite, context.by)
+    return required(signed, not_there("batch", id))

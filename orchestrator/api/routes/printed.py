@@ -11,7 +11,6 @@ from assayer.reports.contestation import contestation_of
 from assayer.reports.contestation_page import contestation_page
 from assayer.reports.pdf import brief_pdf, render_pdf
 from assayer_client.contestation import Contestation
-from orchestrator.access.api_keys import Caller
 from orchestrator.access.roles import may
 from orchestrator.api.acting import CallReader, ReportReader
 from orchestrator.api.routes.evaluations import report_for
@@ -20,8 +19,9 @@ from orchestrator.jobs.models import BatchId
 from orchestrator.services.call_dossier import dossier_of
 from orchestrator.services.panels import panel_of
 from orchestrator.services.reports import stored_report
+from orchestrator.web.context import RouteContext
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.services import Services, ServicesDependency
+from orchestrator.web.services import Services
 
 router = APIRouter()
 
@@ -41,50 +41,45 @@ class DossierQuery(UrlQuery):
 
 
 @router.get("/v1/evaluations/{id}/brief", response_class=Response, responses=PDF, tags=["printed"])
-async def get_brief(id: PathId, caller: ReportReader, services: ServicesDependency) -> Response:
+async def get_brief(id: PathId, context: ReportReader) -> Response:
     """Return the report as a two-page PDF: scores, strengths and weaknesses with quotes, unknowns, and room for
     notes. Without a report: 409 with the reason, or 410 if it has been deleted."""
-    stored = await report_for(services, caller, id)
-    pdf = await asyncio.to_thread(brief_pdf, stored, services.settings.fonts)
-    await _note_export(services, caller, id, "brief")
+    stored = await report_for(context, id)
+    pdf = await asyncio.to_thread(brief_pdf, stored, context.services.settings.fonts)
+    await _note_export(context, id, "brief")
     return _pdf_response(pdf, f"{id}-brief.pdf")
 
 
 @router.get("/v1/batches/{id}/dossier", response_class=Response, responses=PDF, tags=["printed"])
-async def get_dossier(
-    id: PathId, query: Annotated[DossierQuery, Query()], caller: CallReader, services: ServicesDependency
-) -> Response:
+async def get_dossier(id: PathId, query: Annotated[DossierQuery, Query()], context: CallReader) -> Response:
     """Return the record of a batch as a PDF: every proposal with score, certainty, corpus fit and flags, and
     refused rows with reasons. For roles that may see the panel, it also contains the opinions of reviewers."""
-    batch, tenant = BatchId(id), caller.tenant
-    call = await services.find_batch(tenant, id)
-    rows = await services.tables.all(tenant, batch, query.ranking)
+    batch, tenant = BatchId(id), context.tenant
+    call = await context.find_batch(id)
+    rows = await context.services.tables.all(tenant, batch, query.ranking)
     panel = None
-    if may(caller.role, "see the panel"):
-        panel = await panel_of(services.reviewing, tenant, batch)
-    made = dossier_of(call, rows, query.ranking, panel, services.clock.now())
-    await _note_export(services, caller, batch, "dossier")
-    return await pdf_of(services, "dossier.typ", made, f"{id}.pdf")
+    if may(context.caller.role, "see the panel"):
+        panel = await panel_of(context.reviewing, tenant, batch)
+    made = dossier_of(call, rows, query.ranking, panel, context.now)
+    await _note_export(context, batch, "dossier")
+    return await pdf_of(context.services, "dossier.typ", made, f"{id}.pdf")
 
 
 @router.get("/v1/evaluations/{id}/contestation", response_model=Contestation, responses=PDF, tags=["evaluations"])
-async def get_contestation(
-    id: PathId, query: Annotated[DocumentQuery, Query()], caller: CallReader, services: ServicesDependency
-) -> Response:
+async def get_contestation(id: PathId, query: Annotated[DocumentQuery, Query()], context: CallReader) -> Response:
     """Return what was judged and what was masked, with the models, prompts with versions and digests, corpus and
     papers used. The document can be shared with the applicant: it contains nothing about other proposals or
     reviewers."""
-    record = contestation_of(await stored_report(services.jobs, caller.tenant, id), id)
-    await _note_export(services, caller, id, "contestation")
+    record = contestation_of(await stored_report(context.services.jobs, context.tenant, id), id)
+    await _note_export(context, id, "contestation")
     if query.format == "json":
         return Response(record.model_dump_json(), 200, {"Cache-Control": "private, no-cache"}, "application/json")
-    return await pdf_of(services, "contestation.typ", contestation_page(record), f"{id}-contestation.pdf")
+    return await pdf_of(context.services, "contestation.typ", contestation_page(record), f"{id}-contestation.pdf")
 
 
-async def _note_export(services: Services, caller: Caller, about: str, format: str) -> None:
+async def _note_export(context: RouteContext, about: str, format: str) -> None:
     """Record an export in the audit log."""
-    now = services.clock.now()
-    await services.audit_log.record(caller.tenant, caller.actor, "exported", about, now, format=format)
+    await context.services.audit_log.record(context.tenant, context.by, "exported", about, format=format)
 
 
 async def pdf_of(services: Services, template: str, page: BaseModel, name: str) -> Response:

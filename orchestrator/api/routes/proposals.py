@@ -7,6 +7,7 @@ from assayer.curation.records import question_of_text
 from assayer.errors import InputError
 from assayer.models.curation import ResearchQuestion
 from assayer_client.curation import (
+    ItemsResult,
     ProposalBody,
     ProposalItems,
     ProposalResource,
@@ -15,7 +16,6 @@ from assayer_client.curation import (
 from assayer_client.item_jobs import AcceptedItems
 from orchestrator.api.item_routes import ItemRoutes, read_items
 from orchestrator.api.job_routes import SubmissionDependency, submission_route
-from orchestrator.jobs.item_outcomes import ItemsResult
 from orchestrator.jobs.requests import ProposalRequest
 from orchestrator.problems import HttpProblem
 from orchestrator.web.services import UploadLimitDependency

@@ -7,17 +7,16 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Query
 from fastapi.responses import Response
 
-from assayer.models.ranking import Comparison, Ranking
 from assayer.ranking.comparison import comparisons_to_jsonl
 from assayer.reports.head_to_head import MOST_IDEAS
 from assayer.reports.json_and_csv import as_csv, as_json
 from assayer.reports.ranking_page import as_ranking_html, as_ranking_markdown
-from assayer_client.rankings import AcceptedRanking, RankingLinks, RankingResource
+from assayer_client.comparisons import Comparison
+from assayer_client.rankings import AcceptedRanking, Ranking, RankingLinks, RankingResource
 from assayer_client.resources import Page, ResourceName
 from orchestrator.api.job_routes import (
     JobRoutes,
     SubmissionDependency,
-    act_by,
     job_fields,
     report_representations,
     report_response,
@@ -26,13 +25,13 @@ from orchestrator.api.job_routes import (
 from orchestrator.api.url_queries import PageQuery, Reference
 from orchestrator.jobs.models import BatchId, Job
 from orchestrator.jobs.submissions import NewJob
-from orchestrator.services.job_lookup import find_job, no_result_problem
+from orchestrator.services.job_lookup import no_result_problem
 from orchestrator.services.ranking_candidates import RankingBody, comparisons_of, ranking_request
 from orchestrator.web.authentication import Reader
 from orchestrator.web.content_negotiation import negotiated_media_type
 from orchestrator.web.pagination import decode_cursor, page_of
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.services import Services, ServicesDependency
+from orchestrator.web.services import Services
 
 
 class RankingsQuery(PageQuery):
@@ -60,13 +59,10 @@ _COMPARISONS = {
 
 
 @router.post(**submission_route(AcceptedRanking, RankingResource))
-async def create_ranking(
-    body: RankingBody,
-    submission: SubmissionDependency,
-) -> Response:
+async def create_ranking(body: RankingBody, submission: SubmissionDependency) -> Response:
     """Rank ideas by comparing them in pairs."""
-    services, caller = submission.services, submission.caller
-    work, candidates = await ranking_request(body, caller.tenant, services.jobs, services.rankings, services.options)
+    services, context = submission.services, submission.context
+    work, candidates = await ranking_request(body, context.tenant, services.jobs, services.rankings, services.options)
     job = submission.new_id("rk")
     links = ranking_links(job)
     accepted = AcceptedRanking(
@@ -86,52 +82,44 @@ async def create_ranking(
         priority=body.priority,
         made_of=tuple(candidates.evaluations),
     )
-    by = act_by(services, caller, None if body.batch is None else BatchId(body.batch))
+    by = context.by._replace(call=None if body.batch is None else BatchId(body.batch))
     return await submission.answer(new, links.ranking, accepted, show_ranking, by)
 
 
 @router.get("")
-async def list_rankings(
-    query: Annotated[RankingsQuery, Query()], caller: Reader, services: ServicesDependency
-) -> Page[RankingResource]:
+async def list_rankings(query: Annotated[RankingsQuery, Query()], context: Reader) -> Page[RankingResource]:
     """List the tenant's rankings, newest first: all, those of a batch, or those that contain an idea with this
     reference."""
     batch = None if query.batch is None else BatchId(query.batch)
     if batch is not None:
-        await services.find_batch(caller.tenant, batch)
-    rankings = await services.rankings.listed(
-        caller.tenant,
-        batch=batch,
-        reference=query.reference,
-        after=decode_cursor(query.after),
-        limit=query.limit + 1,
+        await context.find_batch(batch)
+    rankings = await context.services.rankings.listed(
+        context.tenant, batch=batch, reference=query.reference, after=decode_cursor(query.after), limit=query.limit + 1
     )
     return page_of(rankings, query.limit, ranking_resource)
 
 
 @router.get("/{id}/report", response_class=Response, responses={200: _REPORT})
-async def get_ranking_report(
-    id: PathId, caller: Reader, services: ServicesDependency, accept: Annotated[str | None, Header()] = None
-) -> Response:
+async def get_ranking_report(id: PathId, context: Reader, accept: Annotated[str | None, Header()] = None) -> Response:
     """Return the ranking as JSON, Markdown, HTML or a table. Without a ranking: 409 with the reason, or 410 if it
     has been deleted."""
     media_type = negotiated_media_type(accept, tuple(_RENDERERS))
-    job = await find_job(services.jobs, caller.tenant, id, "ranking")
-    ranking = await services.rankings.whole(job.tenant, job.id)
+    job = await context.find_job(id, "ranking")
+    ranking = await context.services.rankings.whole(job.tenant, job.id)
     if ranking is None:
         raise no_result_problem(job)
     small = len(ranking.ideas) <= MOST_IDEAS
-    shown = await services.rankings.comparisons(job.tenant, job.id) if small else ()
+    shown = await context.services.rankings.comparisons(job.tenant, job.id) if small else ()
     text = await asyncio.to_thread(_RENDERERS[media_type], ranking, shown)
     return report_response(text, media_type, "report.css", "ranking.css")
 
 
 @router.get("/{id}/comparisons", response_class=Response, responses={200: _COMPARISONS})
-async def list_ranking_comparisons(id: PathId, caller: Reader, services: ServicesDependency) -> Response:
+async def list_ranking_comparisons(id: PathId, context: Reader) -> Response:
     """List all comparisons on which the ranking is based, with the senders' references of their ideas."""
-    job = await find_job(services.jobs, caller.tenant, id, "ranking")
-    comparisons = await comparisons_of(services.rankings, job)
-    names = await services.rankings.references(job.tenant, job.id)
+    job = await context.find_job(id, "ranking")
+    comparisons = await comparisons_of(context.services.rankings, job)
+    names = await context.services.rankings.references(job.tenant, job.id)
     text = await asyncio.to_thread(comparisons_to_jsonl, comparisons, names)
     return Response(text, 200, {"Cache-Control": "private, no-cache"}, _JSON_LINES)
 

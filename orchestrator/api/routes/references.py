@@ -15,7 +15,7 @@ from orchestrator.problems import HttpProblem
 from orchestrator.services.submitted_ideas import idea_of
 from orchestrator.web.authentication import Reader
 from orchestrator.web.searchable_corpus import SearchableCorpus
-from orchestrator.web.services import Services, ServicesDependency
+from orchestrator.web.services import Services
 
 _LONGEST = 100_000
 """Maximum characters of an idea. All of it is embedded while the caller waits, which takes about a second per 100,000
@@ -26,11 +26,13 @@ router = APIRouter(prefix="/v1/references", tags=["references"])
 
 
 @router.post("")
-async def suggest_references(body: ReferencesBody, _: Reader, services: ServicesDependency) -> SuggestedReferences:
+async def suggest_references(body: ReferencesBody, context: Reader) -> SuggestedReferences:
     """Suggest papers of the corpus that an idea does not name and should, each with how it was found: near its
     text, or along citations. Nothing is stored, so no idempotency key is needed."""
-    idea = await asyncio.to_thread(_checked_idea, body, services)
-    return await answered_by_corpus(services, "search", lambda corpus: _suggested(corpus, idea, body, services))
+    idea = await asyncio.to_thread(_checked_idea, body, context.services)
+    return await answered_by_corpus(
+        context.services, "search", lambda corpus: _suggested(corpus, idea, body, context.services)
+    )
 
 
 def _checked_idea(body: ReferencesBody, services: Services) -> Idea:

@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from fastapi import APIRouter
 from fastapi.responses import Response
 
-from assayer.models import Absent
 from assayer_client.rewards import (
     AcceptedRewards,
     CompareBody,
     ComparedRollouts,
+    RewardOutcome,
     RolloutListBody,
     VerifiedRollout,
     VerifyBody,
@@ -27,7 +27,6 @@ from orchestrator.api.job_routes import Posting, PostingDependency, traceparent_
 from orchestrator.api.reward_bodies import RolloutsToCompare, item_of_rollout, items_of_list, member_of_group
 from orchestrator.jobs.models import TERMINAL, Job, JobId
 from orchestrator.jobs.requests import NamedRewardItem, RewardsRequest
-from orchestrator.jobs.results import RewardOutcome
 from orchestrator.jobs.submissions import NewJob
 from orchestrator.problems import HttpProblem, ProblemError
 from orchestrator.services.job_lookup import no_result_problem
@@ -47,7 +46,7 @@ async def verify_rollout(body: VerifyBody, posting: PostingDependency) -> Respon
     key continues to wait."""
     ended = await _judged(_work(posting.services, item_of_rollout(body), body), posting)
     outcome = await _outcome(posting.services, ended)
-    return _answered(body, outcome, _own(outcome), {}, ended.id)
+    return _answered(body, outcome, outcome.value, {}, ended.id)
 
 
 @router.post("/compare", response_model=VerifiedRollout | ComparedRollouts)
@@ -58,7 +57,7 @@ async def compare_rollouts(body: RolloutsToCompare, posting: PostingDependency) 
     is judged and answered at once."""
     if isinstance(body, RolloutListBody):
         return await _compare_all(body, posting)
-    services, tenant = posting.services, posting.caller.tenant
+    services, tenant = posting.services, posting.context.tenant
     member = member_of_group(body)
     work = _work(services, item_of_rollout(body), body)
     _check_room(posting)
@@ -73,9 +72,9 @@ async def compare_rollouts(body: RolloutsToCompare, posting: PostingDependency) 
     if ended is None:
         raise _too_slow(services)
     outcome = await _outcome(services, ended)
-    rewards = [own for item in group.members.values() if item.outcome and (own := _own(item.outcome)) is not None]
+    rewards = [own for item in group.members.values() if item.outcome and (own := item.outcome.value) is not None]
     mean = sum(rewards) / len(rewards) if rewards else 0.0
-    own = _own(outcome)
+    own = outcome.value
     relative = None if own is None else own - mean
     return _answered(body, outcome, relative, {"group_mean": mean, "group_judged": len(rewards)}, job)
 
@@ -88,16 +87,14 @@ async def _compare_all(body: RolloutListBody, posting: Posting) -> Response:
     outcomes = await services.rewards.outcomes(ended.id)
     if len(outcomes) < len(work.items):
         raise no_result_problem(ended)
-    own = [_own(outcome) for outcome in outcomes]
+    own = [outcome.value for outcome in outcomes]
     judged = [item for item in own if item is not None]
     mean = sum(judged) / len(judged) if judged else 0.0
-    made = ComparedRollouts.model_validate(
-        {
-            "rewards": tuple(None if item is None else item - mean for item in own),
-            "metrics": {"group_mean": mean, "group_judged": len(judged), "group_failed": len(own) - len(judged)},
-            "outcomes": outcomes,
-            "job": ended.id,
-        }
+    made = ComparedRollouts(
+        rewards=tuple(None if item is None else item - mean for item in own),
+        metrics={"group_mean": mean, "group_judged": len(judged), "group_failed": len(own) - len(judged)},
+        outcomes=outcomes,
+        job=ended.id,
     )
     return Response(made.model_dump_json(), media_type="application/json")
 
@@ -118,7 +115,7 @@ async def _judged(work: RewardsRequest, posting: Posting) -> Job:
 
 async def _join(posting: Posting, body: CompareBody, member: int, work: RewardsRequest) -> JobId:
     """Return the job of the member, which was started when the member was first sent. Raises HttpProblem."""
-    services, tenant, request = posting.services, posting.caller.tenant, posting.request
+    services, tenant, request = posting.services, posting.context.tenant, posting.request
     plan = GroupPlan(body.group, body.size, work.judge or "")
     digest = hashlib.sha256(f"{work.judge} {work.items[0].item.model_dump_json()}".encode()).digest()
     seconds = services.group_seconds
@@ -142,7 +139,7 @@ def _work(services: Services, item: NamedRewardItem, body: VerifyBody) -> Reward
 def _check_room(posting: Posting) -> None:
     """Check that the caller may hold a stream open, before paying for a judgement that no request could wait for.
     Raises HttpProblem."""
-    tenant = posting.caller.tenant
+    tenant = posting.context.tenant
     if not posting.streams.has_room(tenant):
         with posting.streams.hold(tenant, {}):
             return
@@ -156,15 +153,10 @@ async def _outcome(services: Services, job: Job) -> RewardOutcome:
     raise no_result_problem(job)
 
 
-def _own(outcome: RewardOutcome) -> float | None:
-    value = None if outcome.reward is None else outcome.reward.value
-    return None if value is None or isinstance(value, Absent) else float(value)
-
-
 def _answered(
     body: VerifyBody, outcome: RewardOutcome, reward: float | None, components: Mapping[str, float], job: JobId
 ) -> Response:
-    own = _own(outcome)
+    own = outcome.value
     match = {} if own is None else {"match": own}
     made = VerifiedRollout.model_validate(
         {

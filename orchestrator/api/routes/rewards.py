@@ -7,21 +7,26 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Path
 from fastapi.responses import Response
 
-from assayer.models.reward import Reward
 from assayer.reports.debate_page import as_debate_html, as_debate_markdown
-from assayer_client.rewards import AcceptedRewards, RewardItems, RewardsBody, RewardsResource
+from assayer_client.rewards import (
+    AcceptedRewards,
+    Reward,
+    RewardItems,
+    RewardOutcome,
+    RewardsBody,
+    RewardsResource,
+    RewardsResult,
+)
 from orchestrator.api.item_routes import ItemRoutes
 from orchestrator.api.job_routes import SubmissionDependency, report_representations, report_response, submission_route
 from orchestrator.api.reward_bodies import composition_of, named_item
 from orchestrator.jobs.models import Job
 from orchestrator.jobs.requests import RewardsRequest
-from orchestrator.jobs.results import RewardOutcome, RewardsResult
-from orchestrator.problems import HttpProblem, not_found
-from orchestrator.services.job_lookup import find_job, no_result_problem
+from orchestrator.problems import HttpProblem, not_found, required
+from orchestrator.services.job_lookup import no_result_problem
 from orchestrator.web.authentication import Reader
 from orchestrator.web.content_negotiation import negotiated_media_type
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.services import ServicesDependency
 
 router = APIRouter(prefix="/v1/rewards", tags=["rewards"])
 
@@ -35,10 +40,7 @@ ItemPlace = Annotated[int, Path(ge=0, le=2**31 - 1, description="Its place in th
 
 
 @router.post(**submission_route(AcceptedRewards, RewardsResource))
-async def create_rewards(
-    body: RewardsBody,
-    submission: SubmissionDependency,
-) -> Response:
+async def create_rewards(body: RewardsBody, submission: SubmissionDependency) -> Response:
     """Request a reward for each item, for whether the idea matches the core methodology of the abstract."""
     own = None if body.composition is None else composition_of(body.composition)
     judge = submission.services.judges.checked(body.judge) if own is None else None
@@ -50,19 +52,13 @@ async def create_rewards(
 
 @router.get("/{id}/items/{item}/debate", response_class=Response, responses={200: _DEBATE})
 async def get_debate(
-    id: PathId,
-    item: ItemPlace,
-    caller: Reader,
-    services: ServicesDependency,
-    accept: Annotated[str | None, Header()] = None,
+    id: PathId, item: ItemPlace, context: Reader, accept: Annotated[str | None, Header()] = None
 ) -> Response:
     """Return an item and how it was judged, as Markdown or HTML: the statement of each judge, votes, and which
     quotes were found. 409 with the reason if it has no reward."""
     media_type = negotiated_media_type(accept, tuple(_RENDERERS))
-    job = await find_job(services.jobs, caller.tenant, id, "rewards")
-    asked = await services.rewards.item(job.id, item)
-    if asked is None:
-        raise not_found("item", f"{item} of {id}")
+    job = await context.find_job(id, "rewards")
+    asked = required(await context.services.rewards.item(job.id, item), not_found("item", f"{item} of {id}"))
     reward = _reward_of(asked.outcome, job)
     # In a thread: debates are long, and the event loop serves other requests meanwhile.
     text = await asyncio.to_thread(_RENDERERS[media_type], asked.item.item, reward)

@@ -5,11 +5,10 @@ from fastapi.responses import Response
 
 from assayer.curation.records import question_of_text
 from assayer.errors import InputError
-from assayer_client.curation import ScoreBody, ScoredIdeaBody, ScoreItems, ScoreResource
+from assayer_client.curation import ItemsResult, ScoreBody, ScoredIdeaBody, ScoreItems, ScoreResource
 from assayer_client.item_jobs import AcceptedItems
 from orchestrator.api.item_routes import ItemRoutes, read_items
 from orchestrator.api.job_routes import SubmissionDependency, submission_route
-from orchestrator.jobs.item_outcomes import ItemsResult
 from orchestrator.jobs.requests import IdeaToScore, ScoreRequest
 from orchestrator.problems import HttpProblem
 from orchestrator.services.submitted_ideas import idea_of
@@ -20,11 +19,7 @@ _ITEMS = ItemRoutes(router, "score", "idea", ScoreResource, ScoreItems, ItemsRes
 
 
 @router.post(**submission_route(AcceptedItems, ScoreResource))
-async def create_score(
-    body: ScoreBody,
-    submission: SubmissionDependency,
-    uploads: UploadLimitDependency,
-) -> Response:
+async def create_score(body: ScoreBody, submission: SubmissionDependency, uploads: UploadLimitDependency) -> Response:
     """Request scores for each idea, each judged independently."""
     items = await read_items(submission, uploads, _scored, body.items)
     blind = submission.services.options.judged_blind(body.blind, several=len(items) > 1)

@@ -2,16 +2,16 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Path, Query
 from fastapi.responses import Response
 
 from assayer_client.accounts import NewTenant, TenantBody, TenantPatch, TenantResource
 from assayer_client.resources import Page, TenantName
-from orchestrator.api.idempotency import IdempotencyKey, idempotency_record, replayed_response, request_fingerprint
+from orchestrator.api.idempotency import CreationDependency, replayed_response
 from orchestrator.api.openapi import CREATED_RESPONSE
 from orchestrator.api.url_queries import PageQuery
-from orchestrator.jobs.models import Tenant, TenantId, TenantPlan
-from orchestrator.problems import HttpProblem, not_found
+from orchestrator.jobs.models import TenantId, TenantPlan
+from orchestrator.problems import HttpProblem, not_found, required
 from orchestrator.store.idempotency import RecordedResponse
 from orchestrator.web.authentication import Admin
 from orchestrator.web.services import ServicesDependency
@@ -28,22 +28,14 @@ PathTenant = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
 
 
 @router.post("", status_code=201, response_model=NewTenant, responses=CREATED_RESPONSE)
-async def create_tenant(
-    body: TenantBody,
-    request: Request,
-    caller: Admin,
-    services: ServicesDependency,
-    idempotency_key: IdempotencyKey = None,
-) -> Response:
+async def create_tenant(body: TenantBody, context: Admin, creation: CreationDependency) -> Response:
     """Create a tenant without keys."""
-    tenant = TenantId(body.id or services.new_id("tn"))
+    tenant = TenantId(body.id or context.services.new_id("tn"))
     plan = TenantPlan(**body.model_dump(exclude={"id"}))
     content = NewTenant(id=tenant, **plan.model_dump()).model_dump_json().encode()
     location = f"/v1/tenants/{tenant}"
-    record = idempotency_record(
-        idempotency_key, request_fingerprint(request, await request.body()), 201, content, location
-    )
-    created = await services.tenants.create(tenant, plan, record, by=caller.tenant)
+    record = await creation.record(content, location)
+    created = await context.services.tenants.create(tenant, plan, record, by=context.tenant)
     if created is None:
         raise HttpProblem("conflict", f"There is already a tenant {tenant!r}, with other settings.")
     if isinstance(created, RecordedResponse):
@@ -52,52 +44,40 @@ async def create_tenant(
 
 
 @router.get("")
-async def list_tenants(
-    query: Annotated[TenantsQuery, Query()], _: Admin, services: ServicesDependency
-) -> Page[TenantResource]:
+async def list_tenants(query: Annotated[TenantsQuery, Query()], context: Admin) -> Page[TenantResource]:
     """All tenants, by id."""
     after = None if query.after is None else TenantId(query.after)
-    tenants = await services.tenants.list(after=after, limit=query.limit + 1)
+    tenants = await context.services.tenants.list(after=after, limit=query.limit + 1)
     page = tenants[: query.limit]
-    return Page(items=tuple(map(_resource, page)), next=page[-1].id if len(tenants) > query.limit else None)
+    return Page(items=tuple(page), next=page[-1].id if len(tenants) > query.limit else None)
 
 
 @router.get("/{id}")
-async def get_tenant(id: PathTenant, _: Admin, services: ServicesDependency) -> TenantResource:
+async def get_tenant(id: PathTenant, context: Admin) -> TenantResource:
     """Return a tenant with its limits."""
-    return _resource(await _found(services, id))
+    return await _found(context.services, id)
 
 
 @router.patch("/{id}")
-async def update_tenant(id: PathTenant, body: TenantPatch, _: Admin, services: ServicesDependency) -> TenantResource:
+async def update_tenant(id: PathTenant, body: TenantPatch, context: Admin) -> TenantResource:
     """Change only the fields in the body. Running jobs continue."""
-    before = await _found(services, id)
+    before = await _found(context.services, id)
     current = {name: getattr(before, name) for name in TenantPlan.model_fields}
     plan = TenantPlan(**current | body.model_dump(exclude_unset=True))
-    changed = await services.tenants.update(before.id, plan)
-    if changed is None:
-        raise not_found("tenant", id)
-    return _resource(changed)
+    return required(await context.services.tenants.update(before.id, plan), not_found("tenant", id))
 
 
 @router.delete("/{id}", status_code=204)
-async def delete_tenant(id: PathTenant, caller: Admin, services: ServicesDependency) -> None:
+async def delete_tenant(id: PathTenant, context: Admin) -> None:
     """Delete a tenant with its keys, jobs, reports, batches, webhooks, and the text of its audit log, whose hashes
     stay. Its running jobs are stopped."""
-    if id == caller.tenant:
+    if id == context.tenant:
         raise HttpProblem(
             "conflict", "A tenant cannot delete itself: this key would go with it. Use another tenant's admin key."
         )
-    if not await services.tenants.delete(TenantId(id), caller.actor, services.clock.now()):
+    if not await context.services.tenants.delete(TenantId(id), context.by):
         raise not_found("tenant", id)
 
 
-async def _found(services: ServicesDependency, tenant: str) -> Tenant:
-    known = await services.tenants.get(TenantId(tenant))
-    if known is None:
-        raise not_found("tenant", tenant)
-    return known
-
-
-def _resource(tenant: Tenant) -> TenantResource:
-    return TenantResource(**tenant.model_dump())
+async def _found(services: ServicesDependency, tenant: str) -> TenantResource:
+    return required(await services.tenants.get(TenantId(tenant)), not_found("tenant", tenant))

@@ -8,9 +8,8 @@ from pydantic import model_validator
 from assayer_client.accounts import Usage
 from assayer_client.resources import Moment, TenantName
 from orchestrator.api.url_queries import UrlQuery
-from orchestrator.problems import HttpProblem, not_found
+from orchestrator.problems import HttpProblem, not_found, required
 from orchestrator.web.authentication import Reader, tenant_for
-from orchestrator.web.services import ServicesDependency
 
 
 class UsageQuery(UrlQuery):
@@ -32,15 +31,12 @@ router = APIRouter(prefix="/v1/usage", tags=["usage"])
 
 
 @router.get("")
-async def get_usage(query: Annotated[UsageQuery, Query()], caller: Reader, services: ServicesDependency) -> Usage:
+async def get_usage(query: Annotated[UsageQuery, Query()], context: Reader) -> Usage:
     """Return jobs, model calls, tokens and cost in a period, by default the current month."""
-    tenant = tenant_for(caller, query.tenant)
-    now = services.clock.now()
+    tenant = tenant_for(context.caller, query.tenant)
+    now = context.now
     until = query.until or now
     since = query.since or now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     if since >= until:
         raise HttpProblem.parameter("since", "It should lie before `until`, or before now without one.")
-    usage = await services.usage.usage(tenant, since, until)
-    if usage is None:
-        raise not_found("tenant", tenant)
-    return usage
+    return required(await context.services.usage.usage(tenant, since, until), not_found("tenant", tenant))

@@ -2,23 +2,23 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query
 from fastapi.responses import Response
 from pydantic import Field
 
 from assayer.errors import AddressRefused, ConfigurationError
 from assayer_client.resources import Page
 from assayer_client.webhooks import DeliveryResource, NewWebhook, WebhookBody, WebhookResource
-from orchestrator.api.idempotency import IdempotencyKey, idempotency_record, replayed_response, request_fingerprint
+from orchestrator.api.idempotency import CreationDependency, replayed_response
 from orchestrator.api.openapi import CREATED_RESPONSE
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.jobs.models import TenantId
-from orchestrator.problems import HttpProblem, not_found
+from orchestrator.problems import HttpProblem, not_found, required
 from orchestrator.store.idempotency import RecordedResponse
 from orchestrator.web.authentication import Manager
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.services import Services, ServicesDependency
-from orchestrator.webhooks.models import Delivery, Webhook, WebhookId
+from orchestrator.web.services import Services
+from orchestrator.webhooks.models import WebhookId
 from orchestrator.webhooks.secrets import SecretCipher, generate_secret
 
 
@@ -32,32 +32,23 @@ _MOST = 20
 
 
 @router.post("", status_code=201, response_model=NewWebhook, responses=CREATED_RESPONSE)
-async def create_webhook(
-    body: WebhookBody,
-    request: Request,
-    caller: Manager,
-    services: ServicesDependency,
-    idempotency_key: IdempotencyKey = None,
-) -> Response:
+async def create_webhook(body: WebhookBody, context: Manager, creation: CreationDependency) -> Response:
     """Create a webhook. Only this response, and the response to an identical repeated request, contains its secret."""
     try:
-        services.check_address(body.url)
+        context.services.check_address(body.url)
     except AddressRefused as error:
         raise HttpProblem.invalid(error.message, "/url") from None
     events = tuple(sorted(set(body.events)))
-    new = NewWebhook(id=services.new_id("wh"), url=body.url, events=events, secret=generate_secret())
+    new = NewWebhook(id=context.services.new_id("wh"), url=body.url, events=events, secret=generate_secret())
     path = f"/v1/webhooks/{new.id}"
     try:
-        encrypted = new.model_copy(update={"secret": services.cipher.encrypt(new.secret)})
-        stored = encrypted.model_dump_json().encode()
-        record = idempotency_record(
-            idempotency_key, request_fingerprint(request, await request.body()), 201, stored, path
-        )
-        created = await services.webhooks.add(
-            caller.tenant, WebhookId(new.id), new.url, encrypted.secret, events, most=_MOST, record=record
+        encrypted = new.model_copy(update={"secret": context.services.cipher.encrypt(new.secret)})
+        record = await creation.record(encrypted.model_dump_json().encode(), path)
+        created = await context.services.webhooks.add(
+            context.tenant, WebhookId(new.id), new.url, encrypted.secret, events, most=_MOST, record=record
         )
         if isinstance(created, RecordedResponse):
-            return replayed_response(_with_plain_secret(created, services.cipher))
+            return replayed_response(_with_plain_secret(created, context.services.cipher))
     except ConfigurationError as error:
         raise HttpProblem("not-configured", str(error)) from None
     if created is None:
@@ -76,54 +67,44 @@ def _with_plain_secret(replay: RecordedResponse, cipher: SecretCipher) -> Record
 
 
 @router.get("")
-async def list_webhooks(caller: Manager, services: ServicesDependency) -> Page[WebhookResource]:
+async def list_webhooks(context: Manager) -> Page[WebhookResource]:
     """List the tenant's webhooks, newest first."""
-    return Page(items=tuple(map(webhook_resource, await services.webhooks.list_for(caller.tenant))), next=None)
+    return Page(items=tuple(await context.services.webhooks.list_for(context.tenant)), next=None)
 
 
 @router.get("/{id}")
-async def get_webhook(id: PathId, caller: Manager, services: ServicesDependency) -> WebhookResource:
+async def get_webhook(id: PathId, context: Manager) -> WebhookResource:
     """Return a webhook without its secret."""
-    return webhook_resource(await _find_webhook(services, caller.tenant, id))
+    return await _find_webhook(context.services, context.tenant, id)
 
 
 @router.get("/{id}/deliveries")
 async def list_deliveries(
-    id: PathId, query: Annotated[DeliveriesQuery, Query()], caller: Manager, services: ServicesDependency
+    id: PathId, query: Annotated[DeliveriesQuery, Query()], context: Manager
 ) -> Page[DeliveryResource]:
     """List a webhook's recent and pending deliveries, newest first."""
-    webhook = await _find_webhook(services, caller.tenant, id)
-    deliveries = await services.webhooks.deliveries(caller.tenant, webhook.id, query.limit)
-    return Page(items=tuple(map(delivery_resource, deliveries)), next=None)
+    webhook = await _find_webhook(context.services, context.tenant, id)
+    deliveries = await context.services.webhooks.deliveries(context.tenant, WebhookId(webhook.id), query.limit)
+    return Page(items=tuple(deliveries), next=None)
 
 
 @router.post("/{id}/ping", status_code=202)
-async def ping_webhook(id: PathId, caller: Manager, services: ServicesDependency) -> DeliveryResource:
+async def ping_webhook(id: PathId, context: Manager) -> DeliveryResource:
     """Send a webhook a message of the type `ping`, signed like every message; its deliveries show the result."""
-    sent = await services.webhooks.ping(caller.tenant, WebhookId(id))
-    if sent is None:
-        raise not_found("webhook", id)
-    return delivery_resource(sent)
+    sent = await context.services.webhooks.ping(context.tenant, WebhookId(id))
+    return required(sent, not_found("webhook", id))
 
 
 @router.delete("/{id}", status_code=204)
-async def delete_webhook(id: PathId, caller: Manager, services: ServicesDependency) -> None:
+async def delete_webhook(id: PathId, context: Manager) -> None:
     """Delete a webhook with its pending deliveries."""
-    if not await services.webhooks.delete(caller.tenant, WebhookId(id)):
+    if not await context.services.webhooks.delete(context.tenant, WebhookId(id)):
         raise not_found("webhook", id)
 
 
-async def _find_webhook(services: Services, tenant: TenantId, webhook: str) -> Webhook:
+async def _find_webhook(services: Services, tenant: TenantId, webhook: str) -> WebhookResource:
     """Return the webhook. Raises HttpProblem (404)."""
     for candidate in await services.webhooks.list_for(tenant):
         if candidate.id == webhook:
             return candidate
     raise not_found("webhook", webhook)
-
-
-def webhook_resource(webhook: Webhook) -> WebhookResource:
-    return WebhookResource(**webhook.model_dump(exclude={"tenant"}))
-
-
-def delivery_resource(delivery: Delivery) -> DeliveryResource:
-    return DeliveryResource(**delivery.model_dump(exclude={"id"}), id=f"msg_{delivery.id.hex}")

@@ -1,10 +1,10 @@
 """A comparison of two ideas, and its outcome without a worker."""
 
 from assayer.models import Absent
-from assayer.models.ranking import Comparison, DimensionVerdict
+from assayer_client.comparisons import Comparison, ComparisonResult, DimensionVerdict
 from orchestrator.jobs.models import JobVerdict
 from orchestrator.jobs.requests import ComparisonRequest
-from orchestrator.jobs.results import ComparisonResult, outcomes_of
+from orchestrator.jobs.results import outcomes_of
 from orchestrator.settings import QueueSettings
 from orchestrator.store import PgLeases
 from tests.contract.api.service import Service

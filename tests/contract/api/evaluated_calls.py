@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from assayer.models import Absent, Part, Report, Score, Summary
-from assayer.models.paper import CorpusFit
+from assayer.models import Absent, CorpusFit, Part, Report, Score, Summary
 from orchestrator.jobs.models import BatchId, Problem, TenantId
 from orchestrator.jobs.requests import EvaluationRequest
 from tests.contract.api.reported_evaluations import finish_with_report

@@ -3,6 +3,7 @@
 import httpx2
 
 from orchestrator.access.api_keys import generate_key
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId, PersonRole
 from orchestrator.jobs.models import TenantId
 from orchestrator.reviewing.models import Member, NewMember
@@ -30,10 +31,10 @@ async def person(
     email = f"{name.lower().replace(' ', '.')}@example.org"
     id = MemberId(services.new_id("mb"))
     new = NewMember(name=name, email=email, affiliation=affiliation, role=role)
-    made = await services.members.invite(tenant, id, new, OPERATOR, now)
+    made = await services.members.invite(tenant, id, new, ActBy(OPERATOR, now))
     assert made is not None
     key = generate_key()
-    await services.members.give_key(tenant, made.id, key, OPERATOR, now)
+    await services.members.give_key(tenant, made.id, key, ActBy(OPERATOR, now))
     return Person(service, made, key.secret)
 
 

@@ -16,10 +16,11 @@ from fastapi import FastAPI
 from starlette.applications import Starlette
 
 from assayer.models import EvaluationId, GraphRecord
+from assayer_client.accounts import Scope
 from cluster.clock import SystemClock
 from cluster.settings import WebhookSettings
 from cluster.webhooks import check_webhook_address
-from orchestrator.access.api_keys import KeyPlan, Scope, generate_key
+from orchestrator.access.api_keys import KeyPlan, generate_key
 from orchestrator.application import create_app
 from orchestrator.jobs.fair_scheduler import FreeSlots
 from orchestrator.jobs.models import JobVerdict, Lease, Problem, TenantId, TenantPlan

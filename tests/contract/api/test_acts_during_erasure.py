@@ -8,6 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import JobId
 from orchestrator.store import Database
 from orchestrator.store.database import Connection
@@ -52,7 +53,9 @@ async def erased_over(service: Service, evaluation: str, ask: Ask) -> httpx2.Res
             await connection.execute("LOCK TABLE sign_offs IN ACCESS EXCLUSIVE MODE")
             acting = asyncio.ensure_future(ask())
             await wait_for_blocked_statements(service.database, 1)
-            erasing = asyncio.create_task(service.services.erasures.erase(ACME, OPERATOR, [JobId(evaluation)], NOW))
+            erasing = asyncio.create_task(
+                service.services.erasures.erase(ACME, [JobId(evaluation)], ActBy(OPERATOR, NOW))
+            )
             await wait_for_blocked_statements(service.database, 2)
         answer = await acting
         await erasing

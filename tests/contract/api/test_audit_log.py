@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assayer.errors import StorageError
-from orchestrator.access.audit_chain import Actor, AuditEntry, AuditTip, audit_faults
+from orchestrator.access.audit_chain import ActBy, Actor, AuditEntry, AuditTip, audit_faults
 from orchestrator.jobs.models import TenantId
 from tests.contract.api.commands import Program
 from tests.contract.api.people import Person, call_of, person
@@ -19,9 +19,8 @@ ADA = Actor("mb_ada", "Ada", "officer")
 
 async def _write(service: Service, count: int, tenant: TenantId = ACME) -> None:
     for number in range(count):
-        await service.services.audit_log.record(
-            tenant, ADA, "score overridden", f"ev_{number}", service.services.clock.now(), score=number / 3
-        )
+        by = ActBy(ADA, service.services.clock.now())
+        await service.services.audit_log.record(tenant, by, "score overridden", f"ev_{number}", score=number / 3)
 
 
 async def _log(service: Service, tenant: TenantId = ACME) -> list[AuditEntry]:
@@ -86,8 +85,10 @@ async def test_erasing_an_applicant_takes_the_words_and_leaves_the_chain(service
         job = batch.json()["id"]
         await service.finish()
         now = service.services.clock.now()
-        await service.services.audit_log.record(ACME, ADA, "score overridden", job, now, reason="Dr Who is a friend")
-        await service.services.audit_log.record(ACME, ADA, "score overridden", "ev_other", now, reason="stays")
+        await service.services.audit_log.record(
+            ACME, ActBy(ADA, now), "score overridden", job, reason="Dr Who is a friend"
+        )
+        await service.services.audit_log.record(ACME, ActBy(ADA, now), "score overridden", "ev_other", reason="stays")
         tip = await service.services.audit_log.tip(ACME)
         assert (await owner.delete(f"/v1/evaluations/{job}?erase=true")).status_code == 204
     log = await _log(service)

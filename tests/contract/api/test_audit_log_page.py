@@ -1,6 +1,6 @@
 """The page of the audit log: filtered, turned, its chain checked and saved."""
 
-from orchestrator.access.audit_chain import Actor, AuditedAct, AuditEntry, audit_faults
+from orchestrator.access.audit_chain import ActBy, Actor, AuditedAct, AuditEntry, audit_faults
 from orchestrator.jobs.models import TenantId
 from tests.contract.api.console_forms import signed_in
 from tests.contract.api.people import person
@@ -12,7 +12,9 @@ HERE = "/console/audit-log"
 async def written(service: Service, count: int, act: AuditedAct = "remark added", tenant: TenantId = ACME) -> None:
     for number in range(count):
         actor, now = Actor("mb_grace", "Grace Hopper", "officer"), service.services.clock.now()
-        await service.services.audit_log.record(tenant, actor, act, f"ev_{number}", now, text=f"Remark {number}.")
+        await service.services.audit_log.record(
+            tenant, ActBy(actor, now), act, f"ev_{number}", text=f"Remark {number}."
+        )
 
 
 async def test_entries_are_shown_newest_first_and_found_by_actor_act_and_subject(service: Service) -> None:

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import httpx2
 
-from assayer.models import Absent, EvaluationId, Idea, IdeaId, Window
-from assayer.models.paper import CorpusFit
+from assayer.models import Absent, CorpusFit, EvaluationId, Idea, IdeaId, Window
 from assayer_client.batches import BatchEstimate
 from index.memory_corpus import MemoryCorpus
 from orchestrator.api.expected_fit import expected_fit

@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from orchestrator.access.audit_chain import AuditEntry
-from orchestrator.access.job_acts import ActBy
+from orchestrator.access.audit_chain import ActBy, AuditEntry
 from orchestrator.jobs.models import BatchId
 from orchestrator.jobs.submissions import MoreRows, NewBatch
 from orchestrator.store import PgJobs
@@ -152,7 +151,7 @@ async def test_what_is_done_in_the_console_stands_under_the_name_of_who_did_it(s
 
 
 async def test_single_ideas_take_no_turn_at_the_log_and_calls_do(service: Service) -> None:
-    await service.services.audit_log.record(ACME, OPERATOR, "exported", "bt_1", NOW)
+    await service.services.audit_log.record(ACME, ActBy(OPERATOR, NOW), "exported", "bt_1")
 
     async def while_the_log_is_held(connection: Connection) -> None:
         async with connection.transaction():

@@ -5,6 +5,7 @@ import asyncio
 import httpx2
 import pytest
 
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.reviewing.models import ReviewRefused
@@ -185,9 +186,9 @@ async def test_nobody_is_assigned_who_was_taken_from_the_call_meanwhile(service:
     ada, bob = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     batch, (first, second) = await call_of(service, "# One", "# Two")
     stores, now = service.services, service.services.clock.now()
-    await stores.reviewing.call_reviewers.choose(ACME, BatchId(batch), [bob.member.id], OPERATOR, now)
+    await stores.reviewing.call_reviewers.choose(ACME, BatchId(batch), [bob.member.id], ActBy(OPERATOR, now))
     pairs = [(JobId(item), who.member.id) for item in (first, second) for who in (ada, bob)]
-    kept = await stores.reviewing.assignments.assign(ACME, BatchId(batch), pairs, OPERATOR, now)
+    kept = await stores.reviewing.assignments.assign(ACME, BatchId(batch), pairs, ActBy(OPERATOR, now))
     assert {who for _, who in kept} == {bob.member.id}
 
 
@@ -210,8 +211,8 @@ async def test_people_are_held_before_the_end_of_the_log(service: Service, offic
     batch, (first, second) = await call_of(service, "# One", "# Two")
     pairs = [(JobId(first), ada.member.id), (JobId(second), bob.member.id)]
     stores, now = service.services, service.services.clock.now()
-    assert len(await stores.reviewing.assignments.assign(ACME, BatchId(batch), pairs, OPERATOR, now)) == 2
-    await stores.members.remove(ACME, bob.member.id, OPERATOR, now)
+    assert len(await stores.reviewing.assignments.assign(ACME, BatchId(batch), pairs, ActBy(OPERATOR, now))) == 2
+    await stores.members.remove(ACME, bob.member.id, ActBy(OPERATOR, now))
     holder = await service.database.connect_unpooled()
     async with holder.transaction():
         await holder.fetch("SELECT FROM members WHERE id = $1 FOR UPDATE", ada.member.id)
@@ -234,8 +235,8 @@ async def test_a_choice_goes_with_its_call_and_stays_in_its_tenant(service: Serv
         await choose_reviewers(owner, item, member_ids(ada))
     assert await stores.reviewing.call_reviewers.chosen(OTHER, BatchId(batch)) is None
     with pytest.raises(ReviewRefused, match="no such call"):
-        await stores.reviewing.call_reviewers.choose(OTHER, BatchId(batch), [MemberId("mb_1")], OPERATOR, now)
-    await stores.erasures.erase(ACME, OPERATOR, [], now, batch=BatchId(batch))
+        await stores.reviewing.call_reviewers.choose(OTHER, BatchId(batch), [MemberId("mb_1")], ActBy(OPERATOR, now))
+    await stores.erasures.erase(ACME, [], ActBy(OPERATOR, now), batch=BatchId(batch))
     await service.services.jobs.purge(now)
     check_problem(await owner.get(f"/v1/batches/{batch}/reviewers"), 410, "gone")
     rows = await service.database.fetch("SELECT batch, member FROM call_reviewers")

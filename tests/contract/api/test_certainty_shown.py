@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from assayer.models import Absent, EvaluationId, Part, Score
-from assayer.models.assessment import ScoreCertainty
+from assayer.models import Absent, EvaluationId, Part, Score, ScoreCertainty
 from orchestrator.jobs.models import JobVerdict
 from orchestrator.settings import QueueSettings
 from orchestrator.store import PgLeases, PgReports

@@ -3,7 +3,8 @@
 import hashlib
 from pathlib import Path
 
-from assayer.reports.contestation import Contestation, contestation_of
+from assayer.reports.contestation import contestation_of
+from assayer_client.contestation import Contestation
 from tests.contract.api.commands import Program
 from tests.contract.api.reported_evaluations import evaluation_with_full_report
 from tests.contract.api.service import Service, served

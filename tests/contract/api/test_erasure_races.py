@@ -9,6 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.services.erasures import erase_found, erasure_of
 from orchestrator.store import Database
 from orchestrator.store.audit_log import PgAuditLog
@@ -144,7 +145,7 @@ async def test_words_of_a_tenant_go_before_it_is_gone(service: Service, monkeypa
     async with service.client(await service.key("admin", tenant=OTHER)) as admin:
         monkeypatch.setattr(PgAuditLog, "erase_within", dies)
         with pytest.raises(LookupError):
-            await service.services.tenants.delete(ACME, OPERATOR, NOW)
+            await service.services.tenants.delete(ACME, ActBy(OPERATOR, NOW))
         monkeypatch.setattr(PgAuditLog, "erase_within", original)
         again = await admin.delete(f"/v1/tenants/{ACME}")
     assert again.status_code == 204
@@ -157,7 +158,7 @@ async def test_ranking_that_begins_meanwhile_goes_too(service: Service, client: 
     call, erasures, now = await evaluated_call_of_six(service), service.services.erasures, service.services.clock.now()
     found = [item.id for item in await erasures.find(ACME, "3.txt", None)]
     begun = (await client.post("/v1/rankings", json={"batch": call, "blind": False})).json()["id"]
-    erased = await erasures.erase(ACME, OPERATOR, found, now, source="3.txt")
+    erased = await erasures.erase(ACME, found, ActBy(OPERATOR, now), source="3.txt")
     assert (await client.get(f"/v1/rankings/{begun}")).status_code == 410
     assert (await client.get(f"/v1/erasures/{erased.proof}")).json()["still_stored"] == []
     assert await tables_holding(service.database, "3.txt") == []
@@ -182,7 +183,7 @@ async def test_ranking_whose_reports_were_read_before_the_erasure_is_not_added_a
         return begun
 
     refused = check_problem(await (await service.database.run(erase_meanwhile)), 409, "conflict")
-    await erasures.erase(ACME, OPERATOR, found, now, source="3.txt")
+    await erasures.erase(ACME, found, ActBy(OPERATOR, now), source="3.txt")
     again = await service.machine.post("/v1/rankings", json=asked, headers=headers)
     assert f"1 of the {ENTRANTS} evaluations that it was made of were deleted" in (refused.detail or "")
     assert (again.status_code, again.json()["ideas"]) == (202, ENTRANTS - 1)
@@ -219,7 +220,7 @@ async def test_an_erasure_waits_for_a_ranking_that_is_being_added_and_takes_it_t
         # By then the evaluations are held, and not yet the log, at which the erasure would wait.
         adding = asyncio.create_task(service.machine.post("/v1/rankings", json={"batch": call, "blind": False}))
         await wait_for_blocked_statements(service.database, 1)
-        erasing = asyncio.create_task(erasures.erase(ACME, OPERATOR, found, now, source="3.txt"))
+        erasing = asyncio.create_task(erasures.erase(ACME, found, ActBy(OPERATOR, now), source="3.txt"))
         await wait_for_blocked_statements(service.database, 2)
     begun = (await adding).json()["id"]
     proof = (await erasing).proof
@@ -258,7 +259,8 @@ async def test_ranking_that_finishes_between_the_look_and_the_erasure_stays(serv
     assert begun in [job.id for job in told.jobs]
     assert any("is under way and goes with it" in warning for warning in told.warnings)
     await finish_ranking(service)
-    gone = await erase_found(service.services.erasures, ACME, OPERATOR, "3.txt", told, service.services.clock.now())
+    by = ActBy(OPERATOR, service.services.clock.now())
+    gone = await erase_found(service.services.erasures, ACME, "3.txt", told, by)
     assert (begun in [job.id for job in gone.jobs], gone.warnings) == (False, ())
     assert [(item.id, item.taken, item.left) for item in gone.taken_out_of if item.id == begun] == [
         (begun, 1, ENTRANTS - 1)

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from assayer.errors import StorageError
-from assayer.models.timeline import Timeline
+from assayer_client.reports import Timeline
 from orchestrator.jobs.models import JobId
 from orchestrator.store import PgEvents
 from tests.contract.api.problems import check_problem, first_error

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.store.assigned_tables import AssignedView, ReviewerLoad
 from orchestrator.store.panels import PanelCursor, PanelView
@@ -21,7 +22,7 @@ async def reviewed(service: Service, proposals: int = 6) -> tuple[Person, list[P
     pairs = [(item, who.member.id) for item in ids[:2] for who in people]
     pairs += [(item, who.member.id) for item in ids[2:4] for who in people[:2]]
     now = service.services.clock.now()
-    await service.services.reviewing.assignments.assign(ACME, BatchId(batch), pairs, OPERATOR, now)
+    await service.services.reviewing.assignments.assign(ACME, BatchId(batch), pairs, ActBy(OPERATOR, now))
     for place, scores in enumerate([(1, 5), (4, 4, 1), (3,)]):
         for who, score in zip(people, scores, strict=False):
             await given(service, who, ids[place], score)
@@ -44,8 +45,8 @@ async def test_panel_is_sorted_and_filtered_by_the_database(service: Service) ->
 
     async def shown(**view: object) -> list[int]:
         page = await panels.page(ACME, batch, PanelView.model_validate(view))
-        assert page.matching == len(page.proposals)
-        return [ids.index(proposal.evaluation) for proposal in page.proposals]
+        assert page.matching == len(page.rows)
+        return [ids.index(proposal.evaluation) for proposal in page.rows]
 
     assert await shown() == [0, 1, 2, 3, 4]
     assert await shown(sort="spread") == [0, 1, 2, 3, 4]
@@ -57,8 +58,8 @@ async def test_panel_is_sorted_and_filtered_by_the_database(service: Service) ->
     assert await shown(only=("overridden",)) == [2, 4]
     assert await shown(only=("set_aside",)) == [1]
     assert await shown(only=("missing", "overridden")) == [2]
-    assert (await panels.page(OTHER, batch, PanelView())).proposals == []
-    rows = (await panels.page(ACME, batch, PanelView())).proposals
+    assert (await panels.page(OTHER, batch, PanelView())).rows == []
+    rows = (await panels.page(ACME, batch, PanelView())).rows
     figures = [(row.row, row.assigned, row.mean, row.spread, row.set_aside, row.score) for row in rows]
     assert figures == [
         (1, 3, 3.0, 4, 0, 3.0),
@@ -114,7 +115,7 @@ async def test_who_reviews_what_is_sorted_and_filtered_by_the_database(service: 
 
     async def shown(**view: object) -> Sequence[int]:
         page = await tables.page(ACME, batch, AssignedView.model_validate(view))
-        return [ids.index(proposal.id) for proposal in page.proposals]
+        return [ids.index(proposal.id) for proposal in page.rows]
 
     assert await shown() == [0, 1, 2, 3, 4, 5]
     assert await shown(sort="missing") == [3, 0, 2, 1, 4, 5]
@@ -126,17 +127,17 @@ async def test_who_reviews_what_is_sorted_and_filtered_by_the_database(service: 
         bob: ReviewerLoad(4, 2),
         cleo: ReviewerLoad(2, 1),
     }
-    assert (await tables.page(ACME, batch, AssignedView())).proposals[0].reviewers[0] == (cleo, "none")
+    assert (await tables.page(ACME, batch, AssignedView())).rows[0].reviewers[0] == (cleo, "none")
     ((conflict, title),), known = await tables.conflicts(ACME, batch, 1)
     assert (conflict.evaluation, conflict.member, title, known) == (ids[1], cleo, "1", 1)
     assert await tables.loads(OTHER, batch) == {}
-    assert (await tables.page(OTHER, batch, AssignedView())).proposals == []
+    assert (await tables.page(OTHER, batch, AssignedView())).rows == []
 
 
 async def test_pages_keep_choice_and_order_from_page_to_page(service: Service) -> None:
     officer, people, batch, ids = await reviewed(service, proposals=60)
     now, pairs = service.services.clock.now(), [(item, people[0].member.id) for item in ids[4:]]
-    await service.services.reviewing.assignments.assign(ACME, batch, pairs, OPERATOR, now)
+    await service.services.reviewing.assignments.assign(ACME, batch, pairs, ActBy(OPERATOR, now))
     async with signed_in(service, officer.key) as browser:
         for page in ("panel", "assignments"):
             here = f"/console/calls/{batch}/{page}"

@@ -1,7 +1,8 @@
 """A ranking is stored in rows, written with its verdict: no page reads all of it, and nothing outlives its job."""
 
-from assayer.models.ranking import NamedComparison, Ranking
 from assayer_client import AsyncClient
+from assayer_client.comparisons import NamedComparison
+from assayer_client.rankings import Ranking
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.store import Database
 from orchestrator.store.call_tables import TableView

@@ -7,11 +7,11 @@ import httpx2
 import pytest
 
 from assayer.models import MeasuredMinimum, ReportRelease
-from assayer.models.ranking import NamedComparison, Ranking
 from assayer.ranking.comparison import judging_now
 from assayer.ranking.options import RankingOptions
 from assayer_client import AsyncClient
-from assayer_client.rankings import AcceptedRanking, RankingResource
+from assayer_client.comparisons import Comparison
+from assayer_client.rankings import AcceptedRanking, Ranking, RankingResource
 from orchestrator.jobs.models import JobVerdict, Problem
 from orchestrator.jobs.requests import RankingRequest
 from orchestrator.settings import QueueSettings
@@ -69,7 +69,7 @@ async def test_comparisons_of_one_ranking_are_not_asked_again_in_the_next(
     first = await submit_ranking(client)
     await finish_ranking(service)
     lines = (await client.get(first.links.comparisons)).text.splitlines()
-    comparisons = [NamedComparison.model_validate_json(line).without_names() for line in lines]
+    comparisons = [Comparison.model_validate_json(line) for line in lines]
     more = [*RANKED_IDEAS, {"title": "Plan 9", "text": f"Idea of worth 9. {WORDS}"}]
     by_name = await submit_ranking(client, ideas=more, earlier=first.id)
     by_lines = await submit_ranking(client, ideas=more, comparisons=[json.loads(line) for line in lines])

@@ -4,7 +4,7 @@ now."""
 import httpx2
 import pytest
 
-from orchestrator.access.audit_chain import Actor
+from orchestrator.access.audit_chain import ActBy, Actor
 from orchestrator.access.roles import PersonRole
 from tests.contract.api.console_forms import signed_in
 from tests.contract.api.people import OPERATOR, Person, call_of, person
@@ -100,13 +100,13 @@ async def test_being_removed_and_invited_anew_forgets_nothing(service: Service, 
 
 async def test_the_same_account_under_another_address_forgets_nothing(service: Service) -> None:
     members, now = service.services.members, service.services.clock.now()
-    account, provider = ("https://id.example.org", "otto"), Actor("provider:sso", "sso", "machine")
+    account, provider = ("https://id.example.org", "otto"), ActBy(Actor("provider:sso", "sso", "machine"), now)
     otto = await person(service, "officer", "Otto Other")
-    assert await members.of_identity(ACME, *account, otto.member.email, provider, now) is not None
-    await members.remove(ACME, otto.member.id, OPERATOR, now)
+    assert await members.of_identity(ACME, *account, otto.member.email, provider) is not None
+    await members.remove(ACME, otto.member.id, ActBy(OPERATOR, now))
     again = await person(service, "reviewer", "Second Address")
     assert again.member.read_reports_until is None
-    bound = await members.of_identity(ACME, *account, again.member.email, provider, now)
+    bound = await members.of_identity(ACME, *account, again.member.email, provider)
     assert bound is not None
     assert bound.id == again.member.id
     assert bound.read_reports_until is not None

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from assayer.models import Point, Summary
-from orchestrator.access.audit_chain import Actor, audit_faults
+from orchestrator.access.audit_chain import ActBy, Actor, audit_faults
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store import PgReports
@@ -232,10 +232,10 @@ async def test_what_was_planned_and_cannot_be_any_more_is_not_assigned(service: 
     batch, (first, second, third) = await call_of(service, "# One", "# Two", "# Three")
     stores, now = service.services, service.services.clock.now()
     pairs = [(JobId(item), who.member.id) for item in (first, second, third) for who in (ada, bob)]
-    await stores.reviewing.assignments.declare(ACME, JobId(first), ada.member.id, "my sister's", OPERATOR, now)
-    await stores.erasures.erase(ACME, OPERATOR, [JobId(second)], now)
-    await stores.members.remove(ACME, bob.member.id, OPERATOR, now)
-    kept = await stores.reviewing.assignments.assign(ACME, BatchId(batch), pairs, OPERATOR, now)
+    await stores.reviewing.assignments.declare(ACME, JobId(first), ada.member.id, "my sister's", ActBy(OPERATOR, now))
+    await stores.erasures.erase(ACME, [JobId(second)], ActBy(OPERATOR, now))
+    await stores.members.remove(ACME, bob.member.id, ActBy(OPERATOR, now))
+    kept = await stores.reviewing.assignments.assign(ACME, BatchId(batch), pairs, ActBy(OPERATOR, now))
     assert kept == [(JobId(third), ada.member.id)]
     last = (await stores.audit_log.entries(ACME))[-1]
     assert (last.content or {})["pairs"] == [[third, ada.member.id]]
@@ -341,14 +341,11 @@ async def test_two_changes_of_one_person_at_once_both_stand(service: Service, ow
 
 async def test_who_lost_their_role_between_asking_and_writing_changes_nobody(service: Service) -> None:
     owner, otto = await person(service, "owner", "Olga Owner"), await person(service, "officer", "Otto Officer")
-    members, now, asked = (
-        service.services.members,
-        service.services.clock.now(),
-        Actor(otto.member.id, "Otto", "officer"),
-    )
+    members = service.services.members
+    asked = ActBy(Actor(otto.member.id, "Otto", "officer"), service.services.clock.now())
     await owner.patch(f"/v1/members/{otto.member.id}", json={"role": "auditor"})
     with pytest.raises(ReviewRefused, match="Your own role has changed"):
-        await members.change(ACME, otto.member.id, {"role": "officer"}, asked, now)
+        await members.change(ACME, otto.member.id, {"role": "officer"}, asked)
     found = await members.get(ACME, otto.member.id)
     assert found is not None
     assert found.role == "auditor"

@@ -7,7 +7,7 @@ import pytest
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 
-from orchestrator.access.audit_chain import Actor
+from orchestrator.access.audit_chain import ActBy, Actor
 from orchestrator.access.roles import PERMISSIONS, ROLES, Act, Role
 from orchestrator.reviewing.models import ReviewRefused
 from tests.contract.api.people import call_of, person
@@ -115,8 +115,8 @@ async def test_who_may_change_an_address_changes_it_and_nobody_else_takes_a_plac
     assert changed.email.lower() == "ada.byron@example.org"
     assert kept.status_code == (200 if role in PERMISSIONS["invite people"] else 403)
     account = ("https://login.example.org", "friend", "friend@example.org")
-    provider, now = Actor("provider:agency", "agency", "machine"), service.services.clock.now()
-    who = await service.services.members.of_identity(ACME, *account, provider, now)
+    provider = ActBy(Actor("provider:agency", "agency", "machine"), service.services.clock.now())
+    who = await service.services.members.of_identity(ACME, *account, provider)
     assert who is None
 
 
@@ -127,4 +127,6 @@ async def test_an_address_is_not_changed_by_an_owner_who_was_demoted_meanwhile(s
     )
     members, now = service.services.members, service.services.clock.now()
     with pytest.raises(ReviewRefused, match="Only an owner"):
-        await members.change(ACME, ada.id, {"email": "friend@example.org"}, Actor(olga.id, olga.name, "owner"), now)
+        await members.change(
+            ACME, ada.id, {"email": "friend@example.org"}, ActBy(Actor(olga.id, olga.name, "owner"), now)
+        )

@@ -11,7 +11,8 @@ import httpx2
 import pytest
 from fastapi import APIRouter, Depends, Request
 
-from orchestrator.access.api_keys import Caller, Scope
+from assayer_client.accounts import Scope
+from orchestrator.access.api_keys import Caller
 from orchestrator.access.roles import ACTS, DECISIONS, PERMISSIONS, Act
 from orchestrator.access.sessions import NewSession, draw_token
 from orchestrator.jobs.models import KeyId

@@ -9,11 +9,12 @@ import httpx2
 import pytest
 
 from assayer.models import CachedAnswer, EvaluationId, LedgerRow, Message
-from assayer.models.ranking import CloseCall, DimensionAnalysis, GroupAnalysis, IdeaAnalysis, NamedComparison, Ranking
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import rank_ideas
 from assayer_client import AsyncClient
-from orchestrator.access.audit_chain import audit_faults
+from assayer_client.comparisons import NamedComparison
+from assayer_client.rankings import CloseCall, DimensionAnalysis, GroupAnalysis, IdeaAnalysis, Ranking
+from orchestrator.access.audit_chain import ActBy, audit_faults
 from orchestrator.jobs.models import JobId, JobVerdict
 from orchestrator.jobs.requests import RankingRequest
 from orchestrator.jobs.results import RankingResult
@@ -271,7 +272,8 @@ async def test_two_with_the_same_words_erased_at_once_leave_none_of_them(service
         for jobs in found.values():  # none is deleted before both have begun
             await holder.fetch("SELECT FROM jobs WHERE id = ANY($1) FOR KEY SHARE", jobs)
         erasing = [
-            asyncio.create_task(erasures.erase(ACME, OPERATOR, jobs, now, source=name)) for name, jobs in found.items()
+            asyncio.create_task(erasures.erase(ACME, jobs, ActBy(OPERATOR, now), source=name))
+            for name, jobs in found.items()
         ]
         await wait_for_blocked_statements(service.database, 2)
     await holder.close()

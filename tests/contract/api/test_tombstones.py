@@ -7,6 +7,7 @@ import httpx2
 import pytest
 
 from assayer_client import AsyncClient, Deleted
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.store.tombstones import PgTombstones
 from tests.contract.api.commands import Program
 from tests.contract.api.console_forms import signed_in
@@ -148,7 +149,7 @@ async def test_tombstones_go_with_their_tenant_and_after_their_time(service: Ser
     assert await stones.purge(dt.datetime.now(dt.UTC)) == 1
     check_problem(await service.machine.get(f"/v1/evaluations/{first}"), 404, "not-found")
     await erased(service.machine, f"/v1/evaluations/{second}")
-    assert await service.services.tenants.delete(ACME, OPERATOR, dt.datetime.now(dt.UTC))
+    assert await service.services.tenants.delete(ACME, ActBy(OPERATOR, dt.datetime.now(dt.UTC)))
     assert await service.database.fetch("SELECT FROM tombstones") == []
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from assayer.ideas.parsing import parse_idea
+from assayer_client.comparisons import ComparisonResult
 from cluster.http_server import listening_socket
 from cluster.settings import Settings
 from orchestrator.jobs.models import JobId
 from orchestrator.jobs.requests import ComparisonRequest, EvaluationRequest, Limits, RankingRequest
-from orchestrator.jobs.results import ComparisonResult
 from orchestrator.settings import BatchSettings
 from orchestrator.store import PgEvents
 from orchestrator.store.rankings import PgRankings

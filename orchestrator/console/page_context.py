@@ -1,0 +1,67 @@
+"""Requests for pages: who has signed in, what their role allows, and the rendering of the page."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+from fastapi.responses import HTMLResponse
+
+from orchestrator.access.api_keys import Caller
+from orchestrator.access.roles import Act
+from orchestrator.console.scripted_page import page_response
+from orchestrator.jobs.models import Job, JobId
+from orchestrator.jobs.submissions import BatchStatus
+from orchestrator.problems import not_there
+from orchestrator.web.context import RouteContext
+from orchestrator.web.services import ServicesDependency
+from orchestrator.web.signed_in import SignedInDependency, allowed_to
+
+
+@dataclass(frozen=True)
+class PageContext(RouteContext):
+    """Context of a page, which a signed-in person requests."""
+
+    caller: SignedInDependency
+    request: Request
+
+    async def find_evaluation(self, id: str) -> Job:
+        """Return the evaluation. Raises HttpProblem (404, 410)."""
+        return await self.find_job(id, "evaluation")
+
+    async def find_proposal(self, call: BatchStatus, id: str) -> JobId:
+        """Return the id of a proposal of this call. Raises HttpProblem (404)."""
+        job = await self.services.jobs.get(self.tenant, JobId(id))
+        if job is None or job.batch != call.id:
+            raise not_there("evaluation", id, "proposal in this call")
+        return job.id
+
+    def page(self, template: str, *, status: int = 200, **values: object) -> HTMLResponse:
+        return page_response(template, self.request, self.caller, status=status, **values)
+
+
+def _allowed_to(act: Act) -> Callable[..., Awaitable[PageContext]]:
+    """Return a dependency that provides the context of a person whose role allows the act."""
+
+    async def context(
+        request: Request, caller: Annotated[Caller, Depends(allowed_to(act))], services: ServicesDependency
+    ) -> PageContext:
+        return PageContext(caller, services, request)
+
+    return context
+
+
+SignedIn = Annotated[PageContext, Depends()]
+CallReader = Annotated[PageContext, Depends(_allowed_to("see calls"))]
+CallRunner = Annotated[PageContext, Depends(_allowed_to("run calls"))]
+Eraser = Annotated[PageContext, Depends(_allowed_to("erase"))]
+PeopleReader = Annotated[PageContext, Depends(_allowed_to("see people"))]
+Inviter = Annotated[PageContext, Depends(_allowed_to("invite people"))]
+KeyGiver = Annotated[PageContext, Depends(_allowed_to("give keys"))]
+Assigner = Annotated[PageContext, Depends(_allowed_to("assign reviewers"))]
+Reviewer = Annotated[PageContext, Depends(_allowed_to("give opinions"))]
+PanelReader = Annotated[PageContext, Depends(_allowed_to("see the panel"))]
+Commenter = Annotated[PageContext, Depends(_allowed_to("remark"))]
+Overrider = Annotated[PageContext, Depends(_allowed_to("override"))]
+Signer = Annotated[PageContext, Depends(_allowed_to("sign off"))]
+AuditReader = Annotated[PageContext, Depends(_allowed_to("read the audit log"))]

@@ -1,0 +1,43 @@
+"""Context of a request: its caller, and the services that answer it."""
+
+import datetime as dt
+from dataclasses import dataclass
+
+from orchestrator.access.api_keys import Caller
+from orchestrator.access.audit_chain import ActBy
+from orchestrator.jobs.models import Job, JobKind, TenantId
+from orchestrator.jobs.submissions import BatchStatus
+from orchestrator.services.job_lookup import find_batch, find_job
+from orchestrator.services.reviewing_stores import ReviewingStores
+from orchestrator.web.services import ServicesDependency
+
+
+@dataclass(frozen=True)
+class RouteContext:
+    caller: Caller
+    services: ServicesDependency
+
+    @property
+    def tenant(self) -> TenantId:
+        return self.caller.tenant
+
+    @property
+    def now(self) -> dt.datetime:
+        return self.services.clock.now()
+
+    @property
+    def by(self) -> ActBy:
+        """The caller as the actor of an act at the current time."""
+        return ActBy(self.caller.actor, self.now)
+
+    @property
+    def reviewing(self) -> ReviewingStores:
+        return self.services.reviewing
+
+    async def find_batch(self, id: str) -> BatchStatus:
+        """Return the current status of the batch. Raises HttpProblem (404, 410)."""
+        return await find_batch(self.services.jobs, self.tenant, id)
+
+    async def find_job(self, id: str, kind: JobKind) -> Job:
+        """Return the job. Raises HttpProblem (404, 410)."""
+        return await find_job(self.services.jobs, self.tenant, id, kind)

@@ -1,0 +1,43 @@
+"""Records and embedders that tests of building and updating a corpus share."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from assayer.errors import ConfigurationError
+from assayer.ports import Vectors
+from index.records.paper_record import PaperRecord
+from tests.corpus_papers import record
+from workers.embedding.hashing_embedder import HashingEmbedder
+
+__all__ = ["CountingEmbedder", "RefusingEmbedder", "records"]
+
+
+def records(*numbers: int, **fields: Any) -> list[PaperRecord]:
+    return [PaperRecord.model_validate(record(number, **fields)) for number in numbers]
+
+
+class CountingEmbedder(HashingEmbedder):
+    """Counts the passages that it embeds, and is lost after the most that it may embed."""
+
+    def __init__(self, most: int = 10**9) -> None:
+        super().__init__()
+        self.passages = 0
+        self._most = most
+
+    async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
+        self.passages += len(texts) * (kind == "passage")
+        if self.passages > self._most:
+            raise ConfigurationError("The model is gone.")
+        return await super().embed(texts, kind)
+
+
+class RefusingEmbedder(HashingEmbedder):
+    """Reads queries, and of passages only those that are named."""
+
+    def __init__(self, *passages: str) -> None:
+        super().__init__()
+        self._passages = passages
+
+    async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
+        assert kind == "query" or set(texts) <= set(self._passages)
+        return await super().embed(texts, kind)

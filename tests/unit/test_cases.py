@@ -1,0 +1,116 @@
+"""Documents rebuilt from public reports of what programs read wrongly, beside the clone: what is read of each."""
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+
+from assayer.models import Idea, ReadingRecord
+from workers.documents.idea_reader import read_ideas
+
+CASES = Path(__file__).parents[3] / "shared" / "cases"
+pytestmark = pytest.mark.skipif(not CASES.is_dir(), reason=f"{CASES} is not beside the clone")
+PROPOSAL = ["Problem", "Method", "Evaluation"]
+
+
+async def read(name: str) -> Idea:
+    (idea, *_) = (await read_ideas([CASES / name], latest_cutoff=dt.date(2026, 11, 28))).ideas
+    return idea
+
+
+def reading(idea: Idea) -> ReadingRecord:
+    assert idea.reading is not None
+    return idea.reading
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "sections", "references"),
+    [
+        ("documents/anchored-references.md", "Scoring plans with anchors", ["Problem", "Method"], 3),
+        (
+            "documents/bold-lines-as-headings.docx",
+            "Scoring plans with bold lines for headings",
+            ["INTRODUCTION", "METHODOLOGY"],
+            3,
+        ),
+        ("documents/chinese-numbered.md", "计划书评审中的不确定性", ["研究背景"], 3),
+        ("documents/chinese.txt", "计划书评审中的不确定性", ["Overview"], 3),
+        ("documents/hebrew.txt", "הערכת הצעות מחקר", ["Overview"], 0),
+        ("documents/latex.txt", "Scoring plans written in LaTeX", ["Abstract", "Problem", "Method"], 3),
+        ("documents/openreview-v1.json", "Scoring plans from OpenReview 1", ["Abstract"], 0),
+        ("documents/openreview-v2.json", "Scoring plans from OpenReview", ["Abstract", "Keywords", "TL;DR"], 0),
+        ("documents/utf16-crlf.txt", "Scoring plans in UTF-16", ["Problem", "Method"], 0),
+        ("documents/utf16-without-bom.txt", "Scoring plans in UTF-16", ["Problem", "Method"], 0),
+        ("pdf/footnotes.pdf", "Scoring plans with notes at the foot", ["Introduction", "Method"], 4),
+        ("pdf/hanging-author-year.pdf", "Scoring plans with hanging entries", ["Introduction", "Method", "Budget"], 3),
+        ("refs/01-sici-doi.md", "SICI identifiers in lists", PROPOSAL, 5),
+        ("refs/02-hyphen-and-linebreaks.md", "Broken lines in lists", PROPOSAL, 4),
+        ("refs/03-same-title.md", "Two works of one title", PROPOSAL, 5),
+        ("refs/04-three-em-dash.md", "Dashes for names", PROPOSAL, 3),
+        ("refs/08-bibtex-block.md", "A list in BibTeX", PROPOSAL, 4),
+        (
+            "refs/11-non-ascii-first-letters.txt",
+            "Scoring plans with entries that follow one another",
+            ["Problem", "Method"],
+            4,
+        ),
+        ("tables/cordis-projects.csv", "Scoring plans for research offices", ["Objective"], 0),
+        ("tables/gtr.csv", "Scoring plans", ["Abstract"], 0),
+        ("tables/nih-exporter.csv", "Scoring plans", ["Abstract", "Public health relevance"], 0),
+        ("tables/proposal-title-project-summary.xlsx", "Scoring plans", ["Project summary"], 0),
+        ("tables/title-above-header.xlsx", "Scoring plans", ["Abstract"], 0),
+        ("tables/tsv-named-csv.csv", "Scoring plans", ["Abstract"], 0),
+    ],
+)
+async def test_title_sections_and_references_are_read(
+    name: str, title: str, sections: list[str], references: int
+) -> None:
+    idea = await read(name)
+    assert idea.title == title
+    assert [section.title for section in reading(idea).sections] == sections
+    assert len(idea.references) == references
+
+
+async def test_list_changes_nothing_in_the_text_that_is_judged() -> None:
+    assert (await read("refs/with-list.txt")).text == (await read("refs/without-list.txt")).text
+
+
+async def test_every_text_field_of_a_generated_idea_is_read_and_the_rest_is_named() -> None:
+    idea = await read("documents/ai-scientist-ideas.json")
+    titles = [section.title for section in reading(idea).sections]
+    assert titles == ["Abstract", "Short hypothesis", "Related work", "Experiments", "Risk factors and limitations"]
+    assert [item.part for item in reading(idea).left_out] == ['the field "Name"', 'the field "Interestingness"']
+
+
+async def test_front_matter_is_no_text() -> None:
+    idea = await read("documents/front-matter.md")
+    assert idea.title == "Scoring plans: a front matter case"
+    assert "A. Verne" not in idea.text
+    assert reading(idea).front_matter == ("title", "author", "date", "abstract", "bibliography")
+
+
+async def test_citation_marks_without_a_list_are_said() -> None:
+    record = reading(await read("documents/changes-and-fields.docx"))
+    assert (record.citation_marks, record.references) == (2, 0)
+
+
+async def test_tracked_deletions_are_no_text_and_fields_are() -> None:
+    text = (await read("documents/changes-and-fields.docx")).text
+    assert "Delawhere" in text
+    assert "(Ostby et al., 2018)" in text
+
+
+async def test_formula_keeps_its_meaning() -> None:
+    assert "(a+b)/c" in (await read("documents/omml.docx")).text.replace(" ", "")
+
+
+async def test_footnote_is_put_where_the_text_refers_to_it() -> None:
+    idea = await read("documents/footnote-and-change.odt")
+    assert reading(idea).notes == 1
+    assert len(idea.references) == 1
+
+
+async def test_markup_and_entities_of_an_export_are_gone() -> None:
+    idea = await read("tables/nsf-awards.csv")
+    assert idea.title == "EAGER: Scoring plans – a naïve view"
+    assert not {"<br", "&amp;", "&lt;"} & set(idea.text.split())
