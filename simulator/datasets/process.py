@@ -21,6 +21,10 @@ class SimulatedDatasets(ServerProcess):
         """To the first or the second edition."""
         self.ask("PUT", f"/_datasets/edition/{edition}")
 
+    def reset(self) -> None:
+        """Back to the first edition, without a history: faults come anew."""
+        self.ask("POST", "/_datasets/reset")
+
     def requests(self) -> dict[str, int]:
         """Return the number of requests by path, and under `delivered NAME` how often a file was delivered."""
         told: dict[str, int] = json.loads(self.ask("GET", "/_datasets/requests"))

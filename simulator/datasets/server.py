@@ -54,6 +54,7 @@ class DatasetServices:
                 web.get("/openalex/works/{folder}/part_0000.gz", self.works),
                 web.put("/_datasets/edition/{number}", self.turn),
                 web.get("/_datasets/requests", self.requests),
+                web.post("/_datasets/reset", self.reset),
             ]
         )
         return application
@@ -130,6 +131,12 @@ class DatasetServices:
 
     async def requests(self, _: web.Request) -> web.Response:
         return web.json_response(dict(self._seen))
+
+    async def reset(self, _: web.Request) -> web.Response:
+        self._now = self._editions[1]
+        self._seen.clear()
+        self._lent.clear()
+        return web.json_response({"edition": self._now.number})
 
     @web.middleware
     async def _busy(self, request: web.Request, handler: Handler) -> web.StreamResponse:

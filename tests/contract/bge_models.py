@@ -4,10 +4,11 @@ They show shapes, equality with FlagEmbedding and determinism. What real ones ar
 """
 
 import string
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["LONGEST", "SENTENCES", "small_bge_m3", "small_llm_reranker"]
+__all__ = ["LONGEST", "SENTENCES", "SHAPE", "small_bge_m3", "small_llm_reranker", "small_tokenizer"]
 
 LONGEST = 512
 """Tokens."""
@@ -21,6 +22,13 @@ SENTENCES = (
     "Given a query A and a passage B, determine whether the passage contains an answer: 'Yes' or 'No'.",
 )
 _WIDTH = 64
+SHAPE: dict[str, Any] = {
+    "hidden_size": _WIDTH,
+    "num_attention_heads": 4,
+    "intermediate_size": 2 * _WIDTH,
+    "pad_token_id": 1,
+    "initializer_range": 0.3,
+}
 
 
 def small_bge_m3(folder: Path, heads: bool = True) -> Path:
@@ -28,20 +36,16 @@ def small_bge_m3(folder: Path, heads: bool = True) -> Path:
     import torch
     from transformers import XLMRobertaConfig, XLMRobertaModel
 
-    tokenizer = _tokenizer(folder)
+    tokenizer = small_tokenizer(folder, (*SENTENCES, "Yes No", "and on"), LONGEST)
     torch.manual_seed(3)
     config = XLMRobertaConfig(
         vocab_size=len(tokenizer),
-        hidden_size=_WIDTH,
         num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=2 * _WIDTH,
         max_position_embeddings=LONGEST + 2,
         type_vocab_size=1,
-        pad_token_id=1,
         bos_token_id=0,
         eos_token_id=2,
-        initializer_range=0.3,
+        **SHAPE,
     )
     model: Any = XLMRobertaModel(config)
     model.save_pretrained(folder)
@@ -55,28 +59,26 @@ def small_llm_reranker(folder: Path) -> Path:
     import torch
     from transformers import GemmaConfig, GemmaForCausalLM
 
-    tokenizer = _tokenizer(folder)
+    tokenizer = small_tokenizer(folder, (*SENTENCES, "Yes No", "and on"), LONGEST)
     torch.manual_seed(4)
     config = GemmaConfig(
         vocab_size=len(tokenizer),
-        hidden_size=_WIDTH,
         num_hidden_layers=2,
-        num_attention_heads=4,
         num_key_value_heads=1,
         head_dim=16,
-        intermediate_size=2 * _WIDTH,
-        pad_token_id=1,
         bos_token_id=0,
         eos_token_id=2,
-        initializer_range=0.3,
+        **SHAPE,
     )
     model: Any = GemmaForCausalLM(config)
     model.save_pretrained(folder)
     return folder
 
 
-def _tokenizer(folder: Path) -> Any:
-    """Not trained, which is never done twice alike: its words are those of the sentences, and every character."""
+def small_tokenizer(folder: Path, texts: Iterable[str], longest: int) -> Any:
+    """Write a tokenizer to a folder and return it.
+
+    Its words are those of the texts, and every character: training is never done twice alike."""
     from tokenizers import Tokenizer
     from tokenizers.decoders import Metaspace as MetaspaceDecoder
     from tokenizers.models import Unigram
@@ -86,7 +88,7 @@ def _tokenizer(folder: Path) -> Any:
     from transformers import PreTrainedTokenizerFast
 
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
-    words = sorted({f"\u2581{word}" for text in (*SENTENCES, "Yes No", "and on") for word in text.split()})
+    words = sorted({f"\u2581{word}" for text in texts for word in text.split()})
     characters = sorted({*"".join(words), *string.ascii_letters, *string.digits})
     scored = [(special, 0.0), (words, -8.0), (characters, -9.0)]
     vocabulary = [(token, score) for tokens, score in scored for token in tokens]
@@ -99,7 +101,7 @@ def _tokenizer(folder: Path) -> Any:
     fast: Any = PreTrainedTokenizerFast
     tokenizer = fast(
         tokenizer_object=made,
-        model_max_length=LONGEST,
+        model_max_length=longest,
         bos_token="<s>",  # noqa: S106
         eos_token="</s>",  # noqa: S106
         cls_token="<s>",  # noqa: S106

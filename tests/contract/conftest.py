@@ -2,21 +2,28 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import Browser, sync_playwright
 from pydantic import SecretStr
 
 from orchestrator.store import Database, DatabaseSettings
+from simulator.datasets.process import SimulatedDatasets
 from simulator.outside.library import Library
 from simulator.outside.process import OutsideWorld
 from simulator.outside.sample import SAMPLE
 from simulator.process import Simulator
+from tests.chromium import launch_options
 from tests.contract.simulated import fresh
 from tests.contract.store_jobs import Queue, tenant
 from tests.loopback import loopback_only
+from tests.object_store import ObjectStore, object_store
 from tests.postgres import SharedPostgres
+from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.embedding.settings import EmbedderSettings
 
 _TABLES = (
     "answers",
@@ -113,3 +120,39 @@ def world(running_world: tuple[OutsideWorld, dict[str, dict[str, Any]]]) -> Iter
     with loopback_only() as outbound:
         yield world
     assert outbound.attempts == []
+
+
+@pytest.fixture(scope="session")
+def datasets_process() -> Iterator[SimulatedDatasets]:
+    with SimulatedDatasets() as running:
+        yield running
+
+
+@pytest.fixture
+def services(datasets_process: SimulatedDatasets) -> SimulatedDatasets:
+    """The simulated hosts of data sets as new: in their first edition, without faults."""
+    datasets_process.reset()
+    return datasets_process
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[ObjectStore]:
+    """An object store that speaks S3's protocol."""
+    with object_store() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def embedding_model() -> Iterator[SentenceTransformerEmbedder]:
+    """The packaged one."""
+    with closing(SentenceTransformerEmbedder(EmbedderSettings())) as embedder:
+        yield embedder
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A Chromium that is steered without an event loop."""
+    with sync_playwright() as running:
+        browser = running.chromium.launch(**launch_options())
+        yield browser
+        browser.close()

@@ -53,6 +53,18 @@ class Builder:
         update: Any = update_shards if self._shards else update_corpus
         return str((await update(delta, self.directory, EMBEDDER, options=_OPTIONS)).manifest.version)
 
+    async def release(self) -> str:
+        """Build and publish the corpus, and return its version."""
+        version = await self.build()
+        self.publish()
+        return version
+
+    async def release_update(self, *numbers: int) -> str:
+        """Update and publish the corpus, and return the new version."""
+        version = await self.update(*numbers)
+        self.publish()
+        return version
+
     def publish(self, after: int | None = None) -> Any:
         return self.publisher.publish(self.directory, self.verified, after)
 

@@ -1,7 +1,7 @@
 """The real source gateway to a small source, and how tests ask through it."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -15,20 +15,22 @@ from workers.outbound.source_settings import SourceSettings
 from workers.outbound.sources import SourceGateway
 from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
 
-__all__ = ["CLOCK", "QUICK", "Held", "call", "fetch", "source_gateway"]
+__all__ = ["CLOCK", "QUICK", "Held", "call", "fetch", "forgetful", "source_gateway"]
 
 CLOCK = SystemClock()
 QUICK: dict[str, Any] = {"spacing_seconds": 0.0, "backoff_initial_seconds": 0.01, "backoff_max_seconds": 0.02}
+
+
+def forgetful(settings: Mapping[str, SourceSettings], clock: Clock = CLOCK) -> SourceGateway:
+    """A gateway to these sources that keeps what it knows in memory."""
+    return SourceGateway(settings, InMemoryResponseCache(CLOCK), InMemorySharedState(CLOCK), clock)
 
 
 @asynccontextmanager
 async def source_gateway(
     source: SmallSource, kind: type[SourceSettings] = SourceSettings, clock: Clock = CLOCK, **fields: Any
 ) -> AsyncIterator[SourceGateway]:
-    settings = kind(**{"base_url": source.url, **QUICK, **fields})
-    async with SourceGateway(
-        {"small": settings}, InMemoryResponseCache(CLOCK), InMemorySharedState(CLOCK), clock
-    ) as opened:
+    async with forgetful({"small": kind(**{"base_url": source.url, **QUICK, **fields})}, clock) as opened:
         yield opened
 
 

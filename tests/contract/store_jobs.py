@@ -8,9 +8,9 @@ from typing import TypeVar
 from assayer.models import Idea, IdeaId
 from orchestrator.access.audit_chain import ActBy, Actor
 from orchestrator.jobs.fair_scheduler import FreeSlots
-from orchestrator.jobs.models import JobId, JobVerdict, Lease, Priority, TenantId, TenantPlan
+from orchestrator.jobs.models import BatchId, Job, JobId, JobVerdict, Lease, Priority, TenantId, TenantPlan
 from orchestrator.jobs.requests import EvaluationRequest, Limits
-from orchestrator.jobs.submissions import NewJob
+from orchestrator.jobs.submissions import BatchStatus, NewJob
 from orchestrator.settings import QueueSettings
 from orchestrator.store import Database, PgJobs, PgLeases, PgTenants
 from orchestrator.store.audit_log import PgAuditLog
@@ -60,6 +60,18 @@ class Queue:
     async def one(self) -> Lease:
         (lease,) = await self.lease()
         return lease
+
+    async def get(self, job: JobId, tenant: TenantId = ACME) -> Job:
+        """Return a job that is there."""
+        found = await self.jobs.get(tenant, job)
+        assert found is not None
+        return found
+
+    async def batch(self, batch: BatchId, tenant: TenantId = ACME) -> BatchStatus:
+        """Return a batch that is there."""
+        found = await self.jobs.batch(tenant, batch)
+        assert found is not None
+        return found
 
     async def delete(self, job: JobId, tenant: TenantId = ACME) -> bool:
         """Whether it was there."""

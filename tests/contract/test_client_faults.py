@@ -75,17 +75,14 @@ def test_submission_whose_answer_is_lost_is_sent_again_as_the_same(asking: Askin
     assert asking.pauses[2] >= 7
 
 
-def test_two_submissions_are_two(asking: Asking) -> None:
-    with serving([_ACCEPTED, _ACCEPTED]) as scripted:
-        asking.ask(scripted.url, "evaluations.create", _BODY)
-        asking.ask(scripted.url, "evaluations.create", _BODY)
-    assert len(set(_keys(scripted))) == 2
-
-
-def test_key_of_the_caller_is_used(asking: Asking) -> None:
-    with serving([_ACCEPTED]) as scripted:
-        asking.ask(scripted.url, "evaluations.create", _BODY, key="row-7")
-    assert _keys(scripted) == ["row-7"]
+def test_two_submissions_are_two_and_the_key_of_the_caller_is_used(asking: Asking) -> None:
+    given: list[dict[str, Any]] = [{}, {}, {"key": "row-7"}]
+    with serving([_ACCEPTED] * 3) as scripted:
+        for options in given:
+            asking.ask(scripted.url, "evaluations.create", _BODY, **options)
+    assert len(set(_keys(scripted))) == 3
+    assert _keys(scripted)[2] == "row-7"
+    assert json.loads(scripted.received[0].body) == {"idea": {"text": "A thought."}, "source": "a.txt"}
 
 
 @pytest.mark.parametrize("key", ["", "x\ny", "xü", "x" * 256, "two words"])
@@ -100,12 +97,6 @@ def test_text_that_is_none_is_refused_before_anything_is_sent(asking: Asking) ->
     with serving([_ACCEPTED]) as scripted, pytest.raises(InvalidRequest, match="cannot be written"):
         asking.ask(scripted.url, "evaluations.create", body)
     assert scripted.received == []
-
-
-def test_body_holds_what_the_caller_said_and_nothing_more(asking: Asking) -> None:
-    with serving([_ACCEPTED]) as scripted:
-        asking.ask(scripted.url, "evaluations.create", _BODY)
-    assert json.loads(scripted.received[0].body) == {"idea": {"text": "A thought."}, "source": "a.txt"}
 
 
 def test_refusal_that_waiting_does_not_change_is_raised_at_once(asking: Asking) -> None:

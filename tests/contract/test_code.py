@@ -16,6 +16,7 @@ from simulator.outside.library import Library
 from simulator.outside.process import OutsideWorld
 from simulator.outside.repositories import Repositories
 from simulator.outside.sample import SAMPLE
+from tests.contract.small_source_gateway import forgetful
 from workers.code import CodeSettings
 from workers.code.adapter import CodeAdapter
 from workers.code.checkout import Commit, TreeEntry
@@ -26,7 +27,6 @@ from workers.file_storage import FileStorage
 from workers.outbound.source_requests import RequestContext
 from workers.outbound.source_settings import GithubSettings
 from workers.outbound.sources import SourceGateway
-from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
 
 ASK = RequestContext("evaluation", 30.0)
 CLOCK = SystemClock()
@@ -37,9 +37,7 @@ FIRST = KNOWN.of_paper[0]
 @pytest.fixture
 async def remote(world: OutsideWorld) -> AsyncIterator[SourceGateway]:
     settings = GithubSettings.model_validate({"base_url": world.url("github"), "spacing_seconds": 0.0})
-    async with SourceGateway(
-        {"github": settings}, InMemoryResponseCache(CLOCK), InMemorySharedState(CLOCK), CLOCK
-    ) as gateway:
+    async with forgetful({"github": settings}) as gateway:
         yield gateway
 
 

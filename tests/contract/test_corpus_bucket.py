@@ -3,7 +3,7 @@
 import datetime as dt
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -20,13 +20,7 @@ from index.object_storage.storage import ObjectStorage
 from index.versions import verification_cache
 from index.versions.manifest import MANIFEST, read_manifest, write_sealed
 from tests.contract.published_corpora import EMBEDDER, Builder, answers, reader
-from tests.object_store import KINDS, ObjectStore, empty_address, object_store
-
-
-@pytest.fixture(scope="module")
-def store() -> Iterator[ObjectStore]:
-    with object_store() as running:
-        yield running
+from tests.object_store import KINDS, ObjectStore, empty_address
 
 
 @pytest.fixture(params=[pytest.param(kind, marks=() if kind == "s3" else pytest.mark.slow) for kind in KINDS])
@@ -90,8 +84,7 @@ async def test_pulled_files_are_verified_once_on_a_machine(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     builder, origin = Builder(tmp_path / "builder", place), reader(tmp_path / "reader", place)
-    await builder.build()
-    builder.publish()
+    await builder.release()
     read: list[str] = []
 
     def noting(files: Iterable[FileChecksum], directory: Path) -> None:
@@ -112,8 +105,7 @@ async def test_pulled_files_are_verified_once_on_a_machine(
 
 async def test_reader_of_one_shard_pulls_and_holds_only_that(place: str, tmp_path: Path) -> None:
     builder = Builder(tmp_path / "builder", place, 3)
-    version = await builder.build()
-    builder.publish()
+    version = await builder.release()
     one = reader(tmp_path / "reader", place, [1])
     assert one.fetch("") == version
     assert [path.name for path in (one.copy.directory / "shards").iterdir()] == ["01"]
@@ -122,8 +114,7 @@ async def test_reader_of_one_shard_pulls_and_holds_only_that(place: str, tmp_pat
     beside = reader(tmp_path / "reader", place, [0])
     assert beside.newest() in ("", version)
     assert beside.fetch(version) == version
-    await builder.update(40, 41, 42, 43)
-    builder.publish()
+    await builder.release_update(40, 41, 42, 43)
     one.fetch("")
     assert one.copy.holds(version, [0]), "what others on this machine hold is not removed"
 
@@ -131,8 +122,7 @@ async def test_reader_of_one_shard_pulls_and_holds_only_that(place: str, tmp_pat
 async def test_of_two_publishers_at_once_the_second_is_told_and_nothing_is_lost(address: str, tmp_path: Path) -> None:
     first, second = Builder(tmp_path / "first", address), Builder(tmp_path / "second", address)
     origin = reader(tmp_path / "reader", address)
-    await first.build()
-    first.publish()
+    await first.release()
     await second.build()
     began = second.publisher.number()
     theirs, ours = await first.update(40), await second.update(50)
@@ -147,8 +137,7 @@ async def test_of_two_publishers_at_once_the_second_is_told_and_nothing_is_lost(
 async def test_old_versions_go_after_their_time_of_grace_and_no_file_of_a_kept_one(place: str, tmp_path: Path) -> None:
     options = PublishOptions(keep=2, grace=dt.timedelta(hours=1))
     builder, late = Builder(tmp_path / "builder", place, options=options), reader(tmp_path / "late", place)
-    versions = [await builder.build()]
-    builder.publish()
+    versions = [await builder.release()]
     for number in (40, 41):
         versions.append(await builder.update(number))
         assert builder.publish().removed == 0
@@ -166,23 +155,19 @@ async def test_old_versions_go_after_their_time_of_grace_and_no_file_of_a_kept_o
 
 async def test_upload_that_somebody_is_at_is_not_tidied_away(place: str, tmp_path: Path) -> None:
     builder = Builder(tmp_path / "builder", place, options=PublishOptions(keep=1, grace=dt.timedelta(hours=1)))
-    await builder.build()
-    builder.publish()
+    await builder.release()
     storage = ObjectStorage(place)
     storage.write("files/aa/" + "a" * 64, b"of a version that is still being uploaded")
-    await builder.update(40)
-    builder.publish()
+    await builder.release_update(40)
     assert storage.read("files/aa/" + "a" * 64)
     builder.clock.now += dt.timedelta(hours=2)
-    await builder.update(41)
-    builder.publish()
+    await builder.release_update(41)
     assert not [item for item in storage.objects("files") if "a" * 64 in item.name]
 
 
 async def test_file_that_was_damaged_on_the_disk_is_fetched_once_more(place: str, tmp_path: Path) -> None:
     builder, origin = Builder(tmp_path / "builder", place), reader(tmp_path / "reader", place)
-    version = await builder.build()
-    builder.publish()
+    version = await builder.release()
     origin.fetch("")
     stored = next((origin.copy.directory / "segments").glob("*/papers.arrow"))
     good = checksum(stored)
@@ -194,11 +179,9 @@ async def test_file_that_was_damaged_on_the_disk_is_fetched_once_more(place: str
 
 async def test_file_that_is_damaged_in_the_store_is_told_and_nothing_is_placed(place: str, tmp_path: Path) -> None:
     builder, origin = Builder(tmp_path / "builder", place), reader(tmp_path / "reader", place)
-    first = await builder.build()
-    builder.publish()
+    first = await builder.release()
     origin.fetch("")
-    second = await builder.update(40)
-    builder.publish()
+    second = await builder.release_update(40)
     newest = max((tmp_path / "bucket" / "files").glob("*/*"), key=lambda path: path.stat().st_mtime_ns)
     newest.write_bytes(b"x" * newest.stat().st_size)
     with pytest.raises(CorpusError, match=rf"is damaged: files/../{newest.name} .* is not as it was written"):
@@ -214,8 +197,7 @@ async def test_full_disk_is_told_before_anything_comes(
     place: str, tmp_path: Path, reads: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     builder, origin = Builder(tmp_path / "builder", place), reader(tmp_path / "reader", place)
-    await builder.build()
-    builder.publish()
+    await builder.release()
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=1000))
     with pytest.raises(CorpusError, match=r"needs .* MiB more in .*, where 0 MiB are free"):
@@ -225,18 +207,15 @@ async def test_full_disk_is_told_before_anything_comes(
 
 async def test_copy_keeps_few_versions_and_what_is_read(place: str, tmp_path: Path) -> None:
     builder, origin = Builder(tmp_path / "builder", place), reader(tmp_path / "reader", place, keep=1)
-    first = await builder.build()
-    builder.publish()
+    first = await builder.release()
     reading = Corpus.open(origin.copy.directory, EMBEDDER, origin.fetch(""))
     for number in (40, 41):
-        last = await builder.update(number)
-        builder.publish()
+        last = await builder.release_update(number)
         origin.fetch("")
     there = {path.name for path in (origin.copy.directory / "versions").iterdir()}
     assert there == {first, last}
     reading.close()
-    last = await builder.update(42)
-    builder.publish()
+    last = await builder.release_update(42)
     origin.fetch("")
     assert {path.name for path in (origin.copy.directory / "versions").iterdir()} == {last}
     assert await answers(origin.copy.directory, last) == await answers(builder.directory, last)
@@ -244,8 +223,7 @@ async def test_copy_keeps_few_versions_and_what_is_read(place: str, tmp_path: Pa
 
 async def test_directory_in_which_the_corpus_was_built_is_a_copy_of_it(place: str, tmp_path: Path) -> None:
     builder = Builder(tmp_path / "builder", place)
-    version = await builder.build()
-    builder.publish()
+    version = await builder.release()
     verified = verification_cache.VerificationCache(tmp_path / "verified")
     origin = BucketOrigin(FollowedBucket(place), builder.directory, verified)
     assert origin.fetch("") == version
@@ -257,8 +235,7 @@ async def test_shards_and_one_piece_do_not_go_into_one_directory(place: str, tmp
     origin = reader(tmp_path / "reader", place)
     for shards in (2, 0):
         builder = Builder(tmp_path / f"builder-{shards}", place, shards)
-        await builder.build()
-        builder.publish()
+        await builder.release()
         if shards:
             origin.fetch("")
     with pytest.raises(CorpusError, match=r"is in shards, and the one in file://.* is not"):
@@ -267,8 +244,7 @@ async def test_shards_and_one_piece_do_not_go_into_one_directory(place: str, tmp
 
 async def test_lost_list_of_files_makes_a_publisher_upload_all_and_remove_nothing(place: str, tmp_path: Path) -> None:
     builder = Builder(tmp_path / "builder", place, options=PublishOptions(keep=1, grace=dt.timedelta(hours=1)))
-    await builder.build()
-    builder.publish()
+    await builder.release()
     (listed,) = ObjectStorage(place).names("versions")
     ObjectStorage(place).remove(f"versions/{listed}")
     builder.clock.now += dt.timedelta(hours=2)
@@ -306,8 +282,7 @@ async def test_publishing_again_mends_a_list_that_is_not_as_it_was_written(
     place: str, tmp_path: Path, same: bool
 ) -> None:
     first, second = Builder(tmp_path / "first", place), Builder(tmp_path / "second", place)
-    version = await first.build()
-    first.publish()
+    version = await first.release()
     (listed,) = (tmp_path / "bucket" / "versions").iterdir()
     listed.write_bytes(b"{}")
     with pytest.raises(CorpusError, match=r"is damaged: versions/.* is not as it was written"):
@@ -342,18 +317,15 @@ async def test_first_pull_of_shards_into_the_directory_of_one_piece(place: str, 
     origin = reader(tmp_path / "reader", place)
     directory = origin.copy.directory
     one, shards = Builder(tmp_path / "one", place), Builder(tmp_path / "shards", place, 2)
-    await one.build()
-    one.publish()
+    await one.release()
     reading = Corpus.open(directory, EMBEDDER, origin.fetch(""))
-    newest = await shards.build()
-    shards.publish()
+    newest = await shards.release()
     assert reader(tmp_path / "reader", place).fetch("") == newest
     assert await answers(directory, newest) == await answers(shards.directory, newest)
     assert len(await reading.search(["bees"], 5, OPEN)) == 1, "who reads goes on"
     assert (directory / "segments").is_dir()
     reading.close()
-    newest = await shards.update(40)
-    shards.publish()
+    newest = await shards.release_update(40)
     last = reader(tmp_path / "reader", place)
     assert last.fetch("") == newest
     assert one_piece_left(directory) == []
@@ -369,12 +341,10 @@ async def test_pull_of_shards_onto_a_nearly_full_disk_keeps_what_it_has_placed(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     builder, origin = Builder(tmp_path / "builder", place, 3), reader(tmp_path / "reader", place)
-    versions = [await builder.build()]
-    builder.publish()
+    versions = [await builder.release()]
     origin.fetch("")
     for number in (40, 41):
-        versions.append(await builder.update(number))
-        builder.publish()
+        versions.append(await builder.release_update(number))
         if number == 40:
             origin.bucket.look()
             origin.fetch("")

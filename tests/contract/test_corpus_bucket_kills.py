@@ -5,7 +5,6 @@ import random
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,17 +16,11 @@ from index.object_storage.storage import ObjectStorage
 from index.versions.verification_cache import VerificationCache
 from tests.contract.bucket_killer import publish, pull
 from tests.contract.published_corpora import Builder, answers, reader
-from tests.object_store import ObjectStore, empty_address, object_store
+from tests.object_store import ObjectStore, empty_address
 
 _ROOT = Path(__file__).parents[2]
 _POINTS = [pytest.param(1, id="one point"), pytest.param(10, marks=pytest.mark.slow, id="ten points")]
 _MOST_SECONDS = 240
-
-
-@pytest.fixture(scope="module")
-def store() -> Iterator[ObjectStore]:
-    with object_store() as running:
-        yield running
 
 
 def _killed(what: str, *given: str) -> list[tuple[int, int]]:
@@ -96,12 +89,10 @@ async def test_killed_pulling_leaves_one_of_the_two_versions_and_ends_well_when_
 ) -> None:
     address = empty_address("s3", tmp_path, store)
     builder = Builder(tmp_path / "builder", address, shards)
-    before = await builder.build()
-    builder.publish()
+    before = await builder.release()
     old = tmp_path / "old"
     pull(old, address)
-    after = await builder.update(40, 41, 42)
-    builder.publish()
+    after = await builder.release_update(40, 41, 42)
     said = {version: await answers(builder.directory, version) for version in (before, after)}
     whole = Path(shutil.copytree(old, tmp_path / "whole"))
     ((steps, code),) = _killed("pull", str(whole), address)
@@ -123,8 +114,7 @@ async def test_killed_pulling_leaves_one_of_the_two_versions_and_ends_well_when_
 async def test_killed_first_pull_is_no_corpus_and_goes_on_where_it_stopped(store: ObjectStore, tmp_path: Path) -> None:
     address = empty_address("s3", tmp_path, store)
     builder = Builder(tmp_path / "builder", address)
-    version = await builder.build()
-    builder.publish()
+    version = await builder.release()
     ((steps, _),) = _killed("pull", str(tmp_path / "whole"), address)
     directory = tmp_path / "killed"
     assert _killed("pull", f"{directory}:{steps // 2}", address) == [(steps // 2, -9)]

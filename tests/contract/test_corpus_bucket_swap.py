@@ -3,7 +3,6 @@ away or what is there is damaged."""
 
 import asyncio
 import logging
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,18 +16,12 @@ from index.object_storage.publishing import CorpusPublisher
 from index.versions.verification_cache import VerificationCache
 from tests.contract.published_corpora import SettableClock
 from tests.corpus_papers import write_jsonl
-from tests.object_store import ObjectStore, empty_address, object_store
+from tests.object_store import ObjectStore, empty_address
 from tests.polling import wait_until_async
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 EMBEDDER = HashingEmbedder()
 PAPERS = 60
-
-
-@pytest.fixture(scope="module")
-def store() -> Iterator[ObjectStore]:
-    with object_store() as running:
-        yield running
 
 
 class Published:

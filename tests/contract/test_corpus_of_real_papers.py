@@ -14,7 +14,6 @@ from assayer.models import OPEN, Window
 from index import Corpus, build_corpus
 from tests.corpus_papers import REAL_PAPERS, write_jsonl
 from workers.embedding.embedder import SentenceTransformerEmbedder
-from workers.embedding.settings import EmbedderSettings
 
 pytestmark = pytest.mark.slow
 
@@ -22,33 +21,28 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 PAPERS = 120
 
 
-@pytest.fixture(scope="module")
-def embedder() -> Iterator[SentenceTransformerEmbedder]:
-    embedder = SentenceTransformerEmbedder(EmbedderSettings())
-    yield embedder
-    embedder.close()
-
-
-def built(source: Path, directory: Path, embedder: SentenceTransformerEmbedder) -> Corpus:
-    asyncio.run(build_corpus([source], directory, embedder))
-    return Corpus.open(directory, embedder)
+def built(source: Path, directory: Path, embedding_model: SentenceTransformerEmbedder) -> Corpus:
+    asyncio.run(build_corpus([source], directory, embedding_model))
+    return Corpus.open(directory, embedding_model)
 
 
 @pytest.fixture(scope="module")
-def examples(tmp_path_factory: pytest.TempPathFactory, embedder: SentenceTransformerEmbedder) -> Iterator[Corpus]:
-    corpus = built(EXAMPLES / "corpus.jsonl", tmp_path_factory.mktemp("examples"), embedder)
+def examples(
+    tmp_path_factory: pytest.TempPathFactory, embedding_model: SentenceTransformerEmbedder
+) -> Iterator[Corpus]:
+    corpus = built(EXAMPLES / "corpus.jsonl", tmp_path_factory.mktemp("examples"), embedding_model)
     yield corpus
     corpus.close()
 
 
 @pytest.fixture(scope="module")
-def real(tmp_path_factory: pytest.TempPathFactory, embedder: SentenceTransformerEmbedder) -> Iterator[Corpus]:
+def real(tmp_path_factory: pytest.TempPathFactory, embedding_model: SentenceTransformerEmbedder) -> Iterator[Corpus]:
     if not REAL_PAPERS.is_file():
         pytest.skip(f"{REAL_PAPERS} is not there: it holds the real papers")
     directory = tmp_path_factory.mktemp("real")
     with gzip.open(REAL_PAPERS, "rt", encoding="utf-8") as lines:
         some = [json.loads(line) for line in islice(lines, 0, None, 210)][:PAPERS]
-    corpus = built(write_jsonl(directory / "papers.jsonl", some), directory / "corpus", embedder)
+    corpus = built(write_jsonl(directory / "papers.jsonl", some), directory / "corpus", embedding_model)
     yield corpus
     corpus.close()
 

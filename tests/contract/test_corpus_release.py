@@ -40,10 +40,26 @@ def _published(settings: Settings) -> str:
     return newest.current.version if newest else ""
 
 
-async def _first(settings: Settings, folder: Path) -> str:
-    release = CorpusRelease(settings)
+def _away() -> None:
+    raise StorageUnavailable("The store is away.")
+
+
+@pytest.fixture
+def first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    return _settings(tmp_path / "first", monkeypatch)
+
+
+@pytest.fixture
+def second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    return _settings(tmp_path / "second", monkeypatch)
+
+
+@pytest.fixture(autouse=True)
+async def version(first: Settings, tmp_path: Path) -> str:
+    """The version that the first machine built and published."""
+    release = CorpusRelease(first)
     release.begin()
-    await build_corpus([write_jsonl(folder / "papers.jsonl", RECORDS)], settings.corpus_path, EMBEDDER)
+    await build_corpus([write_jsonl(tmp_path / "papers.jsonl", RECORDS)], first.corpus_path, EMBEDDER)
     return release.publish().version
 
 
@@ -77,9 +93,7 @@ async def _night(settings: Settings, changes: Path, publish: Any = None) -> str:
     return (await night.run(fetch)).after
 
 
-async def test_update_begins_from_what_is_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second = (_settings(tmp_path / name, monkeypatch) for name in ("first", "second"))
-    version = await _first(first, tmp_path)
+async def test_update_begins_from_what_is_published(first: Settings, second: Settings, version: str) -> None:
     release = CorpusRelease(second)
     release.begin_update()
     assert VersionStore(second.corpus_path).current_version() == version
@@ -90,11 +104,7 @@ async def test_update_begins_from_what_is_published(tmp_path: Path, monkeypatch:
     assert VersionStore(first.corpus_path).current_version() == newer
 
 
-async def test_two_updates_of_one_version_do_not_destroy_each_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first, second = (_settings(tmp_path / name, monkeypatch) for name in ("first", "second"))
-    await _first(first, tmp_path)
+async def test_two_updates_of_one_version_do_not_destroy_each_other(first: Settings, second: Settings) -> None:
     ours, theirs = CorpusRelease(first), CorpusRelease(second)
     ours.begin_update()
     theirs.begin_update()
@@ -109,60 +119,46 @@ async def test_two_updates_of_one_version_do_not_destroy_each_other(
     assert CorpusRelease(first).publish().published, "whoever asks for it by hand publishes over the other"
 
 
-async def test_what_was_built_and_not_published_is_what_the_next_update_begins_from(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings = _settings(tmp_path / "first", monkeypatch)
-    await _first(settings, tmp_path)
-    CorpusRelease(settings).begin_update()
-    await _update(settings, 40)
-    unpublished = await _update(settings, 41)
-    CorpusRelease(settings).begin_update()
-    assert VersionStore(settings.corpus_path).current_version() == unpublished
+async def test_what_was_built_and_not_published_is_what_the_next_update_begins_from(first: Settings) -> None:
+    CorpusRelease(first).begin_update()
+    await _update(first, 40)
+    unpublished = await _update(first, 41)
+    CorpusRelease(first).begin_update()
+    assert VersionStore(first.corpus_path).current_version() == unpublished
 
 
 async def test_night_that_cannot_publish_takes_no_change_and_the_next_one_publishes_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    first: Settings, version: str, tmp_path: Path
 ) -> None:
-    settings = _settings(tmp_path / "first", monkeypatch)
-    version = await _first(settings, tmp_path)
     changes = _folder(tmp_path / "changes", [record(40)])
-
-    def away() -> None:
-        raise StorageUnavailable("The store is away.")
-
     with pytest.raises(StorageUnavailable):
-        await _night(settings, changes, away)
-    assert _published(settings) == version
+        await _night(first, changes, _away)
+    assert _published(first) == version
     assert pending_changes(changes)
-    newer = await _night(settings, changes)
-    assert newer == _published(settings) != version
+    newer = await _night(first, changes)
+    assert newer == _published(first) != version
     assert not pending_changes(changes)
 
 
 async def test_night_whose_look_at_the_bucket_fails_stands_in_the_history(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    first: Settings, version: str, tmp_path: Path
 ) -> None:
-    settings = _settings(tmp_path / "first", monkeypatch)
-    version = await _first(settings, tmp_path)
     changes = _folder(tmp_path / "changes", [record(40)])
     next_publication = tmp_path / "bucket" / "published" / "000000000002.json"
     next_publication.write_text("{")
     with pytest.raises(CorpusError):
-        await _night(settings, changes)
-    (night,) = NightlyHistory(settings.corpus_path).runs()
+        await _night(first, changes)
+    (night,) = NightlyHistory(first.corpus_path).runs()
     assert (night.outcome, night.before, night.after) == ("failed", version, version)
     assert night.why
     assert pending_changes(changes)
     next_publication.unlink()
-    assert await _night(settings, changes) != version
+    assert await _night(first, changes) != version
 
 
 async def test_night_on_a_new_machine_brings_the_corpus_first_and_stands_in_the_history_where_that_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    first: Settings, second: Settings, version: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    first, second = (_settings(tmp_path / name, monkeypatch) for name in ("first", "second"))
-    version = await _first(first, tmp_path)
     changes = _folder(tmp_path / "changes", [record(40)])
     bucket = tmp_path / "bucket"
     bucket.rename(tmp_path / "away")
@@ -179,16 +175,12 @@ async def test_night_on_a_new_machine_brings_the_corpus_first_and_stands_in_the_
     assert (night.outcome, night.before, night.after) == ("published", version, newer)
 
 
-async def test_night_overtaken_by_another_begins_from_that_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second = (_settings(tmp_path / name, monkeypatch) for name in ("first", "second"))
-    await _first(first, tmp_path)
+async def test_night_overtaken_by_another_begins_from_that_one(
+    first: Settings, second: Settings, tmp_path: Path
+) -> None:
     changes = _folder(tmp_path / "changes", [record(40)])
-
-    def away() -> None:
-        raise StorageUnavailable("The store is away.")
-
     with pytest.raises(StorageUnavailable):
-        await _night(first, changes, away)
+        await _night(first, changes, _away)
     await _night(second, _folder(tmp_path / "others", [record(41), record(42)]))
     await _night(first, changes)
     assert _published(first) == VersionStore(first.corpus_path).current_version()
@@ -210,11 +202,9 @@ async def _ahead(settings: Settings, first: int, count: int) -> str:
 
 @pytest.mark.parametrize(("pulled", "noted"), [(True, True), (False, False)])
 async def test_version_that_was_published_long_ago_is_pulled_over(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pulled: bool, noted: bool
+    first: Settings, second: Settings, version: str, pulled: bool, noted: bool
 ) -> None:
     """Whether it was pulled or published from here; without a note, as releases before left it, by the log."""
-    first, second = (_settings(tmp_path / name, monkeypatch) for name in ("first", "second"))
-    version = await _first(first, tmp_path)
     CorpusRelease(second).begin_update()
     old, other = (second, first) if pulled else (first, second)
     newest = await _ahead(other, 40, 5)
@@ -236,10 +226,8 @@ async def test_version_that_was_published_long_ago_is_pulled_over(
 
 
 async def test_old_version_is_published_again_only_if_it_is_meant(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    first: Settings, second: Settings, version: str
 ) -> None:
-    first, second = (_settings(tmp_path / name, monkeypatch) for name in ("first", "second"))
-    version = await _first(first, tmp_path)
     newest = await _ahead(second, 40, 1)
     with pytest.raises(CorpusError, match="take everybody back to it") as refused:
         CorpusRelease(first).publish()
@@ -248,19 +236,15 @@ async def test_old_version_is_published_again_only_if_it_is_meant(
     assert CorpusRelease(first).publish(force=True).version == version == _published(first)
 
 
-async def test_update_that_leads_back_to_an_old_version_is_published(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_update_that_leads_back_to_an_old_version_is_published(first: Settings, version: str) -> None:
     """An update that undoes the previous one leaves the earlier version, in a corpus with a single segment."""
-    settings = _settings(tmp_path / "first", monkeypatch)
-    version = await _first(settings, tmp_path)
-    release = CorpusRelease(settings)
+    release = CorpusRelease(first)
     release.begin_update()
-    await _update(settings, 40)
+    await _update(first, 40)
     release.publish()
-    CorpusRelease(settings).begin_update()
-    back = await update_corpus(Delta([], [PaperId("bee-40")]), settings.corpus_path, EMBEDDER)
+    CorpusRelease(first).begin_update()
+    back = await update_corpus(Delta([], [PaperId("bee-40")]), first.corpus_path, EMBEDDER)
     assert back.manifest.version == version, "else this test shows nothing"
-    CorpusRelease(settings).begin_update()
-    assert VersionStore(settings.corpus_path).current_version() == version, "it is still to be published"
-    assert CorpusRelease(settings).publish().version == version == _published(settings)
+    CorpusRelease(first).begin_update()
+    assert VersionStore(first.corpus_path).current_version() == version, "it is still to be published"
+    assert CorpusRelease(first).publish().version == version == _published(first)

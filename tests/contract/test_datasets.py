@@ -8,20 +8,18 @@ from pydantic import SecretStr
 
 from assayer.errors import SourceMalformed
 from assayer.models import OPEN, Window
-from cluster.clock import SystemClock
 from simulator.outside.library import Library
 from simulator.outside.process import OutsideWorld
 from simulator.outside.sample import SAMPLE
+from tests.contract.small_source_gateway import forgetful
 from workers.datasets.adapter import DatasetsAdapter, DatasetSource
 from workers.datasets.datacite import DataCite
 from workers.datasets.kaggle import Kaggle
 from workers.outbound.source_requests import RequestContext
 from workers.outbound.source_settings import DataCiteSettings, KaggleSettings
 from workers.outbound.sources import SourceGateway
-from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
 
 ASK = RequestContext("evaluation", 30.0)
-CLOCK = SystemClock()
 DATES = {entry.date for entry in Library(SAMPLE).entries}
 MIDDLE = sorted(date for date in DATES if date)[len(DATES) // 2]
 
@@ -32,7 +30,7 @@ async def remote(world: OutsideWorld) -> AsyncIterator[SourceGateway]:
         "kaggle": KaggleSettings(base_url=world.url("kaggle/api/v1"), api_key=SecretStr("token"), spacing_seconds=0),
         "datacite": DataCiteSettings(base_url=world.url("datacite"), spacing_seconds=0),
     }
-    async with SourceGateway(settings, InMemoryResponseCache(CLOCK), InMemorySharedState(CLOCK), CLOCK) as gateway:
+    async with forgetful(settings) as gateway:
         yield gateway
 
 

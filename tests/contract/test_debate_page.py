@@ -1,19 +1,17 @@
 """The page of a debate in a real browser: quiet, readable in both schemes, no wider than the screen."""
 
 import asyncio
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 from assayer.errors import AssayerError, LlmError
 from assayer.methods.debate.composition import composition
 from assayer.methods.debate.judge import judge_by_debate
 from assayer.reports.debate_page import as_debate_html
 from assayer_client.rewards import Reward
-from tests.chromium import launch_options
 from tests.contract.page_contrast import POOR_CONTRASTS
 from tests.unit.debate_answers import ITEM, ScriptedSeats
 from tests.unit.twins import a_run
@@ -31,14 +29,6 @@ def html() -> str:
 
     with ThreadPoolExecutor(1) as thread:  # Playwright's own loop runs in this one
         return as_debate_html(WIDE, thread.submit(lambda: asyncio.run(judged())).result())
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as running:
-        browser = running.chromium.launch(**launch_options())
-        yield browser
-        browser.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

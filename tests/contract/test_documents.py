@@ -258,12 +258,6 @@ async def test_pdf_gives_title_and_sections_by_its_type() -> None:
     assert "\nSites and tiles\nWe plant" in parsed.sections[2].text
 
 
-async def test_pdf_becomes_an_idea(tmp_path: Path) -> None:
-    (idea,), _ = await read_ideas([write(tmp_path / "proposal.pdf", PROPOSAL)])
-    assert idea.title == "Growing Young Corals on Ceramic Tiles"
-    assert "## Methods" in idea.text
-
-
 async def test_pdf_without_larger_type_takes_its_title_from_its_own_data() -> None:
     plain = [("F1", 10.0, BODY), ("F1", 10.0, BODY)]
     named = await extract_pdf(pdf_files.pdf(plain, info=b"/Title (Corals on many tiles)"))

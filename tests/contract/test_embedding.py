@@ -4,7 +4,6 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from threading import Event
@@ -29,16 +28,9 @@ TEXTS = (
 )
 
 
-@pytest.fixture(scope="module")
-def model() -> Iterator[SentenceTransformerEmbedder]:
-    embedder = SentenceTransformerEmbedder(EmbedderSettings())
-    yield embedder
-    embedder.close()
-
-
 @pytest.fixture(params=["model", "twin"])
-def embedder(request: pytest.FixtureRequest, model: SentenceTransformerEmbedder) -> Embedder:
-    return model if request.param == "model" else HashingEmbedder()
+def embedder(request: pytest.FixtureRequest, embedding_model: SentenceTransformerEmbedder) -> Embedder:
+    return embedding_model if request.param == "model" else HashingEmbedder()
 
 
 async def test_embed_gives_one_unit_vector_a_text(embedder: Embedder) -> None:
@@ -75,10 +67,10 @@ async def test_embed_for_many_askers_at_once_gives_each_its_own(embedder: Embedd
     assert all((answer[1] == answers[0][1]).all() for answer in answers)
 
 
-async def test_model_leaves_the_event_loop_free(model: SentenceTransformerEmbedder) -> None:
+async def test_model_leaves_the_event_loop_free(embedding_model: SentenceTransformerEmbedder) -> None:
     gate = Event()
-    before = model._thread.submit(gate.wait, 60)  # so what is embedded in that thread cannot be done yet
-    work = asyncio.ensure_future(model.embed([f"Text number {i}." for i in range(40)], "passage"))
+    before = embedding_model._thread.submit(gate.wait, 60)  # so what is embedded in that thread cannot be done yet
+    work = asyncio.ensure_future(embedding_model.embed([f"Text number {i}." for i in range(40)], "passage"))
     done, _ = await asyncio.wait([work], timeout=0.05)
     assert not done
     assert not before.done()
@@ -86,13 +78,13 @@ async def test_model_leaves_the_event_loop_free(model: SentenceTransformerEmbedd
     assert len(await work) == 40
 
 
-async def test_model_survives_a_cancelled_asker(model: SentenceTransformerEmbedder) -> None:
-    gone = asyncio.ensure_future(model.embed(["never read"], "query"))
-    stays = asyncio.ensure_future(model.embed(["still wanted"], "query"))
+async def test_model_survives_a_cancelled_asker(embedding_model: SentenceTransformerEmbedder) -> None:
+    gone = asyncio.ensure_future(embedding_model.embed(["never read"], "query"))
+    stays = asyncio.ensure_future(embedding_model.embed(["still wanted"], "query"))
     await asyncio.sleep(0)
     gone.cancel()
     assert (await stays).shape == (1, 384)
-    assert (await model.embed(["never read"], "query")).shape == (1, 384)
+    assert (await embedding_model.embed(["never read"], "query")).shape == (1, 384)
 
 
 def test_model_is_named_without_its_precision_and_with_its_prefixes() -> None:
@@ -103,10 +95,12 @@ def test_model_is_named_without_its_precision_and_with_its_prefixes() -> None:
 
 
 async def test_model_in_float32_agrees_with_the_fast_one_and_prefixes_only_queries(
-    model: SentenceTransformerEmbedder,
+    embedding_model: SentenceTransformerEmbedder,
 ) -> None:
     exact = SentenceTransformerEmbedder(EmbedderSettings(precision="float32", query_prefix="orchard: "))
-    for item, other in zip(await exact.embed(TEXTS, "passage"), await model.embed(TEXTS, "passage"), strict=True):
+    for item, other in zip(
+        await exact.embed(TEXTS, "passage"), await embedding_model.embed(TEXTS, "passage"), strict=True
+    ):
         assert item @ other > 0.99
     assert (await exact.embed(["orchard: bees"], "passage") == await exact.embed(["bees"], "query")).all()
     exact.close()
@@ -158,12 +152,14 @@ async def test_model_whose_folder_says_nothing_of_pooling_is_pooled_as_the_setti
 
 
 async def test_prompts_of_a_models_own_configuration_are_used_unless_the_settings_say_otherwise(
-    tmp_path: Path, model: SentenceTransformerEmbedder
+    tmp_path: Path, embedding_model: SentenceTransformerEmbedder
 ) -> None:
     folder = _plain_folder(tmp_path / "prompted", {"query": "orchard: ", "document": "bees: "})
     with closing(SentenceTransformerEmbedder(EmbedderSettings(model=str(folder), passage_prefix=""))) as prompted:
-        assert (await prompted.embed(["spring"], "query") == await model.embed(["orchard: spring"], "query")).all()
-        assert (await prompted.embed(["spring"], "passage") == await model.embed(["spring"], "passage")).all()
+        assert (
+            await prompted.embed(["spring"], "query") == await embedding_model.embed(["orchard: spring"], "query")
+        ).all()
+        assert (await prompted.embed(["spring"], "passage") == await embedding_model.embed(["spring"], "passage")).all()
 
 
 @pytest.mark.parametrize("precision", [pytest.param("bfloat16", marks=pytest.mark.slow), "float32"])

@@ -97,19 +97,3 @@ def _array(pointer: Any, shape: tuple[int, ...], kind: type[np.generic]) -> np.n
         (ctypes.c_byte * (int(np.prod(shape)) * np.dtype(kind).itemsize)).from_address(int(pointer))
     )
     return there.view(kind).reshape(shape)
-
-
-def test_torch_support_of_faiss_takes_parameters_from_every_search() -> None:
-    """Why it is not used: with it, what a filter leaves out could not be told to an index any more."""
-    program = """
-import faiss, numpy
-index = faiss.IndexFlatIP(4)
-index.add(numpy.ones((3, 4), "f4"))
-import faiss.contrib.torch_utils
-try:
-    index.search(numpy.ones((1, 4), "f4"), 1, params=faiss.SearchParameters())
-except TypeError:
-    print("takes none")
-"""
-    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
-    assert told.stdout == "takes none\n", "it can be used now, and knn_gpu in place of its kernel"

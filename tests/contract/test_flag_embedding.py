@@ -16,7 +16,7 @@ import pytest
 
 from assayer.errors import ConfigurationError
 from assayer.ports import LexicalEmbedder
-from tests.contract.bge_models import SENTENCES, small_bge_m3, small_llm_reranker
+from tests.contract.bge_models import SENTENCES, SHAPE, small_bge_m3, small_llm_reranker
 from tests.contract.reranking_model import small_model
 from tests.in_memory import HashingLexicalEmbedder
 from workers.embedding.embedder import BgeM3Embedder, SentenceTransformerEmbedder, local_embedder
@@ -240,14 +240,10 @@ async def test_a_model_that_changes_its_logits_is_refused(tmp_path: Path, gemma:
     config = Gemma2Config(
         vocab_size=len(tokenizer),
         head_dim=16,
-        intermediate_size=128,
-        pad_token_id=1,
-        initializer_range=0.3,
         final_logit_softcapping=0.02,
-        hidden_size=64,
         num_hidden_layers=1,
-        num_attention_heads=4,
         num_key_value_heads=1,
+        **SHAPE,
     )
     model: Any = Gemma2ForCausalLM(config)
     model.save_pretrained(tmp_path)

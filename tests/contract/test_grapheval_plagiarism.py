@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,6 @@ from assayer.methods.grapheval.viewpoints.splitter import split_viewpoints
 from assayer.models import IdeaId
 from index.viewpoint_neighbours import FaissNeighbours
 from workers.embedding.embedder import SentenceTransformerEmbedder
-from workers.embedding.settings import EmbedderSettings
 
 CORPUS = Path(__file__).parents[2] / "examples" / "corpus.jsonl"
 PAPERS = 12
@@ -31,22 +29,15 @@ REWORDED = (
 """Text of the first paper, reworded by hand."""
 
 
-@pytest.fixture(scope="module")
-def embedder() -> Iterator[SentenceTransformerEmbedder]:
-    embedder = SentenceTransformerEmbedder(EmbedderSettings())
-    yield embedder
-    embedder.close()
-
-
-def said(name: str, text: str, embedder: SentenceTransformerEmbedder) -> IdeaViewpoints:
+def said(name: str, text: str, embedding_model: SentenceTransformerEmbedder) -> IdeaViewpoints:
     texts = [viewpoint.text for viewpoint in split_viewpoints(text, 64)]
-    return IdeaViewpoints(IdeaId(name), texts, asyncio.run(embedder.embed(texts, "passage")))
+    return IdeaViewpoints(IdeaId(name), texts, asyncio.run(embedding_model.embed(texts, "passage")))
 
 
 @pytest.fixture(scope="module")
-def papers(embedder: SentenceTransformerEmbedder) -> list[IdeaViewpoints]:
+def papers(embedding_model: SentenceTransformerEmbedder) -> list[IdeaViewpoints]:
     records = [json.loads(line) for line in CORPUS.read_text("utf-8").splitlines()[:PAPERS]]
-    return [said(record["id"], f"{record['title']}\n\n{record['abstract']}", embedder) for record in records]
+    return [said(record["id"], f"{record['title']}\n\n{record['abstract']}", embedding_model) for record in records]
 
 
 def compared(idea: IdeaViewpoints, papers: list[IdeaViewpoints]) -> Resemblance | None:
@@ -58,9 +49,9 @@ def compared(idea: IdeaViewpoints, papers: list[IdeaViewpoints]) -> Resemblance 
 
 
 def test_reworded_paper_is_found_with_its_sentences_side_by_side(
-    papers: list[IdeaViewpoints], embedder: SentenceTransformerEmbedder
+    papers: list[IdeaViewpoints], embedding_model: SentenceTransformerEmbedder
 ) -> None:
-    found = compared(said("reworded", REWORDED, embedder), papers)
+    found = compared(said("reworded", REWORDED, embedding_model), papers)
     assert found is not None
     assert (found.kind, found.closest) == ("copy", papers[0].idea)
     assert all(pair.text != pair.other_text and pair.other_text in papers[0].texts for pair in found.pairs)
@@ -71,9 +62,9 @@ def test_papers_of_neighbouring_topics_do_not_resemble_each_other(papers: list[I
 
 
 def test_proposal_handed_in_twice_is_found_in_its_batch(
-    papers: list[IdeaViewpoints], embedder: SentenceTransformerEmbedder
+    papers: list[IdeaViewpoints], embedding_model: SentenceTransformerEmbedder
 ) -> None:
-    batch = [*papers, said("again", " ".join(papers[3].texts), embedder)]
+    batch = [*papers, said("again", " ".join(papers[3].texts), embedding_model)]
     found = {
         resemblance.idea: resemblance.closest
         for resemblance in resemblances_within_batch(batch, FaissNeighbours(384), MINILM_LIMITS)

@@ -18,10 +18,16 @@ from tests.contract.ingested import FIRST, SECOND, deletions, ignore, read, sett
 SEPTEMBER, NOVEMBER = dt.date(2026, 9, 1), dt.date(2026, 11, 20)
 
 
-@pytest.fixture
-def services() -> Iterator[SimulatedDatasets]:
+@pytest.fixture(scope="module")
+def faulty() -> Iterator[SimulatedDatasets]:
     with SimulatedDatasets(faults=FAULTS) as running:
         yield running
+
+
+@pytest.fixture
+def services(faulty: SimulatedDatasets) -> SimulatedDatasets:
+    faulty.reset()
+    return faulty
 
 
 def _arxiv_must(edition: Edition) -> dict[str, tuple[str, str, bool]]:

@@ -5,7 +5,6 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
@@ -153,12 +152,6 @@ def test_a_full_disk_is_told_in_a_sentence_and_the_next_run_finishes(tmp_path: P
     assert "failed: File too large" in failed.stderr
     assert run_forked(command[3:], tmp_path, environment, LONGEST_SECONDS).code == 0
     assert len(_titles(tmp_path / "to" / "records")) == 500
-
-
-@pytest.fixture
-def services() -> Iterator[SimulatedDatasets]:
-    with SimulatedDatasets() as running:
-        yield running
 
 
 def _command(services: SimulatedDatasets, to: Path, jobs: int) -> tuple[list[str], Path, dict[str, str]]:

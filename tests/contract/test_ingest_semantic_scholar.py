@@ -2,7 +2,7 @@
 
 import gzip
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,12 +21,6 @@ from simulator.datasets.server import FAULTS
 from tests.contract.ingested import FIRST, SECOND, deletions, ignore, read, s2_must, settings, upserts
 
 ALL = ("papers", "abstracts", "citations", "s2orc", "embeddings-specter_v2")
-
-
-@pytest.fixture
-def services() -> Iterator[SimulatedDatasets]:
-    with SimulatedDatasets() as running:
-        yield running
 
 
 def _told(records: Iterable[RecordWithVector]) -> dict[str, tuple[object, ...]]:

@@ -1,9 +1,6 @@
 """From a data set's release to a corpus, and from its diff to the corpus's next version."""
 
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from assayer.models import OPEN, PaperId
 from cluster.corpora.ingest import ingest_s2_release
@@ -16,12 +13,6 @@ from workers.embedding.hashing_embedder import HashingEmbedder
 
 DATASETS = ("papers", "abstracts", "citations", "s2orc", "embeddings-specter_v2")
 EMBEDDER = HashingEmbedder(dimensions=16)
-
-
-@pytest.fixture
-def services() -> Iterator[SimulatedDatasets]:
-    with SimulatedDatasets() as running:
-        yield running
 
 
 def _settings(services: SimulatedDatasets) -> Settings:

@@ -7,8 +7,7 @@ import pytest
 
 from assayer.errors import FullTextError, StorageError
 from cluster.submitted_documents import SubmittedDocuments
-from orchestrator.access.audit_chain import ActBy
-from orchestrator.jobs.models import JobId, JobVerdict, TenantPlan
+from orchestrator.jobs.models import JobId, TenantPlan
 from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.jobs.submissions import NewJob, QueueFull
 from orchestrator.store import Database, PgJobs
@@ -16,7 +15,7 @@ from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.documents import PgDocuments
 from orchestrator.store.erasure import PgErasures
 from orchestrator.store.idempotency import IdempotencyRecord
-from tests.contract.store_jobs import ACME, NOW, OPERATOR, Losing, Queue, tenant
+from tests.contract.store_jobs import ACME, Losing, Queue, tenant
 
 PDF = b"%PDF of a proposal"
 HOUR = dt.timedelta(hours=1)
@@ -69,18 +68,6 @@ async def test_document_lies_in_a_file_and_not_in_the_row(queue: Queue, document
     assert await documents.read(file) == b"another"
 
 
-async def test_document_goes_when_its_job_ends(queue: Queue, documents: PgDocuments, tmp_path: Path) -> None:
-    await queue.add(document_job())
-    lease = await queue.one()
-    assert await documents.sweep() == 0
-
-    await queue.leases.finish(lease, JobVerdict(state="succeeded", cost_usd=0.0))
-
-    assert await documents.sweep() == 1
-    assert files(tmp_path) == []
-    assert await noted(queue.database) == 0
-
-
 async def test_document_stays_while_its_job_is_put_off(queue: Queue, documents: PgDocuments, tmp_path: Path) -> None:
     await queue.add(document_job())
     await queue.leases.give_back(await queue.one(), "It timed out.", attempt_failed=True)
@@ -88,17 +75,6 @@ async def test_document_stays_while_its_job_is_put_off(queue: Queue, documents: 
     assert await documents.sweep() == 0
     assert files(tmp_path) == [PDF]
     assert (await queue.one()).document_file is not None
-
-
-async def test_erased_applicant_leaves_no_byte(queue: Queue, documents: PgDocuments, tmp_path: Path) -> None:
-    await queue.add(document_job("a"), document_job("b", b"another"))
-    erasures = PgErasures(queue.database, PgAuditLog(queue.database), documents)
-    (found,) = await erasures.find(ACME, "a.pdf", None)
-
-    await erasures.erase(ACME, [found.id], ActBy(OPERATOR, NOW), source="a.pdf")
-
-    assert files(tmp_path) == [b"another"]
-    assert await erasures.still_stored(ACME, ["a", "b"]) == ["b"]
 
 
 async def test_file_that_cannot_be_deleted_is_noted_until_it_is(

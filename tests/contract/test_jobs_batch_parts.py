@@ -27,8 +27,7 @@ async def queue(database: Database) -> Queue:
 
 async def rows(queue: Queue) -> tuple[int, int, list[int | None]]:
     """Rows that the batch counts, refused ones, and the rows of its jobs."""
-    batch = await queue.jobs.batch(ACME, BATCH)
-    assert batch is not None
+    batch = await queue.batch(BATCH)
     return batch.rows, len(batch.rejected), [row.job.row async for row in queue.jobs.batch_rows(ACME, BATCH)]
 
 

@@ -37,8 +37,7 @@ async def test_lease_carries_the_work_and_counts_attempts(queue: Queue) -> None:
     assert (lease.job, lease.tenant, lease.attempt, lease.priority) == ("a", ACME, 1, "batch")
     assert (lease.request, lease.document, lease.max_usd, lease.pinned) == (asked.request, b"%PDF", 2.0, None)
     assert await queue.lease() == []
-    running = await queue.jobs.get(ACME, asked.id)
-    assert running is not None
+    running = await queue.get(asked.id)
     assert (running.state, running.attempt) == ("running", 1)
     assert running.started_at is not None
 
@@ -83,8 +82,7 @@ async def test_old_token_is_refused_and_changes_nothing(queue: Queue) -> None:
     assert not await queue.leases.finish(old, DONE)
     assert await queue.leases.give_back(old, "late", attempt_failed=True) is None
     assert await PgEvents(queue.database).append(old.job, "progress", {}, old.token) is None
-    held = await queue.jobs.get(ACME, old.job)
-    assert held is not None
+    held = await queue.get(old.job)
     assert (held.state, held.run_id, held.attempt) == ("running", None, 2)
     assert await kinds(queue, "a") == ["queued", "started", "retried", "started"]
 
@@ -96,8 +94,7 @@ async def test_finish_twice_with_the_same_token_is_one_verdict(queue: Queue) -> 
     said = [await queue.leases.finish(lease, verdict) for verdict in (DONE, DONE, FAILED)]
 
     assert said == [True, True, False]
-    done = await queue.jobs.get(ACME, lease.job)
-    assert done is not None
+    done = await queue.get(lease.job)
     assert (done.state, done.cost_usd, done.problem) == ("succeeded", 0.5, None)
     assert await kinds(queue, "a") == ["queued", "started", "succeeded"]
 
@@ -136,8 +133,7 @@ async def test_given_back_too_often_is_dead_and_explains_itself(
         )
 
     assert states == ["queued"] * (tries - 1) + ["failed"]
-    dead = await queue.jobs.get(ACME, job("a").id)
-    assert dead is not None
+    dead = await queue.get(job("a").id)
     assert dead.problem is not None
     assert dead.problem.type == "gave-up"
     assert f"(1) Reason 0. (2) Reason {1}." in dead.problem.detail
@@ -228,8 +224,7 @@ async def test_limit_above_the_monthly_budget_fails_and_says_so(queue: Queue, da
 
     assert [lease.job for lease in await queue.lease(4)] == ["fits"]
 
-    failed = await queue.jobs.get(RICH, job("dear").id)
-    assert failed is not None
+    failed = await queue.get(job("dear").id, RICH)
     assert failed.problem is not None
     assert (failed.state, failed.problem.type) == ("failed", "budget-too-small")
     assert "limits.max_usd" in failed.problem.detail
@@ -283,8 +278,7 @@ async def test_job_that_cannot_be_read_ends_explained_and_the_others_begin(queue
 
     assert [lease.job for lease in await queue.lease(2)] == ["good"]
 
-    failed = await queue.jobs.get(ACME, job("odd").id)
-    assert failed is not None
+    failed = await queue.get(job("odd").id)
     assert failed.problem is not None
     assert (failed.state, failed.problem.type) == ("failed", "unreadable-request")
 

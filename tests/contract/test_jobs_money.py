@@ -61,8 +61,7 @@ class Payer:
         return 0.0 if row is None else float(row["usd"])
 
     async def check(self) -> None:
-        books = await self.queue.database.fetch_one(_BOOKS)
-        assert books is not None
+        (books,) = await self.queue.database.fetch(_BOOKS)
         assert books["paid"] <= books["spent"] + books["reserved"] + 1e-9
         assert books["spent"] + books["reserved"] <= MONTH + 1e-9
         for item in await self.queue.jobs.list(RICH, limit=JOBS):
@@ -81,8 +80,7 @@ async def test_calls_of_a_worker_whose_clock_is_late_are_charged(database: Datab
 
     await queue.leases.finish(lease, JobVerdict(state="succeeded"))
 
-    ended = await queue.jobs.get(RICH, lease.job)
-    assert ended is not None
+    ended = await queue.get(lease.job, RICH)
     assert ended.cost_usd == 0.25
 
 
@@ -103,8 +101,7 @@ async def test_calls_of_an_earlier_job_with_the_same_run_are_not_charged_again(d
 
     await queue.leases.finish(second, JobVerdict(state="succeeded"))
 
-    ended = await queue.jobs.get(RICH, second.job)
-    assert ended is not None
+    ended = await queue.get(second.job, RICH)
     assert ended.cost_usd == 0
 
 
@@ -129,7 +126,6 @@ async def test_limits_hold_and_what_is_paid_is_spent_or_reserved_at_every_moment
     for item in jobs:
         await queue.jobs.cancel(RICH, item.id)
         assert item.cost_usd in (None, pytest.approx(await payer.paid(item.id)))
-    books = await database.fetch_one(_BOOKS)
-    assert books is not None
+    (books,) = await database.fetch(_BOOKS)
     assert books["spent"] == pytest.approx(books["paid"])
     assert books["paid"] > LIMIT

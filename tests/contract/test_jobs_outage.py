@@ -71,8 +71,7 @@ async def at_work(url: str, name: str, performer: Patient) -> AsyncIterator[None
 
 
 async def _row(database: Database, name: str) -> tuple[str, int, int, int]:
-    row = await database.fetch_one("SELECT state, attempt, losses, outages FROM jobs WHERE id = $1", name)
-    assert row is not None
+    (row,) = await database.fetch("SELECT state, attempt, losses, outages FROM jobs WHERE id = $1", name)
     return tuple(row)
 
 

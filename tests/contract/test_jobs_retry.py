@@ -1,7 +1,5 @@
 """Jobs that ended without a result go back to the queue when their tenant asks, and then have one verdict, the last."""
 
-import datetime as dt
-
 import pytest
 
 from orchestrator.jobs.models import BatchId, JobVerdict, Problem
@@ -25,15 +23,13 @@ async def test_a_failed_job_waits_again_and_ends_in_one_verdict(queue: Queue, da
     await queue.leases.finish(await queue.one(), FAILED)
     retried = await queue.jobs.retry(ACME, one.id)
     assert (retried.jobs, retried.unreadable) == (1, 0)
-    waiting = await queue.jobs.get(ACME, one.id)
-    assert waiting is not None
+    waiting = await queue.get(one.id)
     assert (waiting.state, waiting.problem, waiting.finished_at) == ("queued", None, None)
 
     again = await queue.one()
     assert (again.job, again.attempt) == (one.id, 2)
     await queue.leases.finish(again, DONE)
-    ended = await queue.jobs.get(ACME, one.id)
-    assert ended is not None
+    ended = await queue.get(one.id)
     assert ended.state == "succeeded"
     events = await PgEvents(database).after(one.id, 0)
     assert [event.kind for event in events] == ["queued", "started", "retried", "started", "succeeded"]
@@ -61,14 +57,12 @@ async def test_rows_without_a_result_of_a_batch_wait_again_and_its_end_is_told_a
     await queue.jobs.cancel_batch(ACME, BATCH)
     await queue.database.execute("UPDATE batches SET told = true")
     assert (await queue.jobs.retry_batch(ACME, BATCH)).jobs == 3
-    found = await queue.jobs.batch(ACME, BATCH)
-    assert found is not None
+    found = await queue.batch(BATCH)
     assert (found.counts, found.finished_at, found.known_cost_usd) == ({"succeeded": 1, "queued": 3}, None, 0.5)
     assert not await queue.database.fetch("SELECT FROM batches WHERE told")
     for lease in await queue.lease(3):
         await queue.leases.finish(lease, DONE)
-    found = await queue.jobs.batch(ACME, BATCH)
-    assert found is not None
+    found = await queue.batch(BATCH)
     assert found.counts == {"succeeded": 4}
     assert found.finished_at is not None
 
@@ -81,18 +75,6 @@ async def test_money_spent_before_counts_against_the_month_once(queue: Queue) ->
     await queue.leases.finish(await queue.one(), DONE)
     (spent,) = await queue.database.fetch("SELECT sum(usd) AS usd FROM spending WHERE tenant = $1", ACME)
     assert spent["usd"] == DONE.cost_usd
-
-
-async def test_a_document_that_is_kept_no_longer_is_told(queue: Queue) -> None:
-    one = job("ev_a")
-    pdf = one.model_copy(
-        update={"request": one.request.model_copy(update={"idea": None, "source": "a.pdf"}), "document": b"%PDF"}
-    )
-    await queue.add(pdf)
-    await queue.leases.finish(await queue.one(), FAILED)
-    await queue.jobs.forget_documents(dt.datetime.now(dt.UTC) + dt.timedelta(days=31))
-    retried = await queue.jobs.retry(ACME, pdf.id)
-    assert (retried.jobs, retried.unreadable) == (0, 1)
 
 
 async def test_a_queue_that_would_be_too_long_and_another_tenant_change_nothing(queue: Queue) -> None:

@@ -69,8 +69,7 @@ async def submit(database: Database, *ideas: str, max_usd: float | None = None) 
 
 async def ended(database: Database) -> tuple[tuple[RewardOutcome, ...], RewardsResult, float | None]:
     queue = Queue(database)
-    job = await queue.jobs.get(ACME, JOB)
-    assert job is not None
+    job = await queue.get(JOB)
     assert job.state == "succeeded"
     result = await queue.jobs.result(ACME, JOB, RewardsResult)
     assert result is not None
@@ -184,6 +183,5 @@ async def test_month_of_the_tenant_holds_too(database: Database, jobs: LeasedJob
     assert cost is not None
     assert 0 < cost <= 0.15
     assert result.problem > 0
-    spent = await database.fetch_one("SELECT sum(usd) AS usd FROM spending")
-    assert spent is not None
+    (spent,) = await database.fetch("SELECT sum(usd) AS usd FROM spending")
     assert spent["usd"] == pytest.approx(cost)

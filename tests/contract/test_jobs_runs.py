@@ -60,8 +60,7 @@ async def test_finished_job_costs_what_all_its_runs_cost(queue: Queue) -> None:
 
     assert await queue.leases.finish(await begin_twice(queue), UNCOUNTED)
 
-    done = await queue.jobs.get(RICH, job("a").id)
-    assert done is not None
+    done = await queue.get(job("a").id, RICH)
     assert (done.run_id, done.cost_usd) == (SECOND, 3.25)
     assert await spent(queue) == (3.25, 0)
 
@@ -104,8 +103,7 @@ async def test_run_that_is_resumed_is_paid_for_once(queue: Queue) -> None:
 
     assert await queue.leases.finish(lease, JobVerdict(state="succeeded", run_id=FIRST))
 
-    done = await queue.jobs.get(RICH, lease.job)
-    assert done is not None
+    done = await queue.get(lease.job, RICH)
     assert done.cost_usd == 1.5
     assert await spent(queue) == (1.5, 0)
 
@@ -122,8 +120,7 @@ async def test_job_costs_nothing_where_nothing_was_asked_and_is_unknown_without_
 
     await queue.leases.finish(lease, UNCOUNTED)
 
-    done = await queue.jobs.get(ACME, lease.job)
-    assert done is not None
+    done = await queue.get(lease.job)
     assert done.cost_usd == cost
 
 
@@ -223,39 +220,26 @@ async def test_what_an_attempt_cost_is_spent_as_soon_as_it_goes_back(queue: Queu
     assert "3.00 USD are spent" in (await queue.jobs.waiting_reason(RICH, job("b").id) or "")
 
 
-async def test_next_attempt_has_what_the_earlier_ones_left_of_the_limit(queue: Queue) -> None:
-    await queue.add(job("a", max_usd=4.0), tenant=RICH)
-    lease = await begin(queue, FIRST, 3.0)
-    assert (lease.max_usd, lease.paid_usd, lease.paid_prompt_tokens) == (4.0, 0, 0)
+@pytest.mark.parametrize(
+    ("limit", "paid", "shown", "left"),
+    [
+        pytest.param(4.0, 3.0, 4.0, 1.0, id="of its limit"),
+        pytest.param(None, 3.0, 5.0, 2.0, id="of the month"),
+        pytest.param(4.0, 4.5, 4.0, 0, id="nothing, whatever the month has left"),
+    ],
+)
+async def test_next_attempt_has_what_the_earlier_ones_left(
+    queue: Queue, limit: float | None, paid: float, shown: float, left: float
+) -> None:
+    await queue.add(job("a", max_usd=limit), tenant=RICH)
+    lease = await begin(queue, FIRST, paid)
+    assert (lease.max_usd, lease.paid_usd, lease.paid_prompt_tokens) == (shown, 0, 0)
     await queue.leases.give_back(lease, "It timed out.", attempt_failed=True)
 
     again = await queue.one()
 
-    assert (again.max_usd, again.paid_usd, again.paid_prompt_tokens) == (4.0, 3.0, 100)
-    assert await spent(queue) == (3.0, 1.0)
-
-
-async def test_next_attempt_of_a_job_without_a_limit_has_what_is_left_of_the_month(queue: Queue) -> None:
-    await queue.add(job("a"), tenant=RICH)
-    lease = await begin(queue, FIRST, 3.0)
-    await queue.leases.give_back(lease, "It timed out.", attempt_failed=True)
-
-    again = await queue.one()
-
-    assert (again.max_usd, again.paid_usd) == (5.0, 3.0)
-    assert await spent(queue) == (3.0, 2.0)
-
-
-async def test_limit_that_is_used_up_leaves_nothing_to_the_next_attempt(queue: Queue) -> None:
-    """It ends with the answers that are paid for, whatever the month has left."""
-    await queue.add(job("a", max_usd=4.0), tenant=RICH)
-    lease = await begin(queue, FIRST, 4.5)
-    await queue.leases.give_back(lease, "It timed out.", attempt_failed=True)
-
-    again = await queue.one()
-
-    assert (again.max_usd, again.paid_usd) == (4.0, 4.5)
-    assert await spent(queue) == (4.5, 0)
+    assert (again.max_usd, again.paid_usd, again.paid_prompt_tokens) == (shown, paid, 100)
+    assert await spent(queue) == (paid, left)
 
 
 async def test_call_that_is_told_after_its_lease_ran_out_counts_in_the_next_attempt(queue: Queue) -> None:
@@ -291,7 +275,6 @@ async def test_given_back_job_that_can_never_begin_again_costs_what_was_paid(que
 
     assert await queue.lease() == []
 
-    failed = await queue.jobs.get(RICH, lease.job)
-    assert failed is not None
+    failed = await queue.get(lease.job, RICH)
     assert (failed.state, failed.cost_usd) == ("failed", 1.0)
     assert await spent(queue) == (1.0, 0)

@@ -15,8 +15,6 @@ from orchestrator.store import (
     PgEvents,
     PgJobs,
     PgReports,
-    PgServiceMetrics,
-    PgUsage,
     retention,
 )
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse
@@ -39,9 +37,7 @@ async def queue(database: Database) -> Queue:
 
 
 async def states(queue: Queue, batch: BatchId = BATCH) -> dict[JobState, int]:
-    found = await queue.jobs.batch(ACME, batch)
-    assert found is not None
-    return found.counts
+    return (await queue.batch(batch)).counts
 
 
 @pytest.mark.parametrize("kept", [None, once()])
@@ -79,8 +75,7 @@ async def test_batch_of_many_rows_keeps_their_order_and_counts_states(queue: Que
     await queue.leases.finish(begun[0], DONE)
 
     assert [lease.job for lease in begun] == ["r0001", "r0003", "r0004"]
-    batch = await queue.jobs.batch(ACME, BATCH)
-    assert batch is not None
+    batch = await queue.batch(BATCH)
     assert batch.counts == {"succeeded": 1, "running": 2, "queued": 1198}
     assert (batch.name, batch.rows, batch.rejected, batch.cost_usd) == ("ideas.csv", 1202, REJECTED, 0.5)
     assert batch.finished_at is None
@@ -96,8 +91,7 @@ async def test_cancelled_batch_is_finished_and_what_was_done_stays(queue: Queue)
 
     assert await states(queue) == {"succeeded": 1, "cancelled": 4}
     assert not await queue.leases.finish(running, DONE)
-    batch = await queue.jobs.batch(ACME, BATCH)
-    assert batch is not None
+    batch = await queue.batch(BATCH)
     assert batch.finished_at is not None
 
 
@@ -224,44 +218,3 @@ async def test_deleted_tenant_takes_all_that_is_theirs(queue: Queue, database: D
     assert dict(left or {}) == {"jobs": 1, "batches": 0, "keys": 0, "told": 1}
     assert await PgReports(database).get(run) is None
     assert await PgReports(database).get(theirs) is not None
-
-
-async def test_usage_counts_a_tenants_jobs_calls_and_budget(queue: Queue, database: Database) -> None:
-    await tenant(database, RICH, monthly_usd=9.0)
-    await kept_run(queue, "run", "a", owner=RICH)
-    await queue.add(job("b", max_usd=2.0), tenant=RICH)
-    await queue.lease()
-    await kept_run(queue, "theirs", "c", owner=OTHER)
-    await database.execute("UPDATE ledger SET at = statement_timestamp()")
-    now = dt.datetime.now(dt.UTC)
-    day = dt.timedelta(days=1)
-    await database.execute("UPDATE jobs SET started_at = started_at - interval '1 hour'")
-
-    usage = await PgUsage(database).usage(RICH, now - day, now + day)
-
-    assert usage is not None
-    assert {(item.state, item.jobs) for item in usage.jobs} == {("succeeded", 1), ("running", 1)}
-    assert (usage.calls, usage.prompt_tokens, usage.cost_usd) == (1, 100, 0.25)
-    assert (usage.spent_this_month_usd, usage.reserved_usd, usage.monthly_usd) == (1.0, 2.0, 9.0)
-    assert await PgUsage(database).usage(TenantId("nobody"), now - day, now) is None
-
-
-async def test_census_counts_queues_work_ends_and_stages(queue: Queue, database: Database) -> None:
-    await kept_run(queue, "run", "succeeded")
-    await database.execute("UPDATE ledger SET at = statement_timestamp()")
-    await queue.add(job("running"))
-    await queue.lease()
-    await queue.add(job(), job(), job("now", "interactive"))
-    await queue.add(job(), tenant=OTHER)
-
-    census = await PgServiceMetrics(database).collect()
-
-    queued = [(row["tenant"], row["priority"], row["jobs"]) for row in census["queued"]]
-    assert queued == [(ACME, "batch", 2), (ACME, "interactive", 1), (OTHER, "batch", 1)]
-    assert all(row["oldest_seconds"] >= 0 for row in census["queued"])
-    assert census["running"] == [{"tenant": ACME, "priority": "batch", "jobs": 1}]
-    (ended,) = census["finished"]
-    assert (ended["tenant"], ended["state"], ended["jobs"], ended["cost_usd"]) == (ACME, "succeeded", 1, 1.0)
-    assert 0 < ended["p50"] == ended["p95"]
-    (stage,) = census["tasks"]
-    assert (stage["task"], stage["calls"], stage["failed"], stage["p50"]) == ("scholareval.methods", 1, 0, 2.0)

@@ -143,7 +143,6 @@ TABLES = {
     "tab.tsv": f"id\ttitle\tabstract\nA\tScoring plans ä\t{WORDS}\n",
     "above.csv": f"Export of 2026\n\nid,title,abstract\nA,Scoring plans ä,{WORDS}\n",
     "cp1252.csv": f"id,title,abstract\nA,Scoring plans ä,{WORDS}\n",
-    "lines.json": json.dumps({"title": "Scoring plans ä", "abstract": WORDS}) + "\n",
     "answer.json": json.dumps({"results": [{"project_title": "Scoring plans ä", "abstract_text": WORDS}]}),
     "two.ndjson": json.dumps({"title": "Scoring plans ä", "abstract": WORDS}) + "\n",
 }

@@ -6,7 +6,7 @@ from assayer.models import EvaluationId
 from orchestrator.jobs.models import JobVerdict
 from orchestrator.settings import RetentionSettings
 from orchestrator.store import PgAnswerCache, PgEvents
-from tests.contract.store_jobs import ACME, Queue, job
+from tests.contract.store_jobs import Queue, job
 from tests.contract.store_records import answer, answered
 
 RUN = EvaluationId("ev_run")
@@ -45,8 +45,7 @@ async def test_calls_and_result_stay_while_their_job_is_stored_and_its_events_go
 
     await queue.jobs.purge(AFTER_FOUR_MONTHS, ONE_MONTH)
 
-    done = await queue.jobs.get(ACME, lease.job)
-    assert done is not None
+    done = await queue.get(lease.job)
     assert (done.state, done.cost_usd) == ("succeeded", 0.25)
     assert await keys_in_ledger(queue) == ["paid"]
     assert await PgEvents(queue.database).after(lease.job, 0) == []

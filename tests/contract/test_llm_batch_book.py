@@ -4,7 +4,7 @@ import datetime as dt
 
 import pytest
 
-from assayer.models.llm_batches import BatchCall, CollectedCall, GatherRules, LineResult
+from assayer.models.llm_batches import BatchCall, CollectedCall, GatherRules, LineResult, OutgoingBatch
 from cluster.clock import SystemClock
 from orchestrator.store.llm_batches import PgBatchBook
 from tests.contract.in_memory_batch_book import InMemoryBatchBook
@@ -28,12 +28,18 @@ def a_call(
     return BatchCall(key=key, run_id=run, model=model, body=body, until=until)
 
 
-async def test_calls_of_one_model_leave_together_and_are_collected_once_closed(book: BatchBook) -> None:
-    calls = [a_call("a"), a_call("b"), a_call("c", model="other")]
-    for call in (*calls, calls[0]):
+async def gathered(book: BatchBook, *calls: BatchCall) -> OutgoingBatch:
+    """The batch in which the first of these calls leaves."""
+    for call in calls:
         await book.enqueue(call)
     batch = await book.gather(AT_ONCE)
     assert batch is not None
+    return batch
+
+
+async def test_calls_of_one_model_leave_together_and_are_collected_once_closed(book: BatchBook) -> None:
+    calls = [a_call("a"), a_call("b"), a_call("c", model="other")]
+    batch = await gathered(book, *calls, calls[0])
     assert await book.open_batches() == [batch]
     assert sorted(await book.calls_of(batch.id), key=lambda call: call.key) == calls[:2]
     assert batch.until == calls[0].until
@@ -48,28 +54,22 @@ async def test_calls_of_one_model_leave_together_and_are_collected_once_closed(b
 
 
 async def test_one_run_pays_for_an_answer_however_often_it_asks(book: BatchBook) -> None:
-    await book.enqueue(a_call("a"))
-    batch = await book.gather(AT_ONCE)
-    assert batch is not None
+    batch = await gathered(book, a_call("a"))
     await book.close(batch.id, [LineResult("a", "{}")])
     billed = [await book.bill(["a", "unknown"], run) for run in ("one", "two", "one")]
     assert billed == [{"a"}, set(), {"a"}]
 
 
 async def test_a_settled_call_is_collected_by_who_waited_and_begins_anew_when_asked_again(book: BatchBook) -> None:
-    await book.enqueue(a_call("a"))
-    batch = await book.gather(AT_ONCE)
-    assert batch is not None
+    batch = await gathered(book, a_call("a"))
     await book.settle(["a"])
     assert await book.collect("a") is None, "what is out cannot be settled"
     await book.close(batch.id, [LineResult("a", "{}")])
     await book.settle(["a"])
     assert await book.collect("a") is not None
     again = a_call("a", run="three")
-    await book.enqueue(again)
+    second = await gathered(book, again)
     assert await book.ended(["a"]) == []
-    second = await book.gather(AT_ONCE)
-    assert second is not None
     assert await book.calls_of(second.id) == [again]
 
 
@@ -85,9 +85,7 @@ async def test_a_batch_leaves_when_it_is_quiet_or_full_and_not_before(book: Batc
 
 
 async def test_what_a_batch_says_nothing_of_is_returned(book: BatchBook) -> None:
-    await book.enqueue(a_call("a"))
-    batch = await book.gather(AT_ONCE)
-    assert batch is not None
+    batch = await gathered(book, a_call("a"))
     await book.close(batch.id, [LineResult("somebody else's", "{}")])
     await book.close(batch.id, [LineResult("a", "{}")])
     assert await book.collect("a") == CollectedCall(None, "the batch ended without a word about it")
@@ -101,10 +99,7 @@ async def test_a_call_whose_deadline_comes_before_a_batch_leaves_is_returned(boo
 
 
 async def test_forget_older_counts_the_answers_that_nobody_settled(book: BatchBook) -> None:
-    for key in "abcd":
-        await book.enqueue(a_call(key))
-    batch = await book.gather(AT_ONCE)
-    assert batch is not None
+    batch = await gathered(book, *map(a_call, "abcd"))
     await book.close(batch.id, [LineResult("a", "{}"), LineResult("b", "{}"), LineResult("c", None)])
     await book.settle(["b"])
     assert await book.forget_older(3_600) == 0
@@ -113,9 +108,7 @@ async def test_forget_older_counts_the_answers_that_nobody_settled(book: BatchBo
 
 
 async def test_a_batch_tells_when_it_was_cancelled(book: BatchBook) -> None:
-    await book.enqueue(a_call("a"))
-    batch = await book.gather(AT_ONCE)
-    assert batch is not None
+    batch = await gathered(book, a_call("a"))
     await book.mark_cancelled(batch.id)
     assert [open_batch.cancelled_at is not None for open_batch in await book.open_batches()] == [True]
 
@@ -126,9 +119,7 @@ async def test_a_call_settled_a_moment_ago_is_not_asked_again(request: pytest.Fi
         book.settled_seconds = 60.0
     else:
         book = PgBatchBook(request.getfixturevalue("database"), "endpoint", settled_seconds=60.0)
-    await book.enqueue(a_call("a"))
-    batch = await book.gather(AT_ONCE)
-    assert batch is not None
+    batch = await gathered(book, a_call("a"))
     await book.close(batch.id, [LineResult("a", "{}")])
     assert await book.bill(["a"], "one") == {"a"}
     await book.settle(["a"])

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from assayer.errors import AnswerRefused, LlmRejected, MalformedAnswer, RequestRefused
+from assayer.errors import LlmRejected, MalformedAnswer, RequestRefused
 from assayer.models import FaultKind
 from tests.contract.llm_gateways import SECRET, a_gateway
 from tests.contract.scripted_llm import Reply, ScriptedLlm, refuse, say
@@ -94,32 +94,6 @@ async def test_answer_malformed_to_the_end_is_an_error_with_every_fault_and_its_
     assert answers.answers == {}
 
 
-async def test_model_that_keeps_declining_is_an_error_of_its_own() -> None:
-    async with ScriptedLlm(*[say(None, refusal="No.")] * 3) as llm, a_gateway(llm) as gateway:
-        with pytest.raises(AnswerRefused) as caught:
-            await gateway.run(WEIGHING, a_question(), a_run())
-        assert [fault.kind for fault in caught.value.faults] == ["refusal"] * 3
-
-
-@pytest.mark.parametrize(
-    ("failure", "words"),
-    [
-        (refuse(400, "This model's maximum context length is 10 tokens."), "longer than model 'm' takes"),
-        (refuse(400, "Filtered.", "content_filter"), "content filter"),
-        (refuse(400, "Your prompt was flagged: see our usage policy.", "invalid_prompt"), "content filter"),
-    ],
-)
-async def test_question_that_the_endpoint_will_not_take_concerns_that_question_alone(
-    failure: Reply, words: str
-) -> None:
-    answers = InMemoryAnswerStore()
-    async with ScriptedLlm(failure) as llm, a_gateway(llm, answers) as gateway:
-        with pytest.raises(RequestRefused, match=words) as caught:
-            await gateway.run(WEIGHING, a_question(), a_run())
-    assert [fault.kind for fault in caught.value.faults] == ["refused_request"]
-    assert answers.ledger[0].record.faults == caught.value.faults
-
-
 @pytest.mark.parametrize("status", [400, 422])
 async def test_unrecognised_refusal_concerns_one_question_once_the_model_has_answered_another(status: int) -> None:
     odd = refuse(status, "The stars are not right.")
@@ -138,28 +112,6 @@ async def test_answer_that_the_endpoint_itself_found_malformed_is_asked_for_agai
         record = (await gateway.run(WEIGHING, a_question(), a_run())).record
         assert [fault.kind for fault in record.faults] == ["truncated"]
         assert llm.requests[1]["messages"][-2]["content"] == GOOD[:40]
-
-
-async def test_endpoint_without_json_schema_is_asked_in_plain_json_mode_from_then_on() -> None:
-    unsupported = refuse(400, "response_format of type json_schema is not supported")
-    async with ScriptedLlm(unsupported, otherwise=lambda _: say(GOOD)) as llm, a_gateway(llm) as gateway:
-        first = await gateway.run(WEIGHING, a_question("One."), a_run())
-        await gateway.run(WEIGHING, a_question("Two."), a_run())
-        assert [request["response_format"]["type"] for request in llm.requests] == [
-            "json_schema",
-            "json_object",
-            "json_object",
-        ]
-        assert '"additionalProperties":false' in llm.requests[1]["messages"][-1]["content"]
-        assert first.record.faults == ()
-        assert first.record.attempts == 2
-
-
-async def test_usage_that_the_endpoint_does_not_report_is_estimated() -> None:
-    async with ScriptedLlm(say(GOOD, usage=None)) as llm, a_gateway(llm) as gateway:
-        record = (await gateway.run(WEIGHING, a_question(), a_run())).record
-        assert record.prompt_tokens > 50
-        assert record.completion_tokens > 20
 
 
 async def test_unknown_price_leaves_the_cost_absent() -> None:

@@ -4,7 +4,6 @@ import datetime as dt
 import errno
 import fcntl
 import os
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,13 +11,7 @@ import pytest
 
 from assayer.errors import ConfigurationError
 from index.object_storage.storage import ObjectNotFound, ObjectStorage, StorageUnavailable
-from tests.object_store import KINDS, ObjectStore, empty_address, object_store
-
-
-@pytest.fixture(scope="module")
-def store() -> Iterator[ObjectStore]:
-    with object_store() as running:
-        yield running
+from tests.object_store import KINDS, ObjectStore, empty_address
 
 
 @pytest.fixture(params=KINDS)

@@ -114,14 +114,6 @@ def test_papers_of_one_name_do_not_overwrite_each_other(configured_world: Outsid
     assert run("a/paper.tei.xml", "b/paper.tei.xml")[1].split() == ["out/paper.md", "out/paper-2.md"]
 
 
-def test_server_that_answers_with_a_bomb_costs_one_line(configured_world: OutsideWorld) -> None:
-    configured_world.configure(NAME, bomb=True)
-    Path("paper.pdf").write_bytes(paper_pdf(ENTRIES[3], []))
-    code, out, err = run("paper.pdf", "--format", "tei", "--format", "json")
-    assert (code, out) == (2, "")
-    assert "The TEI of paper.pdf declares a document type or entities" in err
-
-
 def test_without_the_extra_tei_is_saved_and_for_the_rest_it_is_named(tmp_path: Path) -> None:
     (tmp_path / "paper.tei.xml").write_bytes(TEIS[0])
     program = Program(tmp_path).without_extras()

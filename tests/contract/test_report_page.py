@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from assayer.reports.html import as_html
-from tests.chromium import launch_options
 from tests.contract.page_contrast import POOR_CONTRASTS
 from tests.unit.reports_fixture import full_report
 from tests.unit.reports_hostile import hostile_report
@@ -22,14 +21,6 @@ class Opened(NamedTuple):
     complaints: list[str]
     """Console messages and errors of the page, violations of its policy among them."""
     requests: list[str]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as running:
-        browser = running.chromium.launch(**launch_options())
-        yield browser
-        browser.close()
 
 
 def _open(browser: Browser, file: Path, html: str, **options: Any) -> Opened:

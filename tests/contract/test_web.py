@@ -15,14 +15,13 @@ from simulator.outside.library import Library
 from simulator.outside.pages import HIDDEN_ORDER
 from simulator.outside.process import OutsideWorld
 from simulator.outside.sample import SAMPLE
+from tests.contract.small_source_gateway import forgetful
 from workers.fetching import DownloadLimits, FetchingSettings
 from workers.fetching.downloader import Downloader
 from workers.file_cache import FileCache
 from workers.file_storage import FileStorage
 from workers.outbound.source_requests import RequestContext
 from workers.outbound.source_settings import WebSettings
-from workers.outbound.sources import SourceGateway
-from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
 from workers.web import PageSettings
 from workers.web.adapter import WebAdapter
 from workers.web.page_reader import PageReader
@@ -39,9 +38,7 @@ SHORT = DownloadLimits(bytes=3_000_000, seconds=60)
 @pytest.fixture
 async def search(world: OutsideWorld) -> AsyncIterator[WebSearch]:
     settings = WebSettings.model_validate({"base_url": world.url("serper"), "spacing_seconds": 0.0, "api_key": "right"})
-    async with SourceGateway(
-        {"web": settings}, InMemoryResponseCache(CLOCK), InMemorySharedState(CLOCK), CLOCK
-    ) as gateway:
+    async with forgetful({"web": settings}) as gateway:
         yield WebSearch(gateway)
 
 

@@ -13,7 +13,6 @@ from tests.e2e.evaluations import (  # noqa: F401 - fixtures
     dated,
     faulty,
     killed,
-    refused,
     revoked,
     topped_up,
     undisturbed,

@@ -16,7 +16,7 @@ from tests.e2e.program import CORPUS, IDEAS, Ended, Homes, Program, addresses, r
 from tests.fork_server import Piped
 from tests.polling import LONGEST_SECONDS, wait_until
 
-__all__ = ["OWN_REFERENCES", "Bare", "Boarded", "Evaluated", "Kill", "Killed", "Refused", "ToppedUp"]
+__all__ = ["OWN_REFERENCES", "Bare", "Boarded", "Evaluated", "Kill", "Killed", "ToppedUp"]
 
 T = TypeVar("T")
 
@@ -55,13 +55,6 @@ class Bare(NamedTuple):
     first: Ended
     again: Ended
     """Second run, with unusable files among the ideas; its reports are in `again`."""
-
-
-class Refused(NamedTuple):
-    wrong_key: Ended
-    guarded_url: str
-    unknown_model: Ended
-    other_url: str
 
 
 class ToppedUp(NamedTuple):
@@ -167,18 +160,6 @@ def bare(homes: Homes) -> Bare:
         first=program.run("evaluate", IDEAS),
         again=whole.run("evaluate", *mixed, "--out", "again", "--format", "json"),
     )
-
-
-@pytest.fixture(scope="session")
-def refused(homes: Homes) -> Refused:
-    """Either has to load the embedding model before it has something to ask."""
-    program = homes.fresh("refused")
-    with (
-        Simulator(latency_mean=0, api_key="sk-right") as guarded,
-        Simulator(latency_mean=0, models=["another"]) as other,
-    ):
-        wrong_key = program.asking(guarded).run("evaluate", IDEAS)
-        return Refused(wrong_key, guarded.base_url, program.asking(other).run("evaluate", IDEAS), other.base_url)
 
 
 @pytest.fixture(scope="session")

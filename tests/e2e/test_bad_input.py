@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from tests.e2e.evaluations import Evaluated, Refused
+from tests.e2e.evaluations import Evaluated
 from tests.e2e.program import IDEAS, Ended, Program, reports
 
 # Whatever else the session needs is evaluated meanwhile.
@@ -166,21 +166,6 @@ def test_dollar_budget_without_a_price_is_refused(program: Program) -> None:
     said = _refused(program.having(LLM__MODEL="m", LLM__API_KEY="k", EVALUATION__MAX_USD=1))
     assert said.startswith("The budget is in US dollars, but the price of model 'm' is not known.")
     assert "ASSAYER_LLM__PRICES='{\"m\": [2.0, 8.0]}'" in said
-
-
-def test_wrong_key_stops_everything_with_one_sentence(refused: Refused) -> None:
-    assert _said(refused.wrong_key) == (
-        f"The LLM endpoint {refused.guarded_url} refuses the API key (401). "
-        "Set ASSAYER_LLM__API_KEY to a valid key for it, or check ASSAYER_LLM__BASE_URL."
-    )
-
-
-def test_unknown_model_stops_everything_with_one_sentence(refused: Refused) -> None:
-    assert _said(refused.unknown_model) == (
-        f"The LLM endpoint {refused.other_url} does not know the model 'simulated' "
-        "(404: The model `simulated` does not exist or you do not have access to it.). "
-        "Check ASSAYER_LLM__MODEL and ASSAYER_LLM__FAST_MODEL."
-    )
 
 
 def test_key_that_stops_working_ends_the_rest_and_keeps_the_reports_made_so_far(revoked: Evaluated) -> None:

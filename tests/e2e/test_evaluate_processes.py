@@ -2,6 +2,8 @@
 
 import os
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import psutil
 import pytest
@@ -34,6 +36,15 @@ def in_two(program: Program) -> Program:
     return program.having(EVALUATION__PROCESSES=2)
 
 
+@contextmanager
+def under_way(program: Program, answered: int, latency: float = 0.5) -> Iterator[tuple[Piped, Simulator]]:
+    """An evaluation in two processes that has more than so many answers."""
+    with Simulator(latency_mean=latency) as simulated:
+        process = in_two(program.asking(simulated)).start("evaluate", IDEAS, "--format", "json")
+        wait_until(lambda: simulated.stats().answered > answered)
+        yield process, simulated
+
+
 def test_two_processes_write_what_one_writes(homes: Homes) -> None:
     program = homes.fresh("processes")
     with Simulator(latency_mean=0.02) as simulated:
@@ -50,9 +61,7 @@ def test_two_processes_write_what_one_writes(homes: Homes) -> None:
 
 def test_a_process_that_is_killed_costs_no_report_and_pays_little_twice(homes: Homes) -> None:
     program = homes.fresh("processes-killed")
-    with Simulator(latency_mean=0.2) as simulated:
-        process = in_two(program.asking(simulated)).start("evaluate", IDEAS, "--format", "json")
-        wait_until(lambda: simulated.stats().answered > 10)
+    with under_way(program, 10, latency=0.2) as (process, simulated):
         first, other = evaluators(process)
         first.kill()
         code, err = ended(process)
@@ -65,10 +74,7 @@ def test_a_process_that_is_killed_costs_no_report_and_pays_little_twice(homes: H
 
 
 def test_killed_once_more_it_says_what_to_do(homes: Homes) -> None:
-    program = homes.fresh("processes-killed-all")
-    with Simulator(latency_mean=0.5) as simulated:
-        process = in_two(program.asking(simulated)).start("evaluate", IDEAS, "--format", "json")
-        wait_until(lambda: simulated.stats().answered > 5)
+    with under_way(homes.fresh("processes-killed-all"), 5) as (process, _):
         first = evaluators(process)
         first[0].kill()
         wait_until(lambda: len([evaluator for evaluator in evaluators(process) if evaluator not in first]) == 2)
@@ -80,10 +86,7 @@ def test_killed_once_more_it_says_what_to_do(homes: Homes) -> None:
 
 
 def test_ctrl_c_ends_all_of_them(homes: Homes) -> None:
-    program = homes.fresh("processes-interrupted")
-    with Simulator(latency_mean=0.5) as simulated:
-        process = in_two(program.asking(simulated)).start("evaluate", IDEAS, "--format", "json")
-        wait_until(lambda: simulated.stats().answered > 5)
+    with under_way(homes.fresh("processes-interrupted"), 5) as (process, _):
         started = evaluators(process)
         for pid in (*(item.pid for item in started), process.pid):  # as a terminal does
             os.kill(pid, signal.SIGINT)
@@ -95,10 +98,7 @@ def test_ctrl_c_ends_all_of_them(homes: Homes) -> None:
 
 
 def test_none_outlives_its_parent(homes: Homes) -> None:
-    program = homes.fresh("processes-orphaned")
-    with Simulator(latency_mean=0.5) as simulated:
-        process = in_two(program.asking(simulated)).start("evaluate", IDEAS, "--format", "json")
-        wait_until(lambda: simulated.stats().answered > 5)
+    with under_way(homes.fresh("processes-orphaned"), 5) as (process, _):
         started = evaluators(process)
         process.kill()
         ended(process)

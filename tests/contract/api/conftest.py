@@ -27,10 +27,8 @@ async def service(database: Database, listener: NotificationListener) -> Service
 
 
 @pytest.fixture
-async def client(service: Service) -> AsyncIterator[httpx2.AsyncClient]:
-    """A client with a key of the tenant `ACME` that permits everything."""
-    async with service.caller() as opened:
-        yield opened
+def client(service: Service) -> httpx2.AsyncClient:
+    return service.machine
 
 
 @pytest.fixture

@@ -66,8 +66,7 @@ async def evaluated_call_of_six(service: Service, uncovered: int | None = None) 
 async def evaluated_call(service: Service, texts: Mapping[str, str], uncovered: int | None = None) -> str:
     """Return a call with a report for each file."""
     form = [("file", (name, text.encode())) for name, text in texts.items()]
-    async with service.caller() as owner:
-        made = await owner.post("/v1/batches?name=Spring", files=form)
+    made = await service.machine.post("/v1/batches?name=Spring", files=form)
     assert made.status_code == 202, made.text
     for number in range(len(texts)):
         lease = await service.lease()
@@ -88,8 +87,7 @@ async def evaluated_call(service: Service, texts: Mapping[str, str], uncovered: 
 async def call_of_two_fields(service: Service) -> BatchId:
     """Return a call of eight proposals in a field that the corpus covers and eight in a field that it does not."""
     rows = "\n".join(f'Number {n},"{_REEFS if n < 8 else _QUBITS} {"We test it. " * 20}"' for n in range(16))
-    async with service.caller() as owner:
-        made = await owner.post("/v1/batches", files=[("file", ("call.csv", f"title,text\n{rows}\n".encode()))])
+    made = await service.machine.post("/v1/batches", files=[("file", ("call.csv", f"title,text\n{rows}\n".encode()))])
     for _ in range(16):
         lease = await service.lease()
         covered = "Coral" in lease.request.model_dump_json()

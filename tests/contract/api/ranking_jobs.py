@@ -50,8 +50,7 @@ async def finish_ranking(service: Service, judge: JudgeLlm | None = None) -> Ran
 
 async def rank_call(service: Service, call: str, **body: Any) -> str:
     """Rank the proposals of a call over the API and return the id of the finished ranking."""
-    async with service.caller() as owner:
-        made = await owner.post("/v1/rankings", json={"batch": call, "cut": 2} | body)
+    made = await service.machine.post("/v1/rankings", json={"batch": call, "cut": 2} | body)
     assert made.status_code == 202, made.text
     await finish_ranking(service)
     return str(made.json()["id"])

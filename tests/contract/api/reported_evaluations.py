@@ -34,8 +34,7 @@ async def _store_report(service: Service, lease: Lease, run: EvaluationId, repor
 
 async def evaluation_with_full_report(service: Service) -> str:
     """Return the id of a finished evaluation whose report uses every field."""
-    async with service.caller() as owner:
-        submitted = await owner.post("/v1/evaluations", json=BODY)
+    submitted = await service.machine.post("/v1/evaluations", json=BODY)
     await finish_with_report(service, await service.lease(), full_report())
     return str(submitted.json()["id"])
 
@@ -52,8 +51,7 @@ async def evaluation_with_llm_requests(service: Service) -> str:
     """Return the id of a finished evaluation with three LLM requests.
 
     The first has its messages stored, the second was answered from an older cache, the third failed."""
-    async with service.caller() as owner:
-        submitted = await owner.post("/v1/evaluations", json=BODY)
+    submitted = await service.machine.post("/v1/evaluations", json=BODY)
     lease = await service.lease()
     run = await _start_run(service, lease)
     answers, now = PgAnswerCache(service.database), service.services.clock.now()

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import httpx2
@@ -61,6 +61,12 @@ class Service:
     services: Services
     app: FastAPI
     checks: list[Check] = field(default_factory=list)
+    machine_key: str = ""
+
+    @cached_property
+    def machine(self) -> httpx2.AsyncClient:
+        """A client with a key of the tenant `ACME` that permits everything."""
+        return self.client(self.machine_key)
 
     @classmethod
     def of(cls, database: Database, listener: NotificationListener, **settings: Any) -> "Service":
@@ -103,10 +109,12 @@ class Service:
         services.options = replace(services.options, **{name: others.pop(name) for name in names})
         for name, value in others.items():
             setattr(services, name, value)
-        return Service(self.database, services, create_app(services), self.checks)
+        return Service(self.database, services, create_app(services), self.checks, self.machine_key)
 
     async def tenant(self, tenant: TenantId = ACME) -> None:
         await self.services.tenants.create(tenant, TenantPlan(name=tenant))
+        if tenant == ACME:
+            self.machine_key = await self.key()
 
     async def key(
         self,

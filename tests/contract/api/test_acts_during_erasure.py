@@ -88,11 +88,10 @@ async def words_about(database: Database, evaluation: str) -> list[str]:
 async def test_what_is_said_of_a_single_evaluation_while_it_is_erased_is_410(service: Service, what: str) -> None:
     """No call is locked, which erasing would have to wait for."""
     owner, reviewer = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
-    async with service.caller() as machine:
-        single = (await machine.post("/v1/evaluations", json=BODY)).json()["id"]
-        body = _ACTS[what][1] | ({"reviewer": reviewer.member.id} if what == "conflicts" else {})
-        ask = partial(owner.post, f"/v1/evaluations/{single}/{what}", json=body)
-        check_problem(await erased_under(service, single, ask), 410, "gone")
+    single = (await service.machine.post("/v1/evaluations", json=BODY)).json()["id"]
+    body = _ACTS[what][1] | ({"reviewer": reviewer.member.id} if what == "conflicts" else {})
+    ask = partial(owner.post, f"/v1/evaluations/{single}/{what}", json=body)
+    check_problem(await erased_under(service, single, ask), 410, "gone")
     assert await words_about(service.database, single) == []
 
 

@@ -145,11 +145,10 @@ async def test_the_time_of_retention_takes_words_too(service: Service) -> None:
 
 
 async def test_taking_results_out_is_written_down(service: Service) -> None:
-    async with service.caller() as owner:
-        rows = b'{"id": "a", "text": "' + b"An idea of enough words to be one. " * 9 + b'"}'
-        made = await owner.post("/v1/batches", content=rows, headers={"Content-Type": "application/jsonl"})
-        batch = made.json()["id"]
-        await owner.get(f"/v1/batches/{batch}/results?format=csv")
+    rows = b'{"id": "a", "text": "' + b"An idea of enough words to be one. " * 9 + b'"}'
+    made = await service.machine.post("/v1/batches", content=rows, headers={"Content-Type": "application/jsonl"})
+    batch = made.json()["id"]
+    await service.machine.get(f"/v1/batches/{batch}/results?format=csv")
     _, entry = await _log(service)
     assert (entry.act, entry.about, entry.role) == ("exported", batch, "machine")
 

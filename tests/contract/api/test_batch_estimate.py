@@ -118,8 +118,7 @@ async def test_command_says_it_in_words_and_submits_nothing(program: Program, se
     assert said["Budget"].strip() == "no monthly limit"
     assert said["Basis"].strip() == "your last 12 evaluations by review"
     assert ended.out.rstrip().endswith("Nothing was submitted.")
-    async with service.caller() as caller:
-        assert len((await caller.get("/v1/evaluations")).json()["items"]) == 12
+    assert len((await service.machine.get("/v1/evaluations")).json()["items"]) == 12
 
 
 async def test_estimate_counts_the_board_that_is_asked_for(service: Service) -> None:

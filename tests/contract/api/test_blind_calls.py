@@ -24,11 +24,10 @@ PDF = ("file", ("Hopper_Grace_Yale.pdf", b"%PDF-1.4\n" + b"x" * 2000))
 async def _given_to(service: Service, ada: Person, answer: httpx2.Response) -> str:
     """The evaluation of a batch's first row, assigned."""
     assert answer.status_code == 202, answer.text
-    async with service.caller() as officer:
-        batch = answer.json()["id"]
-        assigned = await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
-        assert assigned.status_code == 200, assigned.text
-        listed = (await officer.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
+    batch = answer.json()["id"]
+    assigned = await service.machine.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
+    assert assigned.status_code == 200, assigned.text
+    listed = (await service.machine.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
     return min(listed, key=lambda item: item["row"])["id"]  # type: ignore[no-any-return]  # of JSON
 
 
@@ -46,9 +45,8 @@ async def _finish(service: Service, made: Report) -> None:
 @pytest.mark.parametrize("kind", ["row", "document"])
 async def test_nothing_that_a_reviewer_reads_says_whose_proposal_it_is(service: Service, kind: str) -> None:
     ada = await person(service, "reviewer")
-    async with service.caller() as officer:
-        sent = {"files": [PDF]} if kind == "document" else {"content": as_jsonl([ROW]), "headers": JSONL_HEADERS}
-        one = await _given_to(service, ada, await officer.post("/v1/batches", **sent))
+    sent = {"files": [PDF]} if kind == "document" else {"content": as_jsonl([ROW]), "headers": JSONL_HEADERS}
+    one = await _given_to(service, ada, await service.machine.post("/v1/batches", **sent))
     async with signed_in(service, ada.key) as browser:
 
         async def told() -> str:
@@ -74,14 +72,12 @@ async def test_nothing_that_a_reviewer_reads_says_whose_proposal_it_is(service: 
     for word in (*IDENTIFYING, "HOPPER-7"):
         assert word not in before + after + read, word
     assert "Proposal 1" in read
-    async with service.caller() as officer:
-        whole = (await officer.get(f"/v1/evaluations/{one}/report")).text
+    whole = (await service.machine.get(f"/v1/evaluations/{one}/report")).text
     assert "Hopper" in whole
 
 
 async def test_why_there_is_no_report_is_not_told_where_it_names_the_file(service: Service, ada: Person) -> None:
-    async with service.caller() as officer:
-        one = await _given_to(service, ada, await officer.post("/v1/batches", files=[PDF]))
+    one = await _given_to(service, ada, await service.machine.post("/v1/batches", files=[PDF]))
     await service.finish(Problem(type="about:blank", title="Not read", detail="Hopper_Grace_Yale.pdf is no PDF."))
     await ada.post(f"/v1/evaluations/{one}/opinions", json={"score": 4})
     refused = await ada.get(f"/v1/evaluations/{one}/report")

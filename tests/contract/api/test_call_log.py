@@ -37,12 +37,11 @@ def _acts(entries: list[AuditEntry]) -> list[str]:
 
 
 async def test_a_call_is_one_entry_with_its_rules_and_nobodys_title(service: Service) -> None:
-    async with service.caller() as machine:
-        query = "name=Spring&tags=a,b&cutoff=2026-01-31&max_usd=0.5&opinions_due=2027-01-15"
-        for _ in range(2):
-            sent = {**JSON_LINES, "Idempotency-Key": "once"}
-            made = await machine.post(f"/v1/batches?{query}", content=ROWS + "{}\n", headers=sent)
-            assert made.status_code == 202, made.text
+    query = "name=Spring&tags=a,b&cutoff=2026-01-31&max_usd=0.5&opinions_due=2027-01-15"
+    for _ in range(2):
+        sent = {**JSON_LINES, "Idempotency-Key": "once"}
+        made = await service.machine.post(f"/v1/batches?{query}", content=ROWS + "{}\n", headers=sent)
+        assert made.status_code == 202, made.text
     (entry,) = await _log(service)
     assert (entry.act, entry.role, entry.about) == ("call submitted", "machine", made.json()["id"])
     assert entry.content == {
@@ -82,15 +81,14 @@ async def test_parts_are_entries_and_so_is_closing_by_cancelling(service: Servic
 
 
 async def test_single_ideas_fill_the_log_only_where_they_are_stopped_or_run_again(service: Service) -> None:
-    async with service.caller() as machine:
-        asked = [(await machine.post("/v1/evaluations", json=BODY)).json()["id"] for _ in range(3)]
-        assert await _log(service) == []
-        for _ in range(2):
-            await machine.delete(f"/v1/evaluations/{asked[0]}")
-        for _ in range(2):
-            assert (await machine.post(f"/v1/evaluations/{asked[0]}/retry")).status_code == 202
-        comparison = await machine.post("/v1/comparisons", json=TWO_IDEAS)
-        await machine.delete(f"/v1/comparisons/{comparison.json()['id']}")
+    asked = [(await service.machine.post("/v1/evaluations", json=BODY)).json()["id"] for _ in range(3)]
+    assert await _log(service) == []
+    for _ in range(2):
+        await service.machine.delete(f"/v1/evaluations/{asked[0]}")
+    for _ in range(2):
+        assert (await service.machine.post(f"/v1/evaluations/{asked[0]}/retry")).status_code == 202
+    comparison = await service.machine.post("/v1/comparisons", json=TWO_IDEAS)
+    await service.machine.delete(f"/v1/comparisons/{comparison.json()['id']}")
     log = await _log(service)
     assert _acts(log) == ["evaluation cancelled", "evaluation run again"]
     assert {item.about for item in log} == {asked[0]}
@@ -99,14 +97,13 @@ async def test_single_ideas_fill_the_log_only_where_they_are_stopped_or_run_agai
 async def test_a_ranking_is_told_with_its_call_when_it_begins_and_is_cancelled(service: Service) -> None:
     call = await evaluated_call_of_six(service)
     before = len(await _log(service))
-    async with service.caller() as machine:
-        body = {"batch": call, "cut": 2, "calls_per_idea": 4, "limits": {"max_usd": 3}}
-        made = await machine.post("/v1/rankings", json=body, headers={"Idempotency-Key": "once"})
-        again = await machine.post("/v1/rankings", json=body, headers={"Idempotency-Key": "once"})
-        ranking = made.json()["id"]
-        assert again.json()["id"] == ranking
-        for _ in range(2):
-            assert (await machine.delete(f"/v1/rankings/{ranking}")).status_code == 200
+    body = {"batch": call, "cut": 2, "calls_per_idea": 4, "limits": {"max_usd": 3}}
+    made = await service.machine.post("/v1/rankings", json=body, headers={"Idempotency-Key": "once"})
+    again = await service.machine.post("/v1/rankings", json=body, headers={"Idempotency-Key": "once"})
+    ranking = made.json()["id"]
+    assert again.json()["id"] == ranking
+    for _ in range(2):
+        assert (await service.machine.delete(f"/v1/rankings/{ranking}")).status_code == 200
     log = await _log(service, before)
     assert [(item.act, item.about) for item in log] == [("ranking started", ranking), ("ranking cancelled", ranking)]
     assert log[0].content == {
@@ -160,15 +157,14 @@ async def test_single_ideas_take_no_turn_at_the_log_and_calls_do(service: Servic
         async with connection.transaction():
             await connection.fetch("SELECT FROM audit_tips WHERE tenant = $1 FOR UPDATE", ACME)
             for _ in range(5):
-                assert (await machine.post("/v1/evaluations", json=BODY)).status_code == 202
-            sending.append(asyncio.create_task(machine.post("/v1/batches", content=ROWS, headers=JSON_LINES)))
+                assert (await service.machine.post("/v1/evaluations", json=BODY)).status_code == 202
+            sending.append(asyncio.create_task(service.machine.post("/v1/batches", content=ROWS, headers=JSON_LINES)))
             await wait_until_async(lambda: service.database.fetch(_WAITING), seconds=30)
             assert not sending[0].done()
 
     sending = list[asyncio.Task[object]]()
-    async with service.caller() as machine:
-        await service.database.run(while_the_log_is_held)
-        await asyncio.wait_for(sending[0], 30)
+    await service.database.run(while_the_log_is_held)
+    await asyncio.wait_for(sending[0], 30)
     assert _acts(await _log(service)) == ["exported", "call submitted"]
 
 

@@ -47,8 +47,7 @@ async def client(service: Service, url: str) -> AsyncIterator[AsyncClient]:
 
 
 async def _jobs(service: Service) -> int:
-    row = await service.database.fetch_one("SELECT count(*) FROM jobs")
-    assert row is not None
+    (row,) = await service.database.fetch("SELECT count(*) FROM jobs")
     return int(row[0])
 
 

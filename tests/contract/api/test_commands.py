@@ -108,9 +108,8 @@ async def test_folder_is_a_batch_and_the_file_that_is_no_idea_is_named(program: 
 
 
 async def test_rewards_are_cancelled_and_watched_to_their_end(program: Program, service: Service) -> None:
-    async with service.caller() as client:
-        item = {"question": "Why?", "idea": "We ask.", "abstract": "We asked."}
-        job = (await client.post("/v1/rewards", json={"items": [item]})).json()["id"]
+    item = {"question": "Why?", "idea": "We ask.", "abstract": "We asked."}
+    job = (await service.machine.post("/v1/rewards", json={"items": [item]})).json()["id"]
     cancelled = await program.run("cancel", job)
     assert (cancelled.code, cancelled.err.strip()) == (0, f"{job}: cancelled.")
     watched = await program.run("watch", job)
@@ -191,12 +190,11 @@ async def test_a_batch_without_budget_says_why_nothing_runs(program: Program, se
     watching = await program.start("watch", batch)
     assert watching.stderr is not None
     told = (await watching.stderr.readline()).decode()
-    async with service.caller() as caller:
-        found = (await caller.get(f"/v1/batches/{batch}")).json()
-        assert found["waiting"].startswith("It may cost 2 USD, and 0.50 USD are left")
-        assert told.strip() == f"{batch}: nothing is under way yet. The next one: {found['waiting']}"
-        await caller.delete(f"/v1/batches/{batch}")
-        assert (await caller.get(f"/v1/batches/{batch}")).json()["waiting"] is None
+    found = (await service.machine.get(f"/v1/batches/{batch}")).json()
+    assert found["waiting"].startswith("It may cost 2 USD, and 0.50 USD are left")
+    assert told.strip() == f"{batch}: nothing is under way yet. The next one: {found['waiting']}"
+    await service.machine.delete(f"/v1/batches/{batch}")
+    assert (await service.machine.get(f"/v1/batches/{batch}")).json()["waiting"] is None
     await watching.communicate()
     assert watching.returncode == 1
 

@@ -7,7 +7,7 @@ import pytest
 from orchestrator.jobs.requests import RankingRequest
 from orchestrator.settings import QueueSettings
 from orchestrator.store import PgLeases
-from tests.contract.api.console_forms import csrf_token, signed_in
+from tests.contract.api.console_forms import signed_in, submit_form
 from tests.contract.api.evaluated_calls import (
     ENTRANTS,
     NO_SCORE_REASON,
@@ -24,8 +24,7 @@ async def test_a_ranking_is_estimated_started_and_cut_somewhere_else(service: Se
         assert "There are none yet." in (await officer.get(here)).text
         estimate = await officer.get(here, params={"cut": "2", "calls_per_idea": "10"})
         assert f"{ENTRANTS} proposals, 30 comparisons; cost unknown" in estimate.text
-        form = {"csrf_token": await csrf_token(officer, f"{here}?cut=2"), "cut": "2", "calls_per_idea": "10"}
-        started = await officer.post(here, data=form, headers={"Origin": "http://api"})
+        started = await submit_form(officer, f"{here}?cut=2", here, cut="2", calls_per_idea="10")
         assert started.status_code == 303, started.text
         path = started.headers["location"]
         assert "It waits." in (await officer.get(path)).text
@@ -67,8 +66,7 @@ async def test_comparisons_of_an_earlier_ranking_are_not_asked_again(service: Se
     async with signed_in(service, await service.key()) as officer:
         assert "Comparisons made before" not in (await officer.get(here)).text
         asked = {"calls_per_idea": "2"}
-        form = asked | {"csrf_token": await csrf_token(officer, f"{here}?cut=2")}
-        first = (await officer.post(here, data=form, headers={"Origin": "http://api"})).headers["location"]
+        first = (await submit_form(officer, f"{here}?cut=2", here, **asked)).headers["location"]
         await finish_ranking(service)
         earlier = first.rpartition("/")[2]
         await service.database.execute("DELETE FROM ranking_pairs WHERE place > 12")  # a smaller one
@@ -77,9 +75,9 @@ async def test_comparisons_of_an_earlier_ranking_are_not_asked_again(service: Se
         assert f'<option value="{earlier}" selected>' in more.text
         same = await officer.get(here, params=asked | {"earlier": earlier})
         assert "12 comparisons, 12 of them made before; nothing more is asked" in same.text
-        started = await officer.post(here, data=form | {"earlier": earlier}, headers={"Origin": "http://api"})
+        started = await submit_form(officer, f"{here}?cut=2", here, **asked, earlier=earlier)
         work = (await service.lease()).request
-        unknown = await officer.post(here, data=form | {"earlier": "rk_none"}, headers={"Origin": "http://api"})
+        unknown = await submit_form(officer, f"{here}?cut=2", here, **asked, earlier="rk_none")
         bent = await officer.get(here, params=asked | {"earlier": "../../x"})
     assert started.status_code == 303
     assert isinstance(work, RankingRequest)
@@ -94,8 +92,7 @@ async def test_who_has_no_score_or_no_covered_field_is_said_before_and_beside_th
     async with signed_in(service, await service.key()) as officer:
         estimate = await officer.get(here, params={"cut": "2", "calls_per_idea": "10"})
         assert "2 of the proposals have no score. They begin in the middle of the order" in estimate.text
-        form = {"csrf_token": await csrf_token(officer, f"{here}?cut=2"), "cut": "2", "calls_per_idea": "10"}
-        path = (await officer.post(here, data=form, headers={"Origin": "http://api"})).headers["location"]
+        path = (await submit_form(officer, f"{here}?cut=2", here, cut="2", calls_per_idea="10")).headers["location"]
         await finish_ranking(service)
         shown = (await officer.get(path)).text
     assert "2 of the 6 have no score" in shown
@@ -116,7 +113,6 @@ async def test_a_choice_that_cannot_be_is_refused_in_words_and_starts_nothing(
     here = f"/console/calls/{call}/rankings"
     async with signed_in(service, await service.key()) as officer:
         assert words in (await officer.get(here, params=given)).text
-        form = {"csrf_token": await csrf_token(officer, f"{here}?cut=2"), **given}
-        refused = await officer.post(here, data=form, headers={"Origin": "http://api"})
+        refused = await submit_form(officer, f"{here}?cut=2", here, **given)
         assert refused.status_code == 422
         assert "There are none yet." in (await officer.get(here)).text

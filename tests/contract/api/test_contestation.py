@@ -23,10 +23,9 @@ def test_it_names_what_was_judged_by_a_digest_that_can_be_checked() -> None:
 
 async def test_it_comes_as_json_and_as_pdf(service: Service) -> None:
     job, report = await evaluation_with_full_report(service), full_report()
-    async with service.caller() as owner:
-        told = (await owner.get(f"/v1/evaluations/{job}/contestation")).json()
-        pdf = await owner.get(f"/v1/evaluations/{job}/contestation?format=pdf")
-        await owner.post(f"/v1/evaluations/{job}/override", json={"score": 1, "reason": "No."})
+    told = (await service.machine.get(f"/v1/evaluations/{job}/contestation")).json()
+    pdf = await service.machine.get(f"/v1/evaluations/{job}/contestation?format=pdf")
+    await service.machine.post(f"/v1/evaluations/{job}/override", json={"score": 1, "reason": "No."})
     assert told["evaluation"] == job
     assert told["corpus_version"] == report.provenance.corpus_version
     assert [item["digest"] for item in told["prompts"]] == [item.digest for item in report.provenance.prompts]

@@ -127,8 +127,7 @@ async def test_wrong_parameter_is_named(client: httpx2.AsyncClient, query: str, 
 
 
 async def test_service_without_a_corpus_says_so_and_when_to_come_back(service: Service) -> None:
-    async with service.caller() as client:
-        answer = await client.get("/v1/corpus/search", params={"q": QUERY})
+    answer = await service.machine.get("/v1/corpus/search", params={"q": QUERY})
     assert "no corpus" in check_problem(answer, 503, "not-ready").detail
     assert int(answer.headers["retry-after"]) > 0
 

@@ -29,8 +29,7 @@ async def test_the_proof_names_what_went_and_that_nothing_is_left_but_no_applica
 
 
 async def test_the_proof_says_in_plain_words_who_erased_what_and_each_thing_once(service: Service) -> None:
-    async with service.caller() as caller:
-        await submit_rows_to_erase(caller)
+    await submit_rows_to_erase(service.machine)
     owner = await person(service, "owner", "Olga Owner")
     async with signed_in(service, owner.key) as reads:
         proof = (await owner.get(f"/v1/erasures/{(await request_erasure(owner, source='A-1'))['proof']}")).json()
@@ -49,13 +48,12 @@ async def test_the_proof_says_in_plain_words_who_erased_what_and_each_thing_once
 
 
 async def test_what_has_changed_since_it_was_shown_is_shown_again(service: Service) -> None:
-    async with service.caller() as caller:
-        await submit_rows_to_erase(caller)
-        async with signed_in(service, (await person(service, "owner")).key) as owner:
-            page = (await owner.get("/console/erase?source=A-1")).text
-            await submit_rows_to_erase(caller)
-            form = {name: hidden_field(page, name) for name in ("csrf_token", "shown", "source")}
-            answer = await owner.post("/console/erase", data=form, headers=ORIGIN)
-        assert answer.status_code == 409
-        assert "Nothing was deleted" in answer.text
-        assert len((await caller.get("/v1/evaluations")).json()["items"]) == 4
+    await submit_rows_to_erase(service.machine)
+    async with signed_in(service, (await person(service, "owner")).key) as owner:
+        page = (await owner.get("/console/erase?source=A-1")).text
+        await submit_rows_to_erase(service.machine)
+        form = {name: hidden_field(page, name) for name in ("csrf_token", "shown", "source")}
+        answer = await owner.post("/console/erase", data=form, headers=ORIGIN)
+    assert answer.status_code == 409
+    assert "Nothing was deleted" in answer.text
+    assert len((await service.machine.get("/v1/evaluations")).json()["items"]) == 4

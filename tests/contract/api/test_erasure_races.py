@@ -170,22 +170,21 @@ async def test_ranking_whose_reports_were_read_before_the_erasure_is_not_added_a
     """A ranking of thousands of reports takes seconds; its sender gets an error, and ranks the remaining ideas."""
     call, erasures, now = await evaluated_call_of_six(service), service.services.erasures, service.services.clock.now()
     asked = {"batch": call, "blind": False}
-    async with service.caller() as owner:
-        headers = {"Idempotency-Key": "once"}
-        found = [item.id for item in await erasures.find(ACME, "3.txt", None)]
+    headers = {"Idempotency-Key": "once"}
+    found = [item.id for item in await erasures.find(ACME, "3.txt", None)]
 
-        async def erase_meanwhile(connection: Connection) -> "asyncio.Task[httpx2.Response]":
-            async with connection.transaction():
-                # What is kept of a request is looked up when its job is added, and waits here.
-                await connection.execute("LOCK TABLE idempotency IN ACCESS EXCLUSIVE MODE")
-                begun = asyncio.create_task(owner.post("/v1/rankings", json=asked, headers=headers))
-                await wait_for_blocked_statements(service.database, 1)
-                await erase_jobs(connection, ACME, found, now, 1)
-            return begun
+    async def erase_meanwhile(connection: Connection) -> "asyncio.Task[httpx2.Response]":
+        async with connection.transaction():
+            # What is kept of a request is looked up when its job is added, and waits here.
+            await connection.execute("LOCK TABLE idempotency IN ACCESS EXCLUSIVE MODE")
+            begun = asyncio.create_task(service.machine.post("/v1/rankings", json=asked, headers=headers))
+            await wait_for_blocked_statements(service.database, 1)
+            await erase_jobs(connection, ACME, found, now, 1)
+        return begun
 
-        refused = check_problem(await (await service.database.run(erase_meanwhile)), 409, "conflict")
-        await erasures.erase(ACME, found, ActBy(OPERATOR, now), source="3.txt")
-        again = await owner.post("/v1/rankings", json=asked, headers=headers)
+    refused = check_problem(await (await service.database.run(erase_meanwhile)), 409, "conflict")
+    await erasures.erase(ACME, found, ActBy(OPERATOR, now), source="3.txt")
+    again = await service.machine.post("/v1/rankings", json=asked, headers=headers)
     assert f"1 of the {ENTRANTS} evaluations that it was made of were deleted" in (refused.detail or "")
     assert (again.status_code, again.json()["ideas"]) == (202, ENTRANTS - 1)
     assert await tables_holding(service.database, "3.txt") == []
@@ -217,17 +216,16 @@ async def waiting_to_be_added(database: Database) -> AsyncIterator[None]:
 async def test_an_erasure_waits_for_a_ranking_that_is_being_added_and_takes_it_too(service: Service) -> None:
     call, erasures, now = await evaluated_call_of_six(service), service.services.erasures, service.services.clock.now()
     found = [item.id for item in await erasures.find(ACME, "3.txt", None)]
-    async with service.caller() as owner:
-        async with waiting_to_be_added(service.database):
-            # By then the evaluations are held, and not yet the log, at which the erasure would wait.
-            adding = asyncio.create_task(owner.post("/v1/rankings", json={"batch": call, "blind": False}))
-            await wait_for_blocked_statements(service.database, 1)
-            erasing = asyncio.create_task(erasures.erase(ACME, found, ActBy(OPERATOR, now), source="3.txt"))
-            await wait_for_blocked_statements(service.database, 2)
-        begun = (await adding).json()["id"]
-        proof = (await erasing).proof
-        assert (await owner.get(f"/v1/rankings/{begun}")).status_code == 410
-        assert (await owner.get(f"/v1/erasures/{proof}")).json()["still_stored"] == []
+    async with waiting_to_be_added(service.database):
+        # By then the evaluations are held, and not yet the log, at which the erasure would wait.
+        adding = asyncio.create_task(service.machine.post("/v1/rankings", json={"batch": call, "blind": False}))
+        await wait_for_blocked_statements(service.database, 1)
+        erasing = asyncio.create_task(erasures.erase(ACME, found, ActBy(OPERATOR, now), source="3.txt"))
+        await wait_for_blocked_statements(service.database, 2)
+    begun = (await adding).json()["id"]
+    proof = (await erasing).proof
+    assert (await service.machine.get(f"/v1/rankings/{begun}")).status_code == 410
+    assert (await service.machine.get(f"/v1/erasures/{proof}")).json()["still_stored"] == []
     assert await tables_holding(service.database, "3.txt") == []
 
 
@@ -256,20 +254,19 @@ async def test_what_begins_while_its_call_is_erased_goes_too(
 
 async def test_ranking_that_finishes_between_the_look_and_the_erasure_stays(service: Service) -> None:
     call = await evaluated_call_of_six(service)
-    async with service.caller() as owner:
-        begun = (await owner.post("/v1/rankings", json={"batch": call, "blind": False})).json()["id"]
-        told = await erasure_of(service.services.erasures, service.services.jobs, ACME, "3.txt", None)
-        assert begun in [job.id for job in told.jobs]
-        assert any("is under way and goes with it" in warning for warning in told.warnings)
-        await finish_ranking(service)
-        by = ActBy(OPERATOR, service.services.clock.now())
-        gone = await erase_found(service.services.erasures, ACME, "3.txt", told, by)
-        assert (begun in [job.id for job in gone.jobs], gone.warnings) == (False, ())
-        assert [(item.id, item.taken, item.left) for item in gone.taken_out_of if item.id == begun] == [
-            (begun, 1, ENTRANTS - 1)
-        ]
-        report = await owner.get(f"/v1/rankings/{begun}/report", headers={"Accept": "application/json"})
-        proof = (await owner.get(f"/v1/erasures/{gone.proof}")).json()
+    begun = (await service.machine.post("/v1/rankings", json={"batch": call, "blind": False})).json()["id"]
+    told = await erasure_of(service.services.erasures, service.services.jobs, ACME, "3.txt", None)
+    assert begun in [job.id for job in told.jobs]
+    assert any("is under way and goes with it" in warning for warning in told.warnings)
+    await finish_ranking(service)
+    by = ActBy(OPERATOR, service.services.clock.now())
+    gone = await erase_found(service.services.erasures, ACME, "3.txt", told, by)
+    assert (begun in [job.id for job in gone.jobs], gone.warnings) == (False, ())
+    assert [(item.id, item.taken, item.left) for item in gone.taken_out_of if item.id == begun] == [
+        (begun, 1, ENTRANTS - 1)
+    ]
+    report = await service.machine.get(f"/v1/rankings/{begun}/report", headers={"Accept": "application/json"})
+    proof = (await service.machine.get(f"/v1/erasures/{gone.proof}")).json()
     assert len(report.json()["ideas"]) == ENTRANTS - 1
     assert begun in proof["taken_out_of"]
     assert proof["still_stored"] == []

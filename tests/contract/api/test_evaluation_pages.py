@@ -11,8 +11,7 @@ HOSTILE = "<img src=http://127.0.0.1:1/x onerror=alert(1)>"
 
 
 async def handed_in(service: Service, **idea: str) -> str:
-    async with service.caller() as owner:
-        answer = await owner.post("/v1/evaluations", json=BODY | {"idea": {"text": TEXT, **idea}})
+    answer = await service.machine.post("/v1/evaluations", json=BODY | {"idea": {"text": TEXT, **idea}})
     assert answer.status_code == 202, answer.text
     return str(answer.json()["id"])
 
@@ -64,10 +63,9 @@ async def test_one_proposal_is_cancelled_and_run_again(service: Service) -> None
 
 
 async def test_a_long_list_goes_on_from_page_to_page(service: Service) -> None:
-    async with service.caller() as owner:
-        rows = "\n".join(f'Number {n},"{TEXT} {n}"' for n in range(60))
-        made = await owner.post("/v1/batches", files=[("file", ("call.csv", f"title,text\n{rows}\n".encode()))])
-        assert made.status_code == 202
+    rows = "\n".join(f'Number {n},"{TEXT} {n}"' for n in range(60))
+    made = await service.machine.post("/v1/batches", files=[("file", ("call.csv", f"title,text\n{rows}\n".encode()))])
+    assert made.status_code == 202
     async with signed_in(service, await service.key()) as client:
         first = (await client.get("/console/evaluations")).text
         more = first.partition('<p class="pager"><a href="')[2].partition('"')[0].replace("&amp;", "&")

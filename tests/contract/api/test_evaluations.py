@@ -124,25 +124,24 @@ async def test_criteria_of_a_call_reach_the_work_and_faulty_ones_are_refused(ser
     toml = '[[criteria]]\nname = "Impact"\nquestion = "Would it change practice?"\n'
 
     async def refusal(*criteria: dict[str, object]) -> str | None:
-        response = await client.post("/v1/evaluations", json=BODY | {"criteria": criteria})
+        response = await service.machine.post("/v1/evaluations", json=BODY | {"criteria": criteria})
         errors = check_problem(response, 422, "invalid-request").errors
         assert errors is not None
         return errors[0].pointer
 
-    async with service.caller() as client:
-        accepted = await submit(client, criteria=[CRITERION])
-        assert await refusal(CRITERION | {"anchors": {"12": "more"}}) == "/criteria/0/anchors"
-        assert await refusal(CRITERION, CRITERION) == "/criteria/1/name"
-        assert await refusal(CRITERION | {"weight": 0}) == "/criteria/0/weight"
-        batch, faulty = [
-            await client.post(
-                "/v1/batches",
-                params={"criteria": text},
-                content=json.dumps({"text": TEXT}),
-                headers={"Content-Type": "application/jsonl"},
-            )
-            for text in (toml, f"{toml}size = 3")
-        ]
+    accepted = await submit(service.machine, criteria=[CRITERION])
+    assert await refusal(CRITERION | {"anchors": {"12": "more"}}) == "/criteria/0/anchors"
+    assert await refusal(CRITERION, CRITERION) == "/criteria/1/name"
+    assert await refusal(CRITERION | {"weight": 0}) == "/criteria/0/weight"
+    batch, faulty = [
+        await service.machine.post(
+            "/v1/batches",
+            params={"criteria": text},
+            content=json.dumps({"text": TEXT}),
+            headers={"Content-Type": "application/jsonl"},
+        )
+        for text in (toml, f"{toml}size = 3")
+    ]
     work = await service.services.jobs.request(ACME, JobId(accepted.id))
     assert isinstance(work, EvaluationRequest)
     assert [(item.name, item.anchors) for item in work.criteria] == [("Impact", {1: "no", 10: "yes"})]
@@ -176,11 +175,10 @@ async def _never() -> Sequence[Check]:
     ],
 )
 async def test_trace_of_a_request_is_kept_with_what_it_asked_for(service: Service, said: str, kept: bool) -> None:
-    async with service.caller() as client:
-        client.headers["traceparent"] = said
-        await submit(client)
-        rows = {"Content-Type": "application/jsonl"}
-        batch = await client.post("/v1/batches", content=f'{{"title": "A", "text": "{TEXT}"}}', headers=rows)
+    service.machine.headers["traceparent"] = said
+    await submit(service.machine)
+    rows = {"Content-Type": "application/jsonl"}
+    batch = await service.machine.post("/v1/batches", content=f'{{"title": "A", "text": "{TEXT}"}}', headers=rows)
     assert batch.status_code == 202, batch.text
     found = await service.database.fetch("SELECT traceparent FROM jobs")
     assert [row["traceparent"] for row in found] == [said if kept else None] * 2
@@ -213,11 +211,10 @@ async def test_pages_follow_each_other_without_gaps_while_more_comes_in(client: 
     ],
 )
 async def test_a_report_comes_as_accept_prefers_it(service: Service, accept: str | None, media: str) -> None:
-    async with service.caller() as client:
-        accepted = await submit(client)
-        await service.finish()
-        headers = {} if accept is None else {"Accept": accept}
-        answer = await client.get(accepted.links.report, headers=headers)
+    accepted = await submit(service.machine)
+    await service.finish()
+    headers = {} if accept is None else {"Accept": accept}
+    answer = await service.machine.get(accepted.links.report, headers=headers)
     assert answer.status_code == 200
     assert answer.headers["content-type"].partition(";")[0] == media
     assert answer.headers["vary"] == "Accept"
@@ -232,10 +229,9 @@ async def test_a_report_as_a_page_runs_nothing_and_is_framed_by_nobody(service: 
             if tag == "meta" and given.get("http-equiv") == "Content-Security-Policy":
                 self.policy = given["content"] or ""
 
-    async with service.caller() as client:
-        accepted = await submit(client)
-        await service.finish()
-        answer = await client.get(accepted.links.report, headers={"Accept": "text/html"})
+    accepted = await submit(service.machine)
+    await service.finish()
+    answer = await service.machine.get(accepted.links.report, headers={"Accept": "text/html"})
     page = Styles()
     page.feed(answer.text)
     sent = {part.strip() for part in answer.headers["content-security-policy"].split(";")}
@@ -278,8 +274,7 @@ async def test_cancelling_a_running_evaluation_takes_its_lease(service: Service,
     answer = await client.delete(accepted.links.evaluation)
     again = await client.delete(accepted.links.evaluation)
     assert answer.json()["state"] == again.json()["state"] == "cancelled"
-    row = await service.database.fetch_one("SELECT lease FROM jobs WHERE id = $1", lease.job)
-    assert row is not None
+    (row,) = await service.database.fetch("SELECT lease FROM jobs WHERE id = $1", lease.job)
     assert row["lease"] is None
 
 
@@ -316,13 +311,12 @@ async def test_an_evaluation_is_found_by_what_its_sender_calls_it(
 
 async def test_waiting_brings_the_verdict_in_the_same_answer(service: Service) -> None:
     async with (
-        service.caller() as key_holder,
         served(service.app) as url,
         service.client(await service.key(), url) as client,
         asyncio.TaskGroup() as tasks,
     ):
         asking = tasks.create_task(client.post("/v1/evaluations", json=BODY, headers={"Prefer": "wait=60"}))
-        while not (await key_holder.get("/v1/evaluations")).json()["items"]:
+        while not (await service.machine.get("/v1/evaluations")).json()["items"]:
             pass
         await service.finish()
         answer = await asking

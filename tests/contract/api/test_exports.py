@@ -18,12 +18,11 @@ from tests.contract.api.service import OTHER, Service
 
 async def opinion(service: Service, call: str, row: int, score: int) -> None:
     reviewer = await person(service, "reviewer", f"Rita {score}")
-    async with service.caller() as owner:
-        listed = (await owner.get(f"/v1/batches/{call}/evaluations")).json()["items"]
-        proposal = next(item["id"] for item in listed if item["row"] == row)
-        body = {"reviewers": [reviewer.member.id], "per_proposal": 1}
-        answer = await owner.post(f"/v1/batches/{call}/assignments", json=body)
-        assert answer.status_code in (200, 201), answer.text
+    listed = (await service.machine.get(f"/v1/batches/{call}/evaluations")).json()["items"]
+    proposal = next(item["id"] for item in listed if item["row"] == row)
+    body = {"reviewers": [reviewer.member.id], "per_proposal": 1}
+    answer = await service.machine.post(f"/v1/batches/{call}/assignments", json=body)
+    assert answer.status_code in (200, 201), answer.text
     given = await reviewer.post(f"/v1/evaluations/{proposal}/opinions", json={"score": score, "note": "Well."})
     assert given.status_code in (200, 201), given.text
 
@@ -34,9 +33,8 @@ def lines(answer: httpx2.Response) -> list[dict[str, str]]:
 
 async def test_a_table_has_the_score_its_certainty_and_the_outcome_that_the_page_shows(service: Service) -> None:
     call = await call_with_reports(service)
-    async with service.caller() as owner:
-        rows = lines(await owner.get(f"/v1/batches/{call}/results?format=csv"))
-        told = [json.loads(line) for line in (await owner.get(f"/v1/batches/{call}/results")).text.splitlines()]
+    rows = lines(await service.machine.get(f"/v1/batches/{call}/results?format=csv"))
+    told = [json.loads(line) for line in (await service.machine.get(f"/v1/batches/{call}/results")).text.splitlines()]
     assert [row["score"] for row in rows] == ["70.0", "25.0", "", "", ""]
     assert [row["certainty"] for row in rows] == ["low", "low", "", "", ""]
     assert [row["outcome"] for row in rows] == ["full", "full", "unscored", "failed", "refused"]
@@ -47,12 +45,11 @@ async def test_a_table_has_the_score_its_certainty_and_the_outcome_that_the_page
 
 async def test_the_newest_ranking_or_the_one_that_is_named_is_in_it(service: Service) -> None:
     call, ranking = await ranked_call(service)
-    async with service.caller() as owner:
-        rows = lines(await owner.get(f"/v1/batches/{call}/results?format=csv"))
-        same = lines(await owner.get(f"/v1/batches/{call}/results?format=csv&ranking={ranking}"))
-        none = await owner.get(f"/v1/batches/{call}/results?format=csv&ranking=rk_none")
-        columns = await owner.get(f"/v1/batches/{call}/results?format=parquet")
-        standings = (await owner.get(f"/v1/rankings/{ranking}/report")).json()["ideas"]
+    rows = lines(await service.machine.get(f"/v1/batches/{call}/results?format=csv"))
+    same = lines(await service.machine.get(f"/v1/batches/{call}/results?format=csv&ranking={ranking}"))
+    none = await service.machine.get(f"/v1/batches/{call}/results?format=csv&ranking=rk_none")
+    columns = await service.machine.get(f"/v1/batches/{call}/results?format=parquet")
+    standings = (await service.machine.get(f"/v1/rankings/{ranking}/report")).json()["ideas"]
     assert rows == same
     assert none.status_code == 404
     assert sorted(int(row["rank"]) for row in rows) == list(range(1, ENTRANTS + 1))
@@ -75,12 +72,11 @@ async def test_people_who_see_the_panel_get_what_reviewers_think_and_machines_ne
     assert [row["opinions"] for row in rows] == ["0", "1", "0", "0", "0", "0"]
     assert [row["reviewers_score"] for row in rows] == ["", "4.0", "", "", "", ""]
     assert told[1]["reviewers_score"] == 4.0
-    async with service.caller() as machine:
-        for format in ("csv", "jsonl"):
-            answer = await machine.get(f"/v1/batches/{call}/results?format={format}")
-            found = lines(answer) if format == "csv" else [json.loads(line) for line in answer.text.splitlines()]
-            assert {item["reviewers_score"] for item in found} <= {"", None}
-            assert {item["opinions"] for item in found} <= {"", None}
+    for format in ("csv", "jsonl"):
+        answer = await service.machine.get(f"/v1/batches/{call}/results?format={format}")
+        found = lines(answer) if format == "csv" else [json.loads(line) for line in answer.text.splitlines()]
+        assert {item["reviewers_score"] for item in found} <= {"", None}
+        assert {item["opinions"] for item in found} <= {"", None}
 
 
 async def test_a_workbook_has_the_words_of_the_page(service: Service, client: httpx2.AsyncClient) -> None:

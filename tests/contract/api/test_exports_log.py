@@ -15,10 +15,9 @@ async def test_dossier_brief_and_contestation_are_exports(service: Service) -> N
         (first, "contestation", f"/v1/evaluations/{first}/contestation"),
         (first, "contestation", f"/v1/evaluations/{first}/contestation?format=pdf"),
     )
-    async with service.caller() as machine:
-        for client in (machine, owner):
-            for _, _, path in taken:
-                assert (await client.get(path)).status_code == 200
+    for client in (service.machine, owner):
+        for _, _, path in taken:
+            assert (await client.get(path)).status_code == 200
     log = (await service.services.audit_log.entries(ACME))[before:]
     exported = [(about, name) for about, name, _ in taken]
     assert [(entry.about, (entry.content or {})["format"]) for entry in log] == exported * 2

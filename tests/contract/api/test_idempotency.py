@@ -50,10 +50,9 @@ async def test_what_is_no_key_is_refused(client: httpx2.AsyncClient, key: str) -
 
 
 async def test_waiting_again_for_the_same_evaluation_brings_its_verdict(service: Service) -> None:
-    async with service.caller() as client:
-        await client.post("/v1/evaluations", json=BODY, headers=_ONCE)
-        await service.finish()
-        answer = await client.post("/v1/evaluations", json=BODY, headers={**_ONCE, "Prefer": "wait=30"})
+    await service.machine.post("/v1/evaluations", json=BODY, headers=_ONCE)
+    await service.finish()
+    answer = await service.machine.post("/v1/evaluations", json=BODY, headers={**_ONCE, "Prefer": "wait=30"})
     assert answer.status_code == 200
     assert answer.json()["state"] == "succeeded"
     assert answer.headers["idempotency-replayed"] == "true"
@@ -61,11 +60,11 @@ async def test_waiting_again_for_the_same_evaluation_brings_its_verdict(service:
 
 async def test_a_key_is_told_again_to_its_asker_though_nobody_stored_it(service: Service) -> None:
     body = {"name": "robot", "scopes": ["read"]}
-    async with service.caller() as client, service.caller() as colleague:
-        first = await client.post("/v1/keys", json=body, headers=_ONCE)
-        again = await client.post("/v1/keys", json=body, headers=_ONCE)
+    first = await service.machine.post("/v1/keys", json=body, headers=_ONCE)
+    again = await service.machine.post("/v1/keys", json=body, headers=_ONCE)
+    async with service.caller() as colleague:
         others = await colleague.post("/v1/keys", json=body, headers=_ONCE)
-        listed = (await client.get("/v1/keys")).json()["items"]
+    listed = (await service.machine.get("/v1/keys")).json()["items"]
     assert first.status_code == again.status_code == 201
     assert first.content == again.content
     assert first.headers["location"] == again.headers["location"]
@@ -75,8 +74,7 @@ async def test_a_key_is_told_again_to_its_asker_though_nobody_stored_it(service:
     secret = first.json()["secret"]
     async with service.client(secret) as robot:
         assert (await robot.get("/v1/methods")).status_code == 200
-    row = await service.database.fetch_one("SELECT string_agg(body::text || location, '') AS kept FROM idempotency")
-    assert row is not None
+    (row,) = await service.database.fetch("SELECT string_agg(body::text || location, '') AS kept FROM idempotency")
     assert secret.split("_", 2)[2].encode().hex() not in row["kept"]
 
 

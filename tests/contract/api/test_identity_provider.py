@@ -355,27 +355,33 @@ async def test_address_that_is_said_not_to_be_verified_is_never_believed(said: d
 
 
 @pytest.mark.parametrize(
-    "claims",
+    ("part", "told"),
     [
-        {"iss": "https://evil.example"},
-        {"aud": "another service"},
-        {"aud": ["another service"]},
-        {"aud": ["assayer", "another service"], "azp": "another service"},
-        {"exp": 1_000_000_000},
-        {"exp": None},
-        {"iat": None},
-        {"sub": None},
-        {"sub": ""},
-        {"sub": 7},
-        {"nonce": "another"},
-        {"nonce": None},
-        {"nbf": 4_000_000_000},
-        {"at_hash": "of another token"},
+        ("claims", {"iss": "https://evil.example"}),
+        ("claims", {"aud": "another service"}),
+        ("claims", {"aud": ["another service"]}),
+        ("claims", {"aud": ["assayer", "another service"], "azp": "another service"}),
+        ("claims", {"exp": 1_000_000_000}),
+        ("claims", {"exp": None}),
+        ("claims", {"iat": None}),
+        ("claims", {"sub": None}),
+        ("claims", {"sub": ""}),
+        ("claims", {"sub": 7}),
+        ("claims", {"nonce": "another"}),
+        ("claims", {"nonce": None}),
+        ("claims", {"nbf": 4_000_000_000}),
+        ("claims", {"at_hash": "of another token"}),
+        ("userinfo", {"sub": "eve"}),
+        ("key_set", {"keys": 7}),
+        ("key_set", {"keys": ["x"]}),
+        ("key_set", {"keys": [{"kty": "RSA"}]}),
+        ("key_set", {"no": "keys"}),
+        ("key_set", [1]),
     ],
 )
-async def test_claims_that_do_not_fit_are_not_believed(claims: dict[str, Any]) -> None:
+async def test_what_does_not_fit_or_cannot_be_read_is_not_believed(part: str, told: object) -> None:
     async with _forging() as (forger, provider):
-        forger.claims = claims
+        setattr(forger, part, told)
         with pytest.raises(SignInFailed):
             await provider.identity("code", None, "n", "v")
 
@@ -400,25 +406,14 @@ async def test_new_keys_of_the_provider_are_looked_for() -> None:
         assert (await provider.identity("code", None, "n", "v")).subject == "ada"
 
 
-async def test_answers_about_others_and_from_others_are_not_used() -> None:
-    async with _forging() as (forger, provider):
+async def test_answers_from_others_are_not_used() -> None:
+    async with _forging() as (_, provider):
         with pytest.raises(SignInFailed):
             await provider.identity("code", "https://evil.example", "n", "v")
-        forger.userinfo = {"sub": "eve"}
-        with pytest.raises(SignInFailed):
-            await provider.identity("code", None, "n", "v")
     async with _forging() as (forger, provider):
         forger.issuer = "https://evil.example"
         with pytest.raises(SignInFailed):
             await provider.authorization_url("s", "n", "v")
-
-
-@pytest.mark.parametrize("published", [{"keys": 7}, {"keys": ["x"]}, {"keys": [{"kty": "RSA"}]}, {"no": "keys"}, [1]])
-async def test_keys_of_the_provider_that_cannot_be_read_refuse_the_sign_in(published: object) -> None:
-    async with _forging() as (forger, provider):
-        forger.key_set = published
-        with pytest.raises(SignInFailed):
-            await provider.identity("code", None, "n", "v")
 
 
 def test_provider_with_tls_that_names_a_user_info_address_without_it_is_refused() -> None:

@@ -127,7 +127,6 @@ async def test_ideas_are_read_beside_the_event_loop(
         return parse_idea(text, source, title)
 
     monkeypatch.setattr(submitted_ideas, "parse_idea", observed)
-    async with service.caller() as client:
-        assert (await client.post(path, json=body)).status_code in (202, 503)
+    assert (await service.machine.post(path, json=body)).status_code in (202, 503)
     assert threads
     assert threading.main_thread() not in threads

@@ -14,8 +14,7 @@ from tests.contract.api.service import BODY, OTHER, Service
 
 async def test_every_call_is_told_with_tokens_cost_and_what_went_wrong(service: Service) -> None:
     job = await evaluation_with_llm_requests(service)
-    async with service.caller() as owner:
-        calls = (await owner.get(f"/v1/evaluations/{job}/calls")).json()["items"]
+    calls = (await service.machine.get(f"/v1/evaluations/{job}/calls")).json()["items"]
     assert [(call["number"], call["task"], call["outcome"], call["cached"]) for call in calls] == [
         (1, "methods", "answered", False),
         (2, "queries", "answered", True),
@@ -27,11 +26,10 @@ async def test_every_call_is_told_with_tokens_cost_and_what_went_wrong(service: 
 
 async def test_a_call_is_told_with_its_messages_and_its_answer_or_why_not(service: Service) -> None:
     job = await evaluation_with_llm_requests(service)
-    async with service.caller() as owner:
-        first, second, third = [
-            (await owner.get(f"/v1/evaluations/{job}/calls/{number}")).json() for number in (1, 2, 3)
-        ]
-        beyond = await owner.get(f"/v1/evaluations/{job}/calls/4")
+    first, second, third = [
+        (await service.machine.get(f"/v1/evaluations/{job}/calls/{number}")).json() for number in (1, 2, 3)
+    ]
+    beyond = await service.machine.get(f"/v1/evaluations/{job}/calls/4")
     assert first["messages"] == [message.model_dump() for message in MESSAGES]
     assert first["answer"] == '{"methods":["replay"]}'
     assert second["answer"] == {"reason": "It is kept no longer."}
@@ -43,21 +41,18 @@ async def test_a_call_is_told_with_its_messages_and_its_answer_or_why_not(servic
 
 async def test_an_erased_evaluation_leaves_no_messages(service: Service) -> None:
     job = await evaluation_with_llm_requests(service)
-    async with service.caller() as owner:
-        assert (await owner.delete(f"/v1/evaluations/{job}?erase=true")).status_code in (200, 204)
+    assert (await service.machine.delete(f"/v1/evaluations/{job}?erase=true")).status_code in (200, 204)
     assert await service.database.fetch("SELECT FROM answers") == []
 
 
 async def test_stages_begin_where_they_began(service: Service) -> None:
-    async with service.caller() as owner:
-        asked = await owner.post("/v1/evaluations", json=BODY)
+    asked = await service.machine.post("/v1/evaluations", json=BODY)
     job = str(asked.json()["id"])
     lease = await service.lease()
     run = EvaluationId(f"run_{lease.job}")
     leases = PgLeases(service.database, QueueSettings())
     assert await leases.record_run(lease, run, {})
-    began = await service.database.fetch_one("SELECT started_at FROM jobs WHERE id = $1", lease.job)
-    assert began is not None
+    (began,) = await service.database.fetch("SELECT started_at FROM jobs WHERE id = $1", lease.job)
     start = began["started_at"]
 
     def at(seconds: float) -> dt.datetime:

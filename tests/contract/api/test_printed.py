@@ -11,11 +11,10 @@ from tests.contract.pdf_files import pdf_text
 
 async def test_a_proposal_has_a_brief_of_two_pages(service: Service) -> None:
     call = await call_with_reports(service)
-    async with service.caller() as owner:
-        rows = (await owner.get(f"/v1/evaluations?batch={call}")).json()["items"]
-        ids = {row["title"]: row["id"] for row in rows}
-        answer = await owner.get(f"/v1/evaluations/{ids[TITLES[0]]}/brief")
-        missing = await owner.get(f"/v1/evaluations/{ids[TITLES[3]]}/brief")
+    rows = (await service.machine.get(f"/v1/evaluations?batch={call}")).json()["items"]
+    ids = {row["title"]: row["id"] for row in rows}
+    answer = await service.machine.get(f"/v1/evaluations/{ids[TITLES[0]]}/brief")
+    missing = await service.machine.get(f"/v1/evaluations/{ids[TITLES[3]]}/brief")
     assert (answer.status_code, answer.headers["content-type"]) == (200, "application/pdf")
     assert answer.headers["content-disposition"] == f'inline; filename="{ids[TITLES[0]]}-brief.pdf"'
     assert "70 of 100" in pdf_text(answer.content)
@@ -24,8 +23,7 @@ async def test_a_proposal_has_a_brief_of_two_pages(service: Service) -> None:
 
 async def test_a_call_has_a_dossier_by_score_with_what_has_none_and_what_was_refused(service: Service) -> None:
     call = await call_with_reports(service)
-    async with service.caller() as owner:
-        answer = await owner.get(f"/v1/batches/{call}/dossier")
+    answer = await service.machine.get(f"/v1/batches/{call}/dossier")
     text = pdf_text(answer.content)
     assert "Spring" in text
     places = [text.index(title) for title in TITLES]

@@ -80,8 +80,7 @@ async def test_half_a_character_is_refused(client: httpx2.AsyncClient) -> None:
     [("limit=0", "limit"), ("limt=5", "limt"), ("state=asleep", "state"), ("after=bm9uc2Vuc2U", "after")],
 )
 async def test_a_query_parameter_that_cannot_be_used_is_named(service: Service, query: str, name: str) -> None:
-    async with service.caller() as client:
-        answer = await client.get(f"/v1/evaluations?{query}")
+    answer = await service.machine.get(f"/v1/evaluations?{query}")
     error = first_error(answer)
     assert error.parameter == name
 

@@ -28,13 +28,12 @@ async def rows(database: Database) -> dict[str, int]:
 async def test_reports_and_pages_of_a_ranking_are_assembled_from_its_rows(service: Service) -> None:
     call = await evaluated_call_of_six(service)
     ranking = await rank_call(service, call)
-    async with service.caller() as owner:
-        pages = [await owner.get(f"/v1/rankings/{ranking}/report", headers={"Accept": "text/html"})]
-        after = [
-            (await owner.get(f"/v1/rankings/{ranking}/{part}", headers={"Accept": accept})).text
-            for part, accept in (("report", "application/json"), ("report", "text/csv"), ("comparisons", "*/*"))
-        ]
-        ids = await proposal_ids(owner, call)
+    pages = [await service.machine.get(f"/v1/rankings/{ranking}/report", headers={"Accept": "text/html"})]
+    after = [
+        (await service.machine.get(f"/v1/rankings/{ranking}/{part}", headers={"Accept": accept})).text
+        for part, accept in (("report", "application/json"), ("report", "text/csv"), ("comparisons", "*/*"))
+    ]
+    ids = await proposal_ids(service.machine, call)
     assert Ranking.model_validate_json(after[0]).cut == 2
     assert [NamedComparison.model_validate_json(line) for line in after[2].splitlines()]
     assert "worth" in pages[0].text  # the judge's reasons, of a small group
@@ -54,8 +53,7 @@ async def test_reports_and_pages_of_a_ranking_are_assembled_from_its_rows(servic
 
 async def test_a_table_shows_one_band_of_a_ranking_or_what_it_does_not_hold(service: Service) -> None:
     call = await evaluated_call_of_six(service)
-    async with service.caller() as owner:
-        ids = await proposal_ids(owner, call)
+    ids = await proposal_ids(service.machine, call)
     texts = [{"text": f"Idea of worth {n}. {WORDS}"} for n in range(ENTRANTS - 1)]
     ranking = await rank_call(service, call, batch=None, ideas=texts)
     tables = service.services.tables
@@ -109,12 +107,11 @@ async def test_rows_of_a_ranking_go_with_it(service: Service) -> None:
     kept = await rows(service.database)
     assert kept["ranking_ideas"] == ENTRANTS
     assert min(kept.values()) > 0
-    async with service.caller() as owner:
-        ids = await proposal_ids(owner, call)
-        gone = await owner.delete(f"/v1/evaluations/{ids[0]}", params={"erase": True})
-        assert gone.status_code == 204, gone.text
-        assert await rows(service.database) == kept  # of the ranking; that of one applicant erases it as a whole
-        assert (await owner.delete(f"/v1/rankings/{ranking}", params={"erase": True})).status_code == 204
+    ids = await proposal_ids(service.machine, call)
+    gone = await service.machine.delete(f"/v1/evaluations/{ids[0]}", params={"erase": True})
+    assert gone.status_code == 204, gone.text
+    assert await rows(service.database) == kept  # of the ranking; that of one applicant erases it as a whole
+    assert (await service.machine.delete(f"/v1/rankings/{ranking}", params={"erase": True})).status_code == 204
     assert await rows(service.database) == dict.fromkeys(TABLES, 0)
 
 

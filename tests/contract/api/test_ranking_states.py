@@ -19,8 +19,7 @@ SPENT = BudgetExhausted("The budget of 1.00 US dollars is used up.")
 
 
 async def started(service: Service, call: str, **body: object) -> str:
-    async with service.caller() as owner:
-        made = await owner.post("/v1/rankings", json={"batch": call, "cut": 2} | body)
+    made = await service.machine.post("/v1/rankings", json={"batch": call, "cut": 2} | body)
     assert made.status_code == 202, made.text
     return str(made.json()["id"])
 
@@ -73,10 +72,9 @@ async def test_proposals_that_were_deleted_since_keep_their_ranks_and_lead_nowhe
     call = await evaluated_call_of_six(service)
     ranking = await started(service, call)
     await finish_ranking(service)
-    async with service.caller() as owner:
-        ids = [item["id"] for item in (await owner.get(f"/v1/batches/{call}/evaluations")).json()["items"]]
-        for item in ids[-2:]:
-            assert (await owner.delete(f"/v1/evaluations/{item}", params={"erase": True})).status_code == 204
+    ids = [item["id"] for item in (await service.machine.get(f"/v1/batches/{call}/evaluations")).json()["items"]]
+    for item in ids[-2:]:
+        assert (await service.machine.delete(f"/v1/evaluations/{item}", params={"erase": True})).status_code == 204
     page = await page_of(service, f"/console/calls/{call}/rankings/{ranking}")
     assert f"2 of the {ENTRANTS} ranked proposals are not in this call, or were deleted since." in page
     assert page.count("not in this call, or deleted since<") == 2
@@ -89,15 +87,14 @@ async def test_a_ranking_goes_with_an_applicant_where_one_proposal_would_be_left
     call = await evaluated_call_of_six(service)
     ranking = await started(service, call)
     await finish_ranking(service)
-    async with service.caller() as owner:
-        *erased, last = [
-            f"{number}.txt" for number in range((await owner.get(f"/v1/batches/{call}")).json()["rows"] - 1)
-        ]
-        for name in erased:
-            assert (await owner.post("/v1/erasures", json={"source": name})).status_code < 300
-            assert (await owner.get(f"/v1/rankings/{ranking}")).status_code == 200
-        assert (await owner.post("/v1/erasures", json={"source": last})).status_code < 300
-        assert (await owner.get(f"/v1/rankings/{ranking}")).status_code == 410
+    *erased, last = [
+        f"{number}.txt" for number in range((await service.machine.get(f"/v1/batches/{call}")).json()["rows"] - 1)
+    ]
+    for name in erased:
+        assert (await service.machine.post("/v1/erasures", json={"source": name})).status_code < 300
+        assert (await service.machine.get(f"/v1/rankings/{ranking}")).status_code == 200
+    assert (await service.machine.post("/v1/erasures", json={"source": last})).status_code < 300
+    assert (await service.machine.get(f"/v1/rankings/{ranking}")).status_code == 410
     assert "There are none yet." in await page_of(service, f"/console/calls/{call}/rankings")
 
 

@@ -80,19 +80,18 @@ async def test_commands_tell_scores_where_they_tell_the_end(service: Service, tm
 async def test_an_own_id_comes_back_alone_wherever_results_are_read(service: Service) -> None:
     rows = f'id;title;text\nA-2026-7;Plan;"{TEXT}"\n;Other;"{TEXT} again"\n'
     files = [("file", ("call.csv", rows.encode())), ("file", ("plan b.txt", f"{TEXT} more".encode()))]
-    async with service.caller() as caller:
-        batch = (await caller.post("/v1/batches", files=files)).json()["id"]
-        await caller.post("/v1/evaluations", json=BODY | {"source": "my own: 7"})
-        for _ in range(4):
-            await service.finish()
-        told = (await caller.get("/v1/evaluations")).json()["items"]
-        assert {(item["source"], item["reference"]) for item in told} == {
-            ("call.csv:1 (A-2026-7)", "A-2026-7"),
-            ("call.csv:2", ""),
-            ("plan b.txt", "plan b.txt"),
-            ("my own: 7", "my own: 7"),
-        }
-        table = await _csv(caller, batch)
+    batch = (await service.machine.post("/v1/batches", files=files)).json()["id"]
+    await service.machine.post("/v1/evaluations", json=BODY | {"source": "my own: 7"})
+    for _ in range(4):
+        await service.finish()
+    told = (await service.machine.get("/v1/evaluations")).json()["items"]
+    assert {(item["source"], item["reference"]) for item in told} == {
+        ("call.csv:1 (A-2026-7)", "A-2026-7"),
+        ("call.csv:2", ""),
+        ("plan b.txt", "plan b.txt"),
+        ("my own: 7", "my own: 7"),
+    }
+    table = await _csv(service.machine, batch)
     assert [(row["source"], row["reference"]) for row in table] == [
         ("call.csv:1 (A-2026-7)", "A-2026-7"),
         ("call.csv:2", ""),
@@ -106,16 +105,15 @@ async def _csv(caller: httpx2.AsyncClient, batch: str) -> list[dict[str, str]]:
 
 
 async def test_a_document_is_called_by_its_title_once_it_has_been_read(service: Service) -> None:
-    async with service.caller() as caller:
-        files = [("file", ("A-7.docx", word("<w:p><w:r><w:t>Salt</w:t></w:r></w:p>")))]
-        batch = (await caller.post("/v1/batches", files=files)).json()["id"]
-        lease = await service.lease()
-        leases, run = PgLeases(service.database, QueueSettings()), EvaluationId(f"run_{lease.job}")
-        assert await leases.record_run(lease, run, {})
-        await PgReports(service.database).keep(report(run))
-        (before,) = (await caller.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
-        assert await leases.finish(lease, JobVerdict(state="succeeded", run_id=run, title="Salt and light"))
-        (after,) = (await caller.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
+    files = [("file", ("A-7.docx", word("<w:p><w:r><w:t>Salt</w:t></w:r></w:p>")))]
+    batch = (await service.machine.post("/v1/batches", files=files)).json()["id"]
+    lease = await service.lease()
+    leases, run = PgLeases(service.database, QueueSettings()), EvaluationId(f"run_{lease.job}")
+    assert await leases.record_run(lease, run, {})
+    await PgReports(service.database).keep(report(run))
+    (before,) = (await service.machine.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
+    assert await leases.finish(lease, JobVerdict(state="succeeded", run_id=run, title="Salt and light"))
+    (after,) = (await service.machine.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
     assert (before["title"], after["title"], after["source"]) == ("A-7.docx", "Salt and light", "A-7.docx")
 
 
@@ -140,9 +138,8 @@ async def test_documents_of_a_cancelled_call_are_evaluated_again_until_they_are_
 ) -> None:
     unread = word("<w:p><w:r><w:t>Salt</w:t></w:r></w:p>")
     files = [("file", ("A-7.docx", unread)), ("file", ("one.txt", TEXT.encode()))]
-    async with service.caller() as caller:
-        batch = (await caller.post("/v1/batches", files=files)).json()["id"]
-        listed = (await caller.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
+    batch = (await service.machine.post("/v1/batches", files=files)).json()["id"]
+    listed = (await service.machine.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
     document = next(item["id"] for item in listed if item["source"] == "A-7.docx")
     now = dt.datetime.now(dt.UTC)
     until = f"until {(now + dt.timedelta(days=30)).date()}"

@@ -42,14 +42,13 @@ WORDS_OF_MODEL = "Model words about worth"
 async def judged(service: Service, call: str) -> str:
     """A ranking of the call with all that one may hold: reasons that name both, words about the group, an answer in
     the cache, a lesser one that was handed in."""
-    async with service.caller() as owner:
-        earlier = await rank_call(service, call, blind=False)
-        body = {"batch": call, "cut": 3, "blind": False, "earlier": earlier}
-        headers = {"Idempotency-Key": f"after-{earlier}"}
-        made = await owner.post("/v1/rankings", json=body, headers=headers)
-        assert made.status_code == 202, made.text
-        # As long as it is there it holds the applicant too.
-        assert (await owner.delete(f"/v1/rankings/{earlier}?erase=true")).status_code == 204
+    earlier = await rank_call(service, call, blind=False)
+    body = {"batch": call, "cut": 3, "blind": False, "earlier": earlier}
+    headers = {"Idempotency-Key": f"after-{earlier}"}
+    made = await service.machine.post("/v1/rankings", json=body, headers=headers)
+    assert made.status_code == 202, made.text
+    # As long as it is there it holds the applicant too.
+    assert (await service.machine.delete(f"/v1/rankings/{earlier}?erase=true")).status_code == 204
     lease = await service.lease()
     work = lease.request
     assert isinstance(work, RankingRequest)
@@ -97,17 +96,15 @@ async def judged(service: Service, call: str) -> str:
 
 
 async def read(service: Service, ranking: str) -> tuple[Ranking, list[NamedComparison]]:
-    async with service.caller() as owner:
-        found = await owner.get(f"/v1/rankings/{ranking}/report")
-        assert found.status_code == 200, found.text
-        lines = (await owner.get(f"/v1/rankings/{ranking}/comparisons")).text.splitlines()
+    found = await service.machine.get(f"/v1/rankings/{ranking}/report")
+    assert found.status_code == 200, found.text
+    lines = (await service.machine.get(f"/v1/rankings/{ranking}/comparisons")).text.splitlines()
     return Ranking.model_validate_json(found.content), [NamedComparison.model_validate_json(line) for line in lines]
 
 
 async def erase(service: Service, source: str = WHO) -> dict[str, Any]:
     """The proof."""
-    async with service.caller() as owner:
-        return await erase_and_fetch_proof(owner, source=source)
+    return await erase_and_fetch_proof(service.machine, source=source)
 
 
 @pytest.mark.parametrize("signed", [False, True])
@@ -152,8 +149,7 @@ async def test_the_log_says_from_which_rankings_somebody_was_taken(service: Serv
     assert (entry.act, entry.content["taken_out_of"]) == ("erased", [ranking])
     assert ranking not in entry.content["things"]
     assert list(audit_faults(log, await service.services.audit_log.tip(ACME))) == []
-    async with service.caller() as owner:
-        paper = await owner.get(f"/v1/erasures/{proof['number']}?format=pdf")
+    paper = await service.machine.get(f"/v1/erasures/{proof['number']}?format=pdf")
     assert ranking in pdf_text(paper.content)
     async with signed_in(service, (await person(service, "owner")).key) as owners:
         page = (await owners.get(f"/console/erase/{proof['number']}")).text
@@ -187,13 +183,12 @@ async def test_pages_and_reports_of_a_ranking_say_that_somebody_was_erased(servi
     ranking = await judged(service, call)
     proof = await erase(service)
     said = f"Erased after this ranking was made: 1 {{}} on {proof['at'][:10]} (rank 3)."
-    async with service.caller() as owner:
-        forms = {}
-        for accept in ("text/html", "text/markdown", "text/csv"):
-            found = await owner.get(f"/v1/rankings/{ranking}/report", headers={"Accept": accept})
-            assert found.status_code == 200, found.text
-            forms[accept] = found.text
-        ids = await proposal_ids(owner, call)
+    forms = {}
+    for accept in ("text/html", "text/markdown", "text/csv"):
+        found = await service.machine.get(f"/v1/rankings/{ranking}/report", headers={"Accept": accept})
+        assert found.status_code == 200, found.text
+        forms[accept] = found.text
+    ids = await proposal_ids(service.machine, call)
     for page in (forms["text/html"], forms["text/markdown"]):
         assert said.format("idea") in page
     assert forms["text/csv"].count("\n") == ENTRANTS
@@ -210,9 +205,8 @@ async def test_pages_and_reports_of_a_ranking_say_that_somebody_was_erased(servi
 
 
 async def few(service: Service, count: int) -> str:
-    async with service.caller() as owner:
-        ideas = [{"id": f"{n}.txt", "text": f"Idea of worth {n}. {WORDS}"} for n in range(count)]
-        return str((await owner.post("/v1/rankings", json={"ideas": ideas})).json()["id"])
+    ideas = [{"id": f"{n}.txt", "text": f"Idea of worth {n}. {WORDS}"} for n in range(count)]
+    return str((await service.machine.post("/v1/rankings", json={"ideas": ideas})).json()["id"])
 
 
 async def test_what_is_said_of_others_because_of_the_applicant_goes_too(service: Service) -> None:
@@ -223,19 +217,18 @@ async def test_what_is_said_of_others_because_of_the_applicant_goes_too(service:
         {"id": name, "title": name, "text": f"Idea of worth {n}. {WORDS} {swaying if n == 1 else ''}"}
         for name, n in texts.items()
     ]
-    async with service.caller() as owner:
-        made = (await owner.post("/v1/rankings", json={"ideas": ideas})).json()["id"]
-        await finish_ranking(service)
-        before = {idea.source: idea for idea in (await read(service, made))[0].ideas}
-        assert before["twin.txt"].same_text_as == (before["1.txt"].id,)
-        flagged = (await owner.get(f"/v1/rankings/{made}")).json()["flags"]
-        assert flagged == ["suspected_injection"]
-        assert (await erase_and_fetch_proof(owner, source="1.txt"))["still_stored"] == []
-        after = {idea.source: idea for idea in (await read(service, made))[0].ideas}
-        assert after["twin.txt"] == before["twin.txt"].model_copy(update={"same_text_as": ()})
-        assert (await owner.get(f"/v1/rankings/{made}")).json()["flags"] == flagged  # of the twin
-        assert (await erase_and_fetch_proof(owner, source="twin.txt"))["still_stored"] == []
-        assert (await owner.get(f"/v1/rankings/{made}")).json()["flags"] == []
+    made = (await service.machine.post("/v1/rankings", json={"ideas": ideas})).json()["id"]
+    await finish_ranking(service)
+    before = {idea.source: idea for idea in (await read(service, made))[0].ideas}
+    assert before["twin.txt"].same_text_as == (before["1.txt"].id,)
+    flagged = (await service.machine.get(f"/v1/rankings/{made}")).json()["flags"]
+    assert flagged == ["suspected_injection"]
+    assert (await erase_and_fetch_proof(service.machine, source="1.txt"))["still_stored"] == []
+    after = {idea.source: idea for idea in (await read(service, made))[0].ideas}
+    assert after["twin.txt"] == before["twin.txt"].model_copy(update={"same_text_as": ()})
+    assert (await service.machine.get(f"/v1/rankings/{made}")).json()["flags"] == flagged  # of the twin
+    assert (await erase_and_fetch_proof(service.machine, source="twin.txt"))["still_stored"] == []
+    assert (await service.machine.get(f"/v1/rankings/{made}")).json()["flags"] == []
 
 
 async def test_whose_words_are_somebody_elses_too_is_taken_out_by_name_alone(service: Service) -> None:
@@ -256,12 +249,11 @@ async def test_name_of_who_was_left_out_is_forgotten_in_what_the_request_was_ans
     stays."""
     texts = {f"{n}.txt": f"Idea of worth {n}. {WORDS}" for n in range(3)}
     call = await evaluated_call(service, texts | {"twin.txt": texts["1.txt"]})
-    async with service.caller() as owner:
-        body, headers = {"batch": call, "blind": False}, {"Idempotency-Key": "once"}
-        made = await owner.post("/v1/rankings", json=body, headers=headers)
-        assert [item["source"] for item in made.json()["left_out"]] == ["twin.txt"]
-        await erase(service, "twin.txt")
-        again = await owner.post("/v1/rankings", json=body, headers=headers)
+    body, headers = {"batch": call, "blind": False}, {"Idempotency-Key": "once"}
+    made = await service.machine.post("/v1/rankings", json=body, headers=headers)
+    assert [item["source"] for item in made.json()["left_out"]] == ["twin.txt"]
+    await erase(service, "twin.txt")
+    again = await service.machine.post("/v1/rankings", json=body, headers=headers)
     assert (again.json()["id"], again.json()["left_out"]) == (made.json()["id"], [])
     assert await tables_holding(service.database, "twin.txt") == []
 
@@ -271,23 +263,22 @@ async def test_two_with_the_same_words_erased_at_once_leave_none_of_them(service
     texts = {f"{n}.txt": f"Idea of worth {n}. {WORDS}" for n in range(3)}
     await evaluated_call(service, texts | {"twin.txt": texts["1.txt"]})
     erasures, now = service.services.erasures, service.services.clock.now()
-    async with service.caller() as owner:
-        ideas = [{"id": f"x{n}", "text": text} for n, text in enumerate([*texts.values(), f"Idea of worth 7. {WORDS}"])]
-        made = (await owner.post("/v1/rankings", json={"ideas": ideas, "blind": False})).json()["id"]
-        await finish_ranking(service)
-        found = {name: [item.id for item in await erasures.find(ACME, name, None)] for name in ("1.txt", "twin.txt")}
-        holder = await service.database.connect_unpooled()
-        async with holder.transaction():
-            for jobs in found.values():  # none is deleted before both have begun
-                await holder.fetch("SELECT FROM jobs WHERE id = ANY($1) FOR KEY SHARE", jobs)
-            erasing = [
-                asyncio.create_task(erasures.erase(ACME, jobs, ActBy(OPERATOR, now), source=name))
-                for name, jobs in found.items()
-            ]
-            await wait_for_blocked_statements(service.database, 2)
-        await holder.close()
-        await asyncio.gather(*erasing)
-        left = [idea.source for idea in (await read(service, made))[0].ideas]
+    ideas = [{"id": f"x{n}", "text": text} for n, text in enumerate([*texts.values(), f"Idea of worth 7. {WORDS}"])]
+    made = (await service.machine.post("/v1/rankings", json={"ideas": ideas, "blind": False})).json()["id"]
+    await finish_ranking(service)
+    found = {name: [item.id for item in await erasures.find(ACME, name, None)] for name in ("1.txt", "twin.txt")}
+    holder = await service.database.connect_unpooled()
+    async with holder.transaction():
+        for jobs in found.values():  # none is deleted before both have begun
+            await holder.fetch("SELECT FROM jobs WHERE id = ANY($1) FOR KEY SHARE", jobs)
+        erasing = [
+            asyncio.create_task(erasures.erase(ACME, jobs, ActBy(OPERATOR, now), source=name))
+            for name, jobs in found.items()
+        ]
+        await wait_for_blocked_statements(service.database, 2)
+    await holder.close()
+    await asyncio.gather(*erasing)
+    left = [idea.source for idea in (await read(service, made))[0].ideas]
     assert sorted(left) == ["x0", "x2", "x3"]
 
 
@@ -311,16 +302,15 @@ async def test_a_ranking_of_which_two_take_all_but_one_at_once_goes(service: Ser
     """Each of them saw a ranking of three that stays."""
     three = await few(service, 3)
     await finish_ranking(service)
-    async with service.caller() as owner:
-        holder = await service.database.connect_unpooled()
-        async with holder.transaction():
-            await holder.fetch("SELECT FROM jobs WHERE id = $1 FOR UPDATE", three)
-            both = [asyncio.create_task(erase_and_fetch_proof(owner, source=f"{n}.txt")) for n in (0, 1)]
-            await wait_for_blocked_statements(service.database, 2)
-        await holder.close()
-        proofs = await asyncio.gather(*both)
-        answer = check_problem(await owner.get(f"/v1/rankings/{three}"), 410, "gone")
-        assert "was erased" in answer.detail
+    holder = await service.database.connect_unpooled()
+    async with holder.transaction():
+        await holder.fetch("SELECT FROM jobs WHERE id = $1 FOR UPDATE", three)
+        both = [asyncio.create_task(erase_and_fetch_proof(service.machine, source=f"{n}.txt")) for n in (0, 1)]
+        await wait_for_blocked_statements(service.database, 2)
+    await holder.close()
+    proofs = await asyncio.gather(*both)
+    answer = check_problem(await service.machine.get(f"/v1/rankings/{three}"), 410, "gone")
+    assert "was erased" in answer.detail
     assert [proof["still_stored"] for proof in proofs] == [[], []]
     for word in ("0.txt", "1.txt", "2.txt"):
         assert await tables_holding(service.database, word) == []

@@ -3,7 +3,6 @@
 import pytest
 
 from tests.contract.manifests.network_reach import allows, egress_peers, ingress_rules
-from tests.contract.manifests.reference_rules import selects
 from tests.contract.manifests.resources import Pod, Resources, build_folder, of_kind, pods_of
 
 SERVICES = ("bucket", "cpu", "gpu", "gpu-search", "llm", "mail", "small", "kind")
@@ -113,23 +112,6 @@ def test_each_pod_asks_for_names_on_every_kind_of_cluster(name: str) -> None:
     policies = of_kind(resources, "NetworkPolicy")
     for pod in pods_of(resources):
         assert [peer for peer in egress_peers(policies, pod) if peer in _DNS] == list(_DNS), pod.of
-
-
-def test_a_mail_server_is_reached_where_one_is_set_and_by_the_pools_alone() -> None:
-    def who_may(overlay: str) -> set[str]:
-        resources = build_folder(f"overlays/{overlay}")
-        policies = of_kind(resources, "NetworkPolicy")
-        return {
-            pod.labels["assayer/part"]
-            for pod in pods_of(resources)
-            for policy in policies
-            if selects(policy["spec"]["podSelector"], pod.labels)
-            for rule in policy["spec"].get("egress", ())
-            if any(port["port"] in (25, 465, 587) for port in rule.get("ports", ()))
-        }
-
-    assert who_may("mail") == {"pools"}
-    assert {part for overlay in SERVICES if overlay != "mail" for part in who_may(overlay)} == set()
 
 
 def test_what_leaves_elsewhere_is_the_pools_and_goes_to_public_addresses() -> None:

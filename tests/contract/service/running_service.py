@@ -77,10 +77,10 @@ class RunningService:
 
 
 @asynccontextmanager
-async def running_service(settings: Settings) -> AsyncIterator[RunningService]:
-    """Run the service until the block ends."""
+async def running_service(settings: Settings, key: str | None = None) -> AsyncIterator[RunningService]:
+    """Run the service until the block ends; its caller has this key, or the first one."""
     async with open_service(settings, PARTS) as service:
-        key = await create_first_key(service.database)
+        key = key or await create_first_key(service.database)
         assert key is not None
         with listening_socket("127.0.0.1", 0) as listening:
             serving = asyncio.create_task(serve_http(service.app, listening, service.run, lambda: service.drain(0)))

@@ -4,22 +4,18 @@ import asyncio
 import shutil
 import subprocess
 import tempfile
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import asyncpg
 from pydantic import SecretStr
 
-from cluster.http_server import listening_socket, serve_http
 from cluster.postgres import EmbeddedPostgres
 from cluster.postgres.programs import PostgresPrograms
-from cluster.service import open_service
 from cluster.settings import Settings
 from orchestrator.settings import QueueSettings
 from simulator.process import Simulator
-from tests.contract.service.caller import IDEA, Caller
-from tests.contract.service.running_service import PARTS, answered_requests, running_service
+from tests.contract.service.caller import IDEA
+from tests.contract.service.running_service import answered_requests, running_service
 from tests.polling import wait_until_async
 
 _SECONDS = 120.0
@@ -39,17 +35,6 @@ async def tool(program: str, *arguments: str) -> None:
         check=False,
     )
     assert found.returncode == 0, found.stderr
-
-
-@asynccontextmanager
-async def served(settings: Settings, key: str) -> AsyncIterator[Caller]:
-    async with open_service(settings, PARTS) as service:
-        with listening_socket("127.0.0.1", 0) as listening:
-            serving = asyncio.create_task(serve_http(service.app, listening, service.run, lambda: service.drain(0)))
-            async with Caller.at(f"http://127.0.0.1:{listening.getsockname()[1]}", key).client as client:
-                yield Caller(client)
-            serving.cancel()
-            await asyncio.gather(serving, return_exceptions=True)
 
 
 async def test_a_dump_made_while_work_goes_on_holds_reports_and_keys_and_its_jobs_end_after_restoring_it(
@@ -75,7 +60,8 @@ async def test_a_dump_made_while_work_goes_on_holds_reports_and_keys_and_its_job
     restored = settings.model_copy(
         update={"database": settings.database.model_copy(update={"url": SecretStr(empty_database_url)})}
     )
-    async with served(restored, key) as caller:
+    async with running_service(restored, key) as world:
+        caller = world.caller
         assert await caller.evaluation(done) == before
         assert (await caller.report(done)).json() == report
         ended = await caller.ended(under_way)

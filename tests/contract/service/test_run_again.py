@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from cluster.settings import Settings
 from orchestrator.settings import BatchSettings
 from simulator.process import Simulator
@@ -25,13 +23,11 @@ def documents() -> list[tuple[str, tuple[str, bytes]]]:
     return [("file", ("one.pdf", printed)), ("file", ("two.docx", written))]
 
 
-@pytest.mark.parametrize("kept_in", ["rows", "files"])
 async def test_a_cancelled_call_of_documents_is_run_again_to_its_reports(
-    kept_in: str, settings: Settings, simulator: Simulator, tmp_path: Path
+    settings: Settings, simulator: Simulator, tmp_path: Path
 ) -> None:
     folder = tmp_path / "submissions"
-    if kept_in == "files":
-        settings = settings.model_copy(update={"batches": BatchSettings(documents=str(folder))})
+    settings = settings.model_copy(update={"batches": BatchSettings(documents=str(folder))})
     simulator.configure(latency_mean=60)
     async with running_service(settings) as world:
         client, database = world.caller.client, world.service.database

@@ -1,15 +1,15 @@
 """One outside world a session, as new for every test, and the real door to it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
 
-from cluster.clock import SystemClock
 from simulator.outside.process import OutsideWorld
+from tests.contract.small_source_gateway import forgetful
+from tests.contract.sources.crowds import crowded_world
 from tests.contract.sources.specimens import SPECIMENS, Specimen
 from workers.outbound.sources import SourceGateway
-from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
 
 _QUICK: dict[str, Any] = {"spacing_seconds": 0, "attempts": 2, "backoff_initial_seconds": 0.01}
 
@@ -17,15 +17,21 @@ _QUICK: dict[str, Any] = {"spacing_seconds": 0, "attempts": 2, "backoff_initial_
 @pytest.fixture
 async def gateway(world: OutsideWorld) -> AsyncIterator[SourceGateway]:
     """To all specimens, with an empty cache; fails the test when a packet leaves loopback."""
-    clock = SystemClock()
     settings = {
         name: specimen.settings(base_url=world.url(specimen.path), email="test@example.org", **_QUICK)
         for name, specimen in SPECIMENS.items()
     }
-    async with SourceGateway(settings, InMemoryResponseCache(clock), InMemorySharedState(clock), clock) as gateway:
+    async with forgetful(settings) as gateway:
         yield gateway
 
 
 @pytest.fixture(params=SPECIMENS)
 def specimen(request: pytest.FixtureRequest) -> Specimen:
     return SPECIMENS[request.param]
+
+
+@pytest.fixture(scope="session")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OutsideWorld]:
+    """More papers about one thing than any page holds."""
+    with crowded_world(tmp_path_factory.mktemp("crowd")) as world:
+        yield world

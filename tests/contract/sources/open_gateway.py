@@ -4,12 +4,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from cluster.clock import SystemClock
 from simulator.outside.process import OutsideWorld
+from tests.contract.small_source_gateway import forgetful
 from tests.contract.sources.specimens import SPECIMENS
 from tests.loopback import loopback_only
 from workers.outbound.sources import SourceGateway
-from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
 
 __all__ = ["open_gateway"]
 
@@ -17,11 +16,9 @@ __all__ = ["open_gateway"]
 @asynccontextmanager
 async def open_gateway(world: OutsideWorld, source: str, **settings: Any) -> AsyncIterator[SourceGateway]:
     """Without spacing, key and e-mail address unless told; fails the test when a packet leaves loopback."""
-    specimen, clock = SPECIMENS[source], SystemClock()
+    specimen = SPECIMENS[source]
     given = {"base_url": world.url(specimen.path), "spacing_seconds": 0.0, **settings}
     with loopback_only() as outbound:
-        async with SourceGateway(
-            {source: specimen.settings(**given)}, InMemoryResponseCache(clock), InMemorySharedState(clock), clock
-        ) as gateway:
+        async with forgetful({source: specimen.settings(**given)}) as gateway:
             yield gateway
     assert outbound.attempts == []

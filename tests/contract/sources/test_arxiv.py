@@ -1,13 +1,10 @@
 """Behaviour specific to arXiv."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from assayer.errors import SourceMalformed, SourceRefused
 from assayer.models import Window
 from simulator.outside.process import OutsideWorld
-from tests.contract.sources.crowds import crowded_world
 from tests.contract.sources.open_gateway import open_gateway
 from tests.contract.sources.specimens import ASK, LIBRARY
 from workers.outbound.source_requests import SourceRequest
@@ -15,12 +12,6 @@ from workers.outbound.sources import SourceGateway
 from workers.sources.arxiv import Arxiv, read_page
 
 ALWAYS = Window()
-
-
-@pytest.fixture(scope="module")
-def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OutsideWorld]:
-    with crowded_world(tmp_path_factory.mktemp("crowd")) as world:
-        yield world
 
 
 async def test_a_search_beyond_one_page_pages_to_the_end(crowd: OutsideWorld) -> None:

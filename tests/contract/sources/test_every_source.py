@@ -1,6 +1,7 @@
 """Contract tests of every source, each for the capabilities it has."""
 
 import datetime as dt
+from typing import Any
 
 import pytest
 
@@ -56,10 +57,13 @@ def check(paper: Paper, specimen: Specimen) -> None:
     assert all(address.endswith(entry.pdf_path) for address in paper.pdf_urls)
 
 
+@pytest.fixture
+def source(specimen: Specimen, gateway: SourceGateway) -> Any:
+    return specimen.make(gateway)
+
+
 @pytest.mark.parametrize("specimen", offering(SearchesPapers))
-async def test_search_finds_the_paper_with_that_title_first(specimen: Specimen, gateway: SourceGateway) -> None:
-    source = specimen.make(gateway)
-    assert isinstance(source, SearchesPapers)
+async def test_search_finds_the_paper_with_that_title_first(specimen: Specimen, source: SearchesPapers) -> None:
     wanted = next(entry for entry in known(specimen) if "attention" in entry.record.title)
     papers = await source.search(wanted.record.title, 10, ALWAYS, ASK)
     assert entry_of(papers[0]) == wanted
@@ -69,17 +73,13 @@ async def test_search_finds_the_paper_with_that_title_first(specimen: Specimen, 
 
 
 @pytest.mark.parametrize("specimen", offering(SearchesPapers))
-async def test_search_with_a_small_limit_keeps_it(specimen: Specimen, gateway: SourceGateway) -> None:
-    source = specimen.make(gateway)
-    assert isinstance(source, SearchesPapers)
+async def test_search_with_a_small_limit_keeps_it(source: SearchesPapers) -> None:
     many = await source.search("model", 8, ALWAYS, ASK)
     assert [paper.id for paper in await source.search("model", 3, ALWAYS, ASK)] == [paper.id for paper in many[:3]]
 
 
 @pytest.mark.parametrize("specimen", offering(SearchesPapers))
-async def test_search_in_a_window_finds_what_was_published_in_it(specimen: Specimen, gateway: SourceGateway) -> None:
-    source = specimen.make(gateway)
-    assert isinstance(source, SearchesPapers)
+async def test_search_in_a_window_finds_what_was_published_in_it(source: SearchesPapers) -> None:
     window = Window(after=dt.date(2015, 6, 1), before=dt.date(2019, 3, 15))
     papers = await source.search("model", 64, window, ASK)
     assert papers
@@ -92,32 +92,22 @@ async def test_search_in_a_window_finds_what_was_published_in_it(specimen: Speci
 
 
 @pytest.mark.parametrize("specimen", offering(SearchesPapers))
-async def test_search_for_what_nobody_wrote_about_finds_nothing(specimen: Specimen, gateway: SourceGateway) -> None:
-    source = specimen.make(gateway)
-    assert isinstance(source, SearchesPapers)
+async def test_search_for_what_nobody_wrote_about_finds_nothing(source: SearchesPapers) -> None:
     assert await source.search("xylophone zeppelin", 10, ALWAYS, ASK) == []
     assert await source.search("  ?! \u200b ", 10, ALWAYS, ASK) == []
 
 
 @pytest.mark.parametrize("specimen", offering(SearchesPapers))
-@pytest.mark.parametrize(
-    "decoration", ['"{}', "({}", "{})", "{} AND", "NOT {}", "{}:", "ti:{}", "[{} TO", "{}*", "-{}"]
-)
-async def test_search_with_signs_of_a_query_language_searches_for_the_words(
-    specimen: Specimen, gateway: SourceGateway, decoration: str
-) -> None:
-    source = specimen.make(gateway)
-    assert isinstance(source, SearchesPapers)
-    titles = {paper.title for paper in await source.search(decoration.format("diffusion"), 8, ALWAYS, ASK)}
-    assert any(title.startswith("Diffusion models") for title in titles)
+async def test_search_with_signs_of_a_query_language_searches_for_the_words(source: SearchesPapers) -> None:
+    for decoration in ('"{}', "({}", "{})", "{} AND", "NOT {}", "{}:", "ti:{}", "[{} TO", "{}*", "-{}"):
+        titles = {paper.title for paper in await source.search(decoration.format("diffusion"), 8, ALWAYS, ASK)}
+        assert any(title.startswith("Diffusion models") for title in titles), decoration
 
 
 @pytest.mark.parametrize("specimen", offering(ResolvesIdentifiers))
 async def test_resolve_answers_in_order_and_in_few_requests(
-    specimen: Specimen, gateway: SourceGateway, world: OutsideWorld
+    specimen: Specimen, source: ResolvesIdentifiers, world: OutsideWorld
 ) -> None:
-    source = specimen.make(gateway)
-    assert isinstance(source, ResolvesIdentifiers)
     entries = known(specimen)
     asked = [specimen.identifiers(entry) for entry in entries]
     asked[3:3] = STRANGERS
@@ -131,17 +121,13 @@ async def test_resolve_answers_in_order_and_in_few_requests(
 
 
 @pytest.mark.parametrize("specimen", offering(ResolvesIdentifiers))
-async def test_resolve_of_unknown_papers_only_is_no_error(specimen: Specimen, gateway: SourceGateway) -> None:
-    source = specimen.make(gateway)
-    assert isinstance(source, ResolvesIdentifiers)
+async def test_resolve_of_unknown_papers_only_is_no_error(source: ResolvesIdentifiers) -> None:
     assert await source.resolve(STRANGERS, ASK) == [None] * len(STRANGERS)
     assert await source.resolve([], ASK) == []
 
 
 @pytest.mark.parametrize("specimen", offering(ListsReferences))
-async def test_references_are_those_of_the_library(specimen: Specimen, gateway: SourceGateway) -> None:
-    source = specimen.make(gateway)
-    assert isinstance(source, ListsReferences)
+async def test_references_are_those_of_the_library(specimen: Specimen, source: ListsReferences) -> None:
     entry = max(known(specimen), key=lambda item: (len(LIBRARY.references(item)), item.corpus_id % 20 != 7))
     papers = await source.references(specimen.identifiers(entry), 100, ASK)
     for paper in papers:
@@ -151,19 +137,15 @@ async def test_references_are_those_of_the_library(specimen: Specimen, gateway: 
 
 
 @pytest.mark.parametrize("specimen", offering(ListsReferences))
-async def test_references_of_unknown_papers_are_none(specimen: Specimen, gateway: SourceGateway) -> None:
-    source = specimen.make(gateway)
-    assert isinstance(source, ListsReferences)
+async def test_references_of_unknown_papers_are_none(source: ListsReferences) -> None:
     for stranger in STRANGERS:
         assert await source.references(stranger, 10, ASK) == []
 
 
 @pytest.mark.parametrize("specimen", offering(ListsCitingPapers))
 async def test_citing_papers_are_those_of_the_library_within_the_window(
-    specimen: Specimen, gateway: SourceGateway
+    specimen: Specimen, source: ListsCitingPapers
 ) -> None:
-    source = specimen.make(gateway)
-    assert isinstance(source, ListsCitingPapers)
     entry = max(known(specimen), key=lambda item: len(LIBRARY.citations(item)))
     papers = await source.citing(specimen.identifiers(entry), 100, ALWAYS, ASK)
     for paper in papers:
@@ -179,9 +161,7 @@ async def test_citing_papers_are_those_of_the_library_within_the_window(
 
 
 @pytest.mark.parametrize("specimen", offering(ListsCitingPapers))
-async def test_papers_citing_unknown_ones_are_none(specimen: Specimen, gateway: SourceGateway) -> None:
-    source = specimen.make(gateway)
-    assert isinstance(source, ListsCitingPapers)
+async def test_papers_citing_unknown_ones_are_none(source: ListsCitingPapers) -> None:
     for stranger in STRANGERS:
         assert await source.citing(stranger, 10, ALWAYS, ASK) == []
 
@@ -189,10 +169,8 @@ async def test_papers_citing_unknown_ones_are_none(specimen: Specimen, gateway: 
 @pytest.mark.parametrize("specimen", offering(RecommendsPapers))
 @pytest.mark.parametrize("seeds", [1, 3])
 async def test_recommendations_are_like_the_papers_and_none_of_them(
-    specimen: Specimen, gateway: SourceGateway, seeds: int
+    specimen: Specimen, source: RecommendsPapers, seeds: int
 ) -> None:
-    source = specimen.make(gateway)
-    assert isinstance(source, RecommendsPapers)
     given = known(specimen)[:seeds]
     papers = await source.recommend([specimen.identifiers(entry) for entry in given], 5, ASK)
     assert len(papers) == 5
@@ -203,9 +181,7 @@ async def test_recommendations_are_like_the_papers_and_none_of_them(
 
 
 @pytest.mark.parametrize("specimen", offering(SearchesSnippets))
-async def test_snippets_stand_in_their_papers(specimen: Specimen, gateway: SourceGateway) -> None:
-    source = specimen.make(gateway)
-    assert isinstance(source, SearchesSnippets)
+async def test_snippets_stand_in_their_papers(specimen: Specimen, source: SearchesSnippets) -> None:
     before = dt.date(2021, 6, 30)
     snippets = await source.snippets("residue contacts in protein folding", 20, Window(before=before), ASK)
     sections = {snippet.section for snippet in snippets}
@@ -223,9 +199,7 @@ async def test_snippets_stand_in_their_papers(specimen: Specimen, gateway: Sourc
 
 
 @pytest.mark.parametrize("specimen", offering(ReportsRetractions))
-async def test_retractions_are_those_with_a_notice(specimen: Specimen, gateway: SourceGateway) -> None:
-    source = specimen.make(gateway)
-    assert isinstance(source, ReportsRetractions)
+async def test_retractions_are_those_with_a_notice(specimen: Specimen, source: ReportsRetractions) -> None:
     entries = known(specimen)
     found = await source.retractions([*(specimen.identifiers(entry) for entry in entries), *STRANGERS], ASK)
     marked = {entry for entry in entries if specimen.identifiers(entry) in found}
@@ -236,9 +210,7 @@ async def test_retractions_are_those_with_a_notice(specimen: Specimen, gateway: 
 
 
 @pytest.mark.parametrize("specimen", offering(LocatesPdfs))
-async def test_pdfs_lie_where_the_record_says(specimen: Specimen, gateway: SourceGateway) -> None:
-    source = specimen.make(gateway)
-    assert isinstance(source, LocatesPdfs)
+async def test_pdfs_lie_where_the_record_says(specimen: Specimen, source: LocatesPdfs) -> None:
     found = {entry: await source.pdf_urls(specimen.identifiers(entry), ASK) for entry in known(specimen)[:12]}
     assert any(found.values())
     for entry, addresses in found.items():

@@ -8,19 +8,17 @@ from pydantic import SecretStr
 
 from assayer.errors import SourceRefused
 from assayer.models import OPEN, Window
-from cluster.clock import SystemClock
 from simulator.outside.library import Library
 from simulator.outside.process import OutsideWorld
 from simulator.outside.sample import SAMPLE
+from tests.contract.small_source_gateway import forgetful
 from workers.literature.record_merging import group_by_paper, with_identifiers_of_url
 from workers.outbound.source_requests import RequestContext
 from workers.outbound.source_settings import ArxivSettings, GoogleScholarSettings
 from workers.outbound.sources import SourceGateway
-from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
 from workers.sources import Arxiv, GoogleScholar
 
 ASK = RequestContext("evaluation", 30.0)
-CLOCK = SystemClock()
 KNOWN = {entry.record.title: entry for entry in Library(SAMPLE).entries}
 
 
@@ -32,7 +30,7 @@ async def remote(world: OutsideWorld) -> AsyncIterator[SourceGateway]:
         ),
         "arxiv": ArxivSettings(base_url=world.url("arxiv"), spacing_seconds=0),
     }
-    async with SourceGateway(settings, InMemoryResponseCache(CLOCK), InMemorySharedState(CLOCK), CLOCK) as gateway:
+    async with forgetful(settings) as gateway:
         yield gateway
 
 

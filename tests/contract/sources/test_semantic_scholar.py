@@ -1,7 +1,6 @@
 """Behaviour specific to Semantic Scholar."""
 
 import datetime as dt
-from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
@@ -9,7 +8,6 @@ import pytest
 from assayer.errors import SourceMalformed, SourceRefused
 from assayer.models import Identifiers, Window
 from simulator.outside.process import OutsideWorld
-from tests.contract.sources.crowds import crowded_world
 from tests.contract.sources.open_gateway import open_gateway
 from tests.contract.sources.specimens import ASK, LIBRARY
 from workers.outbound.sources import SourceGateway
@@ -17,12 +15,6 @@ from workers.sources.semantic_scholar import SemanticScholar
 
 ALWAYS = Window()
 SERVICE = "semantic_scholar"
-
-
-@pytest.fixture(scope="module")
-def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OutsideWorld]:
-    with crowded_world(tmp_path_factory.mktemp("crowd")) as world:
-        yield world
 
 
 async def test_a_search_beyond_one_page_pages_and_stops_at_its_deepest(crowd: OutsideWorld) -> None:
