@@ -52,6 +52,7 @@ def referee(question: BaseModel) -> RefereeAnswer:
         points=[points.get(question.lens) or point(f"Unclear to the {question.lens}.", "words that are nowhere")],
         novelty=[claim] if question.lens == "whole" else [],
         prior_work=[],
+        not_stated=["how many claims are held out"] if question.lens == "first_reader" else [],
     )
 
 

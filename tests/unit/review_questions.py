@@ -68,6 +68,7 @@ NAMED = RememberedWork(
 READING = PassageQuestion(opening="A plan to measure plasticity.", points=SEARCHED, evidence=EVIDENCE)
 EDITING = EditorQuestion(
     overviews=("design: It measures plasticity.",),
+    not_stated=("how many claims are held out",),
     idea=IDEA,
     words=1_000,
     points=(POINT,),

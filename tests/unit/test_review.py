@@ -57,6 +57,7 @@ async def test_points_of_two_referees_that_say_the_same_are_one() -> None:
         "Unclear to the first_reader.",
     ]
     assert [point.quoted for point in question.points] == [False, True, False]
+    assert question.not_stated == ("how many claims are held out",)
 
 
 async def test_every_finding_says_what_it_rests_on() -> None:
@@ -234,6 +235,7 @@ def test_each_referee_has_a_task_of_its_own() -> None:
 def test_editor_sees_passages_and_named_works_with_their_state() -> None:
     text = EDITOR.messages(EDITING)[1].content
     assert "[E1] already_has, for Q1: checks claims against abstracts with a small reader (Checking claims" in text
+    assert "\nhow many claims are held out\n" in text
     assert "published up to 2024-09-24" in text
     assert "covers this field only in part" in text
     assert "(Lee, 2019): checks quotes with a small reader. Not found in the sources searched" in text

@@ -102,6 +102,7 @@ async def ask_editor(
         overviews=panel.overviews,
         points=panel.points,
         novelty=panel.novelty,
+        not_stated=panel.not_stated,
         passages=noted,
         named=tuple(named),
         fit=literature.fit,

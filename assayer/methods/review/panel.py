@@ -53,6 +53,8 @@ class Panel:
     novelty: tuple[SearchedPoint, ...] = ()
     searched: tuple[SearchedPoint, ...] = ()
     """Novelty claims, and the points that a referee named a query for, as the search and the reader see them."""
+    not_stated: tuple[str, ...] = ()
+    """Things that the plan does not state, according to its referees."""
     overviews: tuple[str, ...] = ()
     """Referees' thinking before their points."""
     queries: tuple[str, ...] = ()
@@ -146,6 +148,7 @@ def _joined(
             *novelty,
             *(SearchedPoint(label=label, text=point.claim) for label, (_, point) in labelled if point.query),
         ),
+        not_stated=(*panel.not_stated, *(item for _, answer in answered for item in answer.not_stated if item)),
         overviews=(*panel.overviews, *(f"{_REFEREES[lens]}: {answer.overview}" for lens, answer in answered)),
         queries=tuple(dict.fromkeys((*panel.queries, *queries)))[: options.queries],
         prior_work=works,

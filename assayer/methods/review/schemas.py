@@ -114,6 +114,9 @@ class RefereeAnswer(Frozen):
     points: list[RefereePoint] = Field(max_length=16, description="The weightiest first.")
     prior_work: list[PriorWork] = Field(max_length=6, description="The most decisive first; may be empty.")
     novelty: list[NoveltyClaim] = Field(max_length=4, description="The most central first; may be empty.")
+    not_stated: list[str] = Field(
+        max_length=14, description="At most 12 words each: one thing that the plan does not state; may be empty."
+    )
 
 
 class SearchedPoint(Frozen):
@@ -223,6 +226,8 @@ class EditorQuestion(Frozen):
     """Referees' thinking before their points."""
     points: tuple[PanelPoint, ...]
     novelty: tuple[SearchedPoint, ...]
+    not_stated: tuple[str, ...]
+    """Things that the plan does not state, according to the first-time reader."""
     passages: tuple[NotedPassage, ...]
     named: tuple[RememberedWork, ...]
     fit: FitLevel
