@@ -17,7 +17,7 @@ _TOKEN = re.compile(
 _GROUP = re.compile(r"\[[^\[\]]{1,240}\]|\([^()]{1,240}\)|\{[^{}]{1,240}\}|<[^<>]{1,60}>")
 _PAGE_AFTER = re.compile(r"(?<=\d)[,;]?\s?pp?\W{0,2}\d{1,4}(?:\s?[-,]\s?\d{1,4})?")
 _PAGE = re.compile(r"\bp\W{0,2}\d")
-_BARE = re.compile(r"(?<![\w-])(?:P|[Pp]aper P?)(\d{1,4})(?![\w-])")
+_BARE = re.compile(r"(?<![\w)-])(?:P|[Pp]aper P?)(\d{1,4})(?![\w-])")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _BETWEEN = frozenset(
     """

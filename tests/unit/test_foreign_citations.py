@@ -77,6 +77,7 @@ def test_a_title_that_was_shown_may_have_its_year() -> None:
         ("Seen (P1).", [WRONG_FORM]),
         ("P2 shows it.", [WRONG_FORM]),
         ("[P450 enzymes] and (P300) and P95 of the latencies (p. 3).", []),
+        ("Ste5 is recruited by PI(4,5)P2 and PIP2.", []),
         ("As P12 shows and [P7, Table 2] confirms.", [UNKNOWN_LABEL] * 2),
         ("[P34 shows this] and (P9, Table 2) and Paper 99 do.", [UNKNOWN_LABEL] * 3),
         ("[P1 receptors] are given a label.", [WRONG_FORM]),
