@@ -5,12 +5,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
+from pydantic import BaseModel
+
 from assayer.citing.excerpts import excerpt
 from assayer.citing.labels import MARKER, paper_of, plain
 from assayer.claim_support.schemas import SupportItem, SupportQuestion, SupportVerdict
 from assayer.claim_support.task import SUPPORT
 from assayer.llm import Llm, ask
-from assayer.models import Absent, Citation, ClaimCounts, ClaimSupport, Frozen, Paper, PaperId, Point
+from assayer.models import Absent, Citation, ClaimCounts, ClaimSupport, Paper, PaperId, Point
 from assayer.run.concurrency import Failed, gather_settled
 from assayer.run.run import Run
 from assayer.text.content_words import content_words
@@ -205,7 +207,7 @@ def _points(value: Any) -> Iterator[Point]:
     """Yield all points in a value, in order."""
     if isinstance(value, Point):
         yield value
-    elif isinstance(value, Frozen):
+    elif isinstance(value, BaseModel):
         for name in type(value).model_fields:
             yield from _points(getattr(value, name))
     elif isinstance(value, tuple | list):
@@ -216,7 +218,7 @@ def _points(value: Any) -> Iterator[Point]:
 def _with_points(value: Any, change: Callable[[Point], Point]) -> Any:
     if isinstance(value, Point):
         return change(value)
-    if isinstance(value, Frozen):
+    if isinstance(value, BaseModel):
         fields = {name: getattr(value, name) for name in type(value).model_fields}
         return value.model_copy(update={name: _with_points(field, change) for name, field in fields.items()})
     if isinstance(value, tuple):
