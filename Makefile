@@ -3,7 +3,7 @@ PYTHON ?= python3
 # The build of torch to use; override for a GPU build.
 TORCH ?= torch==2.13.0
 # Processes that run tests side by side; beside them run the tests that must be alone.
-WORKERS ?= 2
+WORKERS ?= 3
 BIN := .venv/bin
 # Not where the user keeps a corpus: the examples are always evaluated against their own.
 EXAMPLE := ASSAYER_CORPUS__PATH=build/example-corpus
