@@ -40,12 +40,14 @@ class SmtpConnection:
         client, self._client = self._client, None
         if client is None:
             return
+        quitting = asyncio.ensure_future(client.quit())
+        quitting.add_done_callback(_ignore_outcome)
         try:
-            async with asyncio.timeout(_QUIT_SECONDS):
-                await client.quit()
-        except (SMTPException, OSError):
-            pass
+            # In a task of its own: the library waits with `asyncio.wait_for`, which before Python 3.12 loses a
+            # cancellation that arrives together with the answer.
+            await asyncio.wait((quitting,), timeout=_QUIT_SECONDS)
         finally:
+            quitting.cancel()
             client.close()
 
     async def reach(self) -> str:
@@ -136,6 +138,12 @@ class SmtpConnection:
             return f"{where} did not answer within {self._settings.deadline_seconds:g} s."
         cause = error.__cause__ or error
         return f"{where}: {_short(str(cause)) or type(cause).__name__}."
+
+
+def _ignore_outcome(task: "asyncio.Future[object]") -> None:
+    """Retrieve the exception of a task whose outcome does not matter, so that it is not logged."""
+    if not task.cancelled():
+        task.exception()
 
 
 def _code(error: Exception) -> int:
