@@ -4,7 +4,7 @@ import asyncio
 import ssl
 from email.message import EmailMessage
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from aiosmtplib import (
     SMTP,
@@ -140,7 +140,7 @@ class SmtpConnection:
         return f"{where}: {_short(str(cause)) or type(cause).__name__}."
 
 
-def _ignore_outcome(task: "asyncio.Future[object]") -> None:
+def _ignore_outcome(task: asyncio.Task[Any]) -> None:
     """Retrieve the exception of a task whose outcome does not matter, so that it is not logged."""
     if not task.cancelled():
         task.exception()
