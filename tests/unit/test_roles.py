@@ -11,7 +11,7 @@ def test_the_table_on_paper_is_that_of_the_code() -> None:
     told = [
         f"| {act} | " + " | ".join("yes" if role in PERMISSIONS[act] else "" for role in ROLES) + " |" for act in ACTS
     ]
-    rows = PAGE.read_text("utf-8").partition("| may | ")[2].splitlines()
+    rows = PAGE.read_text("utf-8").partition("| permission | ")[2].splitlines()
     assert rows[0] == " | ".join(ROLES) + " |"
     assert [row.replace("  ", " ") for row in rows[2 : 2 + len(ACTS)]] == [row.replace("  ", " ") for row in told]
 
