@@ -13,6 +13,8 @@ from assayer.methods.review.schemas import (
     EditorQuestion,
     LookAnswer,
     NearWork,
+    RefereeAnswer,
+    RefereeQuestion,
 )
 from assayer.methods.review.tasks import EDITOR, REFEREE
 from assayer.models import Absent, EvidenceRelation, Score
@@ -58,6 +60,22 @@ async def test_points_of_two_referees_that_say_the_same_are_one() -> None:
     ]
     assert [point.quoted for point in question.points] == [False, True, False]
     assert question.not_stated == ("how many claims are held out",)
+
+
+async def test_the_others_review_the_plan_if_the_first_referee_gives_no_answer() -> None:
+    def answer(question: BaseModel) -> RefereeAnswer:
+        assert isinstance(question, RefereeQuestion)
+        if question.lens == "whole":
+            raise MalformedAnswer("nothing fits the schema")
+        assert question.made == ()
+        return referee(question)
+
+    backends, llm = twin_backends(scripted={"review.referee": answer})
+    report = await reviewed(backends)
+    assert report.panel_review is not None
+    (question,) = llm.questions(EditorQuestion)
+    assert {point.referee for point in question.points} == {"subfield", "first reader"}
+    assert ("referee", 1) in {(item.what, item.count) for item in report.coverage.dropped}
 
 
 async def test_every_finding_says_what_it_rests_on() -> None:

@@ -70,9 +70,7 @@ async def ask_first_referee(context: EvaluationContext[ReviewOptions]) -> Panel 
     context.run.keep_successes([outcome], "referee")
     if isinstance(outcome, Failed):
         return outcome
-    return _joined(
-        context, Panel(opening=shorten(context.text, _OPENING_CHARS, placeholder=" …")), [("whole", outcome)]
-    )
+    return _joined(context, _without_points(context), [("whole", outcome)])
 
 
 async def ask_other_referees(context: EvaluationContext[ReviewOptions], first: Panel | Failed) -> Panel:
@@ -88,8 +86,12 @@ async def ask_other_referees(context: EvaluationContext[ReviewOptions], first: P
     if isinstance(first, Failed):
         if not answered:
             raise first.error
-        first = Panel(opening=shorten(context.text, _OPENING_CHARS, placeholder=" …"))
+        first = _without_points(context)
     return _joined(context, first, answered)
+
+
+def _without_points(context: EvaluationContext[ReviewOptions]) -> Panel:
+    return Panel(opening=shorten(context.text, _OPENING_CHARS, placeholder=" …"))
 
 
 async def _ask(context: EvaluationContext[ReviewOptions], lens: Lens, made: tuple[str, ...]) -> RefereeAnswer:
