@@ -10,8 +10,9 @@ from typing import Literal
 from assayer.citing.claim_numbers import KnownNumbers
 from assayer.citing.evidence import Evidence, Quoted, point
 from assayer.citing.further_quotes import further_quotes
-from assayer.citing.labels import LABEL, MARKER, paper_of
+from assayer.citing.labels import MARKER, paper_of
 from assayer.models import Citation, Frozen, FurtherQuote, PaperId, Point
+from assayer.models.assessment import LABEL
 from assayer.text.content_words import content_words
 
 Side = Literal["for", "against", "neither"]

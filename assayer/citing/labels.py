@@ -14,23 +14,6 @@ from urllib.parse import unquote
 from assayer.models import Assessment, Label, PaperId, Point
 from assayer.models.assessment import LABEL
 
-__all__ = [
-    "LABEL",
-    "MARKER",
-    "canonical",
-    "cited_labels",
-    "each_once",
-    "labelled",
-    "marker",
-    "paper_of",
-    "plain",
-    "point_labels",
-    "relabel",
-    "segments",
-    "uncited_complaints",
-]
-
-
 MARKER = re.compile(r"\[@([^\[\]@\s]+)\]")
 _ONE = re.compile(r"P\d+")
 _BRACKET = re.compile(r"\[[^\[\]]{0,200}\bP\d{1,5}\b[^\[\]]{0,200}\]")

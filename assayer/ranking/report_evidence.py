@@ -5,9 +5,9 @@ has its own labels."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from assayer.citing.labels import LABEL
 from assayer.errors import InputError
 from assayer.models import Absent, Idea, IdeaId, Label, Point, Report, Summary
+from assayer.models.assessment import LABEL
 
 _SIDES = {"support": "For", "strength": "For", "contradiction": "Against", "weakness": "Against"}
 _MOST_QUOTES = 2

@@ -9,7 +9,7 @@ from assayer import __version__
 from assayer.backends import Backends
 from assayer.citing.numbering import Numbering
 from assayer.claim_support.checking import check_claims
-from assayer.criteria import judge_criteria
+from assayer.criteria.judging import judge_criteria
 from assayer.evaluation_context import EvaluationContext
 from assayer.literature.library import Library, field_coverage
 from assayer.models import (

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from assayer.models import Idea, TextFlag
-from assayer.ranking import RankingOptions
+from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import CompletedRanking, rank_ideas
 from assayer.reports.head_to_head import MOST_IDEAS, head_to_head_tables
 from assayer.reports.json_and_csv import as_csv, as_json, json_schema
