@@ -106,7 +106,8 @@ def identifying_sections(
         rest = match["rest"].strip(" *_")
         if rest and not _runs_in(match, group, rest):
             continue
-        end = _paragraph_end(text, match.end()) if rest else _section_end(text, match, starts, _SORTS[group].longest)
+        end = text.find("\n\n", match.end()) if rest else _section_end(text, match, starts, _SORTS[group].longest)
+        end = len(text) if end < 0 else end
         somebody = bisect_left(people, end) > bisect_left(people, match.end())
         if end <= match.start() or not _is_about_people(group, text[match.end() : end], somebody):
             continue
@@ -134,11 +135,6 @@ def _runs_in(match: "re.Match[str]", group: str, rest: str) -> bool:
     if group == "thanks":
         return bool(match["mark"] or match["bold"]) and len(rest.split()) > 2
     return group == "life" and match["mark"] == ":" and _names_people(rest)
-
-
-def _paragraph_end(text: str, start: int) -> int:
-    blank = text.find("\n\n", start)
-    return len(text) if blank < 0 else blank
 
 
 def _section_end(text: str, match: "re.Match[str]", starts: Sequence[int], longest: int) -> int:

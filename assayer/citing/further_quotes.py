@@ -1,7 +1,7 @@
-"""More of a paper's words beside a claim: one quote seldom carries two findings, or a finding with its number.
+"""Add further quotes of a paper to a claim, because one quote seldom covers two findings, or a finding and its number.
 
-What the first quote lacks of the claim is sought in other quotes given for the same side, then in the sentences of what
-was shown of the paper. Choosing by words says nothing of support: which of them the claim keeps, its check decides.
+Words of the claim that the first quote lacks are searched for in other quotes for the same side, then in the sentences
+of the paper that were shown. Word overlap does not show support: the support check decides which quotes are kept.
 """
 
 import re

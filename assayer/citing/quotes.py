@@ -1,9 +1,9 @@
-"""Where a quote stands in its source: the same words, numbers, signs and negations, in one place and in order.
+"""Find a quote in its source: the same words, numbers, signs and negations, in one place and in order.
 
-Both texts are spelled in one way (`assayer.citing.spelling`), then compared without gaps, so that `agree-\\nment` is
-`agreement`; after that the gaps must agree too, so that `able` is not found in `unable`. Where that finds nothing, a
-long quote may differ from its source by a few slips (`assayer.citing.slips`). What is found is told as places of the
-source itself: whoever shows a quote cuts it from there.
+Both texts are normalised (`assayer.citing.spelling`) and compared without gaps, so that `agree-\\nment` matches
+`agreement`; then the gaps are compared, so that `able` does not match inside `unable`. If there is no exact match, a
+long quote may contain a few slips (`assayer.citing.slips`). Results are offsets in the source, from which callers cut
+the quote that they show.
 """
 
 import re

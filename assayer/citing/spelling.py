@@ -1,9 +1,9 @@
-"""Texts spelled in one way, so that two of them can be compared, and the way back to where each letter stood.
+"""Normalise texts so that a quote can be compared with its source, and map each letter back to its place.
 
-Case, typographic forms and line breaks are made one. What survives of punctuation is what carries meaning: decimal
-points, signs of comparison, per cent, a minus before a number. Between letters of scripts that write no spaces a quote
-may begin and end, and a space says nothing. The steps are listed once and taken in two ways: quickly
-by `unified` and `spelled`, and by `origins`, which remembers for every letter the place in the text it came from.
+Case, typographic forms and line breaks are unified. Of punctuation, only marks with a meaning remain: decimal points,
+signs of comparison, per cent signs, a minus before a number. In scripts without spaces, a quote may begin and end
+between any two letters, and spaces are ignored. The steps are listed once and applied in two ways: fast by `unified`
+and `spelled`, and by `origins`, which keeps the place of every letter.
 """
 
 import html

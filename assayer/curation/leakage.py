@@ -1,9 +1,8 @@
-"""Whether a research question gives away the method of the paper that it was derived from. Words alone, no model.
+"""Detect whether a research question reveals the method of the paper it was derived from, by words alone.
 
-An abstract is taken apart by its sentences: those that say what is proposed, and those after them until results begin,
-are its method; what comes before is its problem; results are neither. A word tells of the method if it stands there, by
-its stem, and neither in the problem, nor in what the title says the paper is about, nor among the words that any field
-uses of any method.
+The sentences of an abstract that propose something, and those after them until the results begin, are its method; the
+sentences before are its problem. A word reveals the method if its stem occurs in the method, and neither in the
+problem, nor in the topic of the title, nor among words that describe any method.
 """
 
 import re

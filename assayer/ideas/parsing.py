@@ -136,8 +136,8 @@ def parse_idea(
     `known` has what a reader knows of the document besides its text: notes, which stand in the text, tables, and what
     was left out.
 
-    A given title wins over that of the front matter, that over the text's own, and that over its announcing or first
-    sentence. Raises InputError when the text is empty, too short, too long or no text.
+    The title is the first of: `title`, the front matter's title, the text's own title, its announcing sentence, its
+    first sentence. Raises InputError if the text is empty, too short, too long or binary.
     """
     _check(text, source)
     if looks_like_tex(text):

@@ -1,9 +1,9 @@
-"""Looks for every reference of an idea in the corpus and in the remote sources, and tells what became of it.
+"""Look up every reference of an idea in the corpus and in remote sources, and report the outcome.
 
-The corpus is asked first, then remote sources by identifiers, all in one batch a source, then by the words of each
-entry that is still missing or that differs from the record found. Of an idea that is judged blind, authors are read as
-the list gives them and compared with the records; no source is asked for people who are masked, and a language model is
-shown no more than passages of the masked text.
+The corpus is asked first; then remote sources by identifiers, in one batch per source; then by the words of each entry
+that is still missing or differs from its record. For an idea judged blind, authors are read from the list and compared
+with the records, but masked people are never sent to a source, and a language model sees only passages of the masked
+text.
 """
 
 import asyncio

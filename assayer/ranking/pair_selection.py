@@ -1,10 +1,9 @@
-"""Which pairs to compare next: at first a few random pairs for each idea, then the pairs of largest expected gain.
+"""Selection of the pairs to compare next: a few random pairs for each idea, then pairs with the largest expected gain.
 
 Under Laplace's approximation a verdict on (i, j) lowers the summed variance of all strengths by about
-p(1 − p)(vᵢ² + vⱼ²) / (1 + p(1 − p)(vᵢ + vⱼ)): much where both are uncertain and close. With a cut, the pair is weighed
-by the chance of either idea to lie on the other side of it. The opening is random because estimates from a few
-verdicts mislead: choosing by them at once was measured to be worse than drawing
-(docs/adr/0009).
+p(1 − p)(vᵢ² + vⱼ²) / (1 + p(1 − p)(vᵢ + vⱼ)), which is large for uncertain and close pairs. With a cut, a pair is
+weighted by the chance that either idea lies on the other side of it. The first pairs are random, because choosing by
+estimates from a few verdicts was measured to be worse (docs/adr/0009).
 """
 
 from typing import NamedTuple

@@ -51,7 +51,7 @@ def judge_consistency(verdicts: PairwiseVerdicts) -> JudgeConsistency:
     compared = beats + beats.T
     return JudgeConsistency(
         asked_both_ways=int(both.sum()) // 2,
-        contradictions=int((((won + reversed_won) * both) != 0).sum()) // 2,
+        contradictions=int(((won + reversed_won) * both).count_nonzero()) // 2,
         triangles=int(((compared @ compared) * compared).sum()) // 6,
         cycles=int(((beats @ beats) * beats.T).sum()) // 3,
     )

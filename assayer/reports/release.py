@@ -1,8 +1,8 @@
-"""The export gate: a report below stated minima is released as incomplete, and carries no total.
+"""Release gate: a report below the configured minima is incomplete and has no total.
 
-A total is any mean, of a part or of a board, and the outcome named from one, with its probabilities. Scores of single
-methods, dimensions and reviewers, the editor's two scores of a panel's review, points and quotes stand as they are.
-Nothing is asked for by number: a report may have no weakness, and no quote.
+Totals are all means, of a part or of a board, and the outcome and probabilities derived from them. Scores of single
+methods, dimensions and reviewers, the editor's two scores of a panel review, points and quotes are kept. Minima are
+shares, not counts: a report without weaknesses or quotes can be complete.
 """
 
 from collections.abc import Callable
