@@ -116,7 +116,8 @@ class CitationIds(NamedTuple):
 
 class Literature(Protocol):
     """Papers published in a window of days. Papers from other days are left out, and so are undated papers if the
-    window has a last day. Answers of the local corpus are deterministic for a `version`. All methods raise LiteratureError."""
+    window has a last day. Answers of the local corpus are deterministic for a `version`. All methods raise
+    LiteratureError."""
 
     @property
     def version(self) -> str:
