@@ -42,7 +42,8 @@ def blinded(idea: Idea) -> Idea:
             "sections": sections,
             "reading": idea.reading
             and idea.reading.model_copy(update={"title": title, "sections": read_sections(sections)}),
-            "reference_list": _masked_list(idea.reference_list, people),
+            # Publishers in a reference list are named like institutions, and stay.
+            "reference_list": apply(idea.reference_list, disjoint(_identity(idea.reference_list, people))),
             "flags": tuple(flag.model_copy(update={"offset": map_offset(flag.offset, spans)}) for flag in idea.flags),
             "blinding": Blinding(rules=RULES, masked=_masked(idea, spans, in_title)),
             "unblinded": UnblindedWords(title=idea.title, text=idea.text),
@@ -104,10 +105,11 @@ def _inline(text: str, named: Sequence[MaskSpan], people: Sequence[Person]) -> I
     yield from funding_mentions(text)
 
 
-def _masked_list(text: str, people: Sequence[Person]) -> str:
-    """Return a reference list without its proposers and contact details; its publishers are named like institutions and
-    stay."""
-    return apply(text, disjoint([*mentions(text, people), *contacts(text), *personal_pages(text, people)]))
+def _identity(text: str, people: Sequence[Person]) -> Iterator[MaskSpan]:
+    """Yield mentions of the people, and contact details."""
+    yield from mentions(text, people)
+    yield from contacts(text)
+    yield from personal_pages(text, people)
 
 
 def _heading_person(line: str) -> list[Person]:

@@ -117,11 +117,9 @@ def labelled_lines(text: str, block_end: int = 0) -> Iterator[LabelledLine]:
         after = bisect_left(people, start - _NEAR)
         beside = start < block_end or (after < len(people) and people[after] <= end + _NEAR)
         if _fits(line.group, line.value, beside):
-            yield LabelledLine(start, end + (end < len(text)), _kind(line.group, line.value), line.value)
-
-
-def _kind(group: str, value: str) -> MaskedKind:
-    return "email" if group == "reached" and CONTACT.search(value) else _LABELS[group].kind
+            is_email = line.group == "reached" and CONTACT.search(line.value)
+            kind = "email" if is_email else _LABELS[line.group].kind
+            yield LabelledLine(start, end + (end < len(text)), kind, line.value)
 
 
 def _fits(group: str, value: str, beside_people: bool) -> bool:

@@ -6,16 +6,15 @@ of the paper that were shown. Word overlap does not show support: the support ch
 
 import re
 from collections.abc import Sequence, Set
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
-
-import Stemmer
 
 from assayer.citing.evidence import Evidence, Quoted, check_quote
 from assayer.citing.labels import MARKER, paper_of
 from assayer.models import PaperId
 from assayer.text.content_words import is_grammar
 from assayer.text.sentences import sentences
+from assayer.text.stems import stems
 
 MOST_FURTHER = 2
 """Quotes beside the first."""
@@ -58,7 +57,7 @@ def said_words(text: str) -> frozenset[str]:
 
 def _stems(text: str) -> frozenset[str]:
     words = [item.replace(",", "") if item[0].isdigit() else item for item in _WORD.findall(text.casefold())]
-    return frozenset(_stemmer().stemWords([word for word in words if not is_grammar(word)]))
+    return frozenset(stems([word for word in words if not is_grammar(word)]))
 
 
 def _said_of(claim: str, paper: PaperId) -> str:
@@ -99,8 +98,3 @@ def _sentences(text: str) -> tuple[_Sentence, ...]:
     return tuple(
         _Sentence(sentence, _stems(sentence)) for sentence in sentences(text) if len(sentence.split()) <= LONGEST
     )
-
-
-@cache
-def _stemmer() -> Stemmer.Stemmer:
-    return Stemmer.Stemmer("english")

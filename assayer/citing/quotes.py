@@ -46,7 +46,7 @@ def find_quote(quote: str, source: str) -> Iterator[tuple[SourceSpan, ...]]:
     end of the quote is ignored; an ellipsis inside stands for omitted words and yields a span for each piece, in
     order."""
     for found in islice(_standing(quote, source), MOST_PLACES):
-        starts, ends = _origins(source)
+        starts, ends = (_cached_origins if len(source) <= _CACHED_CHARACTERS else _origins)(source)
         yield tuple(_whole(SourceSpan(starts[start], ends[end - 1]), source) for start, end in found)
 
 
@@ -73,15 +73,11 @@ class _Origins(NamedTuple):
 
 
 def _origins(source: str) -> _Origins:
-    return _cached_origins(source) if len(source) <= _CACHED_CHARACTERS else _origins_of(source)
-
-
-def _origins_of(source: str) -> _Origins:
     found = origins(source)
     return _Origins(array("I", [start for start, _ in found]), array("I", [end for _, end in found]))
 
 
-_cached_origins = lru_cache(maxsize=_CACHED_TEXTS)(_origins_of)
+_cached_origins = lru_cache(maxsize=_CACHED_TEXTS)(_origins)
 
 
 def _standing(quote: str, source: str) -> Iterator[tuple[_Place, ...]]:

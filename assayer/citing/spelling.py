@@ -174,7 +174,8 @@ def spelled(text: str) -> str:
 
 def origins(text: str) -> list[tuple[int, int]]:
     """Return, for each letter of `Letters.of(spelled(unified(text)))`, the start and end of its origin in the text."""
-    places = _letter_places(len(text))
+    size = len(text)
+    places = _shared_places()[:size] if size <= _SHARED_PLACES else [(at, at + 1) for at in range(size)]
     if _is_plain(text):
         text = unified(text)
     else:
@@ -191,10 +192,6 @@ _SHARED_PLACES = 16_384
 @cache
 def _shared_places() -> list[tuple[int, int]]:
     return [(at, at + 1) for at in range(_SHARED_PLACES)]
-
-
-def _letter_places(size: int) -> list[tuple[int, int]]:
-    return _shared_places()[:size] if size <= _SHARED_PLACES else [(at, at + 1) for at in range(size)]
 
 
 def _rewritten(
@@ -263,7 +260,7 @@ class Letters(NamedTuple):
             cut = after.isdigit() and before in _BEFORE_NUMBER and before
             return not (cut or self._cuts_figure(place))
         if kind in {BROKEN, ELIDED}:
-            word = self.letters[self._gap_before(place) : place]
+            word = self.letters[next(at for at in range(place - 1, -1, -1) if at in self.gaps) : place]
             return word in _ARTICLES if kind == ELIDED else word not in PREFIXES
         return self._is_between_unspaced(place)
 
@@ -298,9 +295,6 @@ class Letters(NamedTuple):
         if not place or not _BESIDE_UNSPACED.search(self.letters[place - 1 : place + 1]):
             return False
         return bool(_IN_FIGURE.search(f"{self.letters[max(0, place - 4) : place]}\n{self.letters[place : place + 2]}"))
-
-    def _gap_before(self, place: int) -> int:
-        return next(at for at in range(place - 1, -1, -1) if at in self.gaps)
 
 
 def places(wanted: str, letters: str, since: int) -> Iterator[int]:

@@ -7,14 +7,12 @@ problem, nor in the topic of the title, nor among words that describe any method
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import cache
 from typing import NamedTuple
-
-import Stemmer
 
 from assayer.curation.options import LeakageLimits
 from assayer.text.content_words import content_words
 from assayer.text.sentences import sentence_spans
+from assayer.text.stems import stems
 from assayer_client.curation import LeakageMeasure
 
 _WORD = re.compile(r"[^\W_]+")
@@ -82,10 +80,10 @@ def abstract_parts(abstract: str) -> AbstractParts:
 
 def measure_leakage(question: str, title: str, abstract: str, limits: LeakageLimits) -> LeakageMeasure:
     parts = abstract_parts(abstract)
-    known = _stems(_content(f"{parts.problem} {_topic(title)}"))
-    told = _stems(_content(parts.method)) - known
+    known = frozenset(stems(_content(f"{parts.problem} {_topic(title)}")))
+    told = frozenset(stems(_content(parts.method))) - known
     words = _content(question)
-    repeated = [word for word in words if _stem(word.casefold()) in told]
+    repeated = [word for word, stem in zip(words, stems(words), strict=True) if stem in told]
     run = _longest_run(_tokens(question), parts, told)
     names = _coined(title, parts) & {word.casefold(): word for word in _words(question)}.keys()
     shown = tuple(word for word in _words(question) if word.casefold() in names)
@@ -143,22 +141,8 @@ def _longest_run(question: Sequence[str], parts: AbstractParts, told: frozenset[
 
 
 def _tokens(text: str) -> list[str]:
-    return [_stem(word.casefold()) for word in _words(text)]
+    return stems([word.casefold() for word in _words(text)])
 
 
 def _padded(words: Iterable[str]) -> str:
     return f" {' '.join(words)} "
-
-
-def _stems(words: Iterable[str]) -> frozenset[str]:
-    return frozenset(map(_stem, words))
-
-
-def _stem(word: str) -> str:
-    stemmed: str = _stemmer().stemWord(word)
-    return stemmed
-
-
-@cache
-def _stemmer() -> Stemmer.Stemmer:
-    return Stemmer.Stemmer("english")

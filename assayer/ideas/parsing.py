@@ -101,11 +101,6 @@ def _telling_sentence(sections: Sequence[Section]) -> str:
     return next(announcing, next(iter(opening), sections[0].text))
 
 
-def _within(headings: Sequence[Heading], start: int) -> list[Heading]:
-    """Return the headings from an offset on, with positions relative to that offset."""
-    return [h._replace(start=h.start - start, end=h.end - start) for h in headings if h.start >= start]
-
-
 def _title_and_sections(text: str) -> tuple[str, tuple[Section, ...]]:
     """Return the title, which may be empty, and at least one section."""
     headings = find_headings(text)
@@ -117,7 +112,8 @@ def _title_and_sections(text: str) -> tuple[str, tuple[Section, ...]]:
     elif not headings or headings[0].start > 0:
         title = _opening_line(text)
         start = len(title)
-    sections = split_at(text[start:], _within(headings, start), UNTITLED)
+    within = [h._replace(start=h.start - start, end=h.end - start) for h in headings if h.start >= start]
+    sections = split_at(text[start:], within, UNTITLED)
     return title, sections or (Section(title=UNTITLED, text=text),)
 
 

@@ -107,21 +107,18 @@ def _unasked(strengths: StrengthPosterior, vain: Unanswered, first: Ints, second
 def _candidates(strengths: StrengthPosterior, generator: np.random.Generator) -> tuple[Ints, Ints]:
     """Return candidate pairs in random order, each unordered pair at most once. For few ideas these are all pairs;
     for many, neighbours in an order drawn from the posterior, and random pairs."""
-    pairs = _candidate_pairs(strengths, generator)
-    swap = generator.random(pairs.shape[1]) < 0.5
-    return np.where(swap, pairs[1], pairs[0]), np.where(swap, pairs[0], pairs[1])
-
-
-def _candidate_pairs(strengths: StrengthPosterior, generator: np.random.Generator) -> Ints:
     n = len(strengths.mean)
     if n <= _ALL_PAIRS_UP_TO:
-        return np.stack(np.triu_indices(n, 1)).astype(np.int64)
-    sampled = strengths.mean + np.sqrt(strengths.variance) * generator.standard_normal(n)
-    order = np.argsort(-sampled)
-    near = [np.stack([order[:-gap], order[gap:]]) for gap in range(1, min(_NEAR_CANDIDATES, n - 1) + 1)]
-    far = generator.integers(0, n, (2, n * _NEAR_CANDIDATES))
-    pairs = np.sort(np.concatenate([*near, far], axis=1), axis=0)
-    return np.unique(pairs[:, pairs[0] != pairs[1]], axis=1)
+        pairs = np.stack(np.triu_indices(n, 1)).astype(np.int64)
+    else:
+        sampled = strengths.mean + np.sqrt(strengths.variance) * generator.standard_normal(n)
+        order = np.argsort(-sampled)
+        near = [np.stack([order[:-gap], order[gap:]]) for gap in range(1, min(_NEAR_CANDIDATES, n - 1) + 1)]
+        far = generator.integers(0, n, (2, n * _NEAR_CANDIDATES))
+        pairs = np.sort(np.concatenate([*near, far], axis=1), axis=0)
+        pairs = np.unique(pairs[:, pairs[0] != pairs[1]], axis=1)
+    swap = generator.random(pairs.shape[1]) < 0.5
+    return np.where(swap, pairs[1], pairs[0]), np.where(swap, pairs[0], pairs[1])
 
 
 def _expected_gain(strengths: StrengthPosterior, first: Ints, second: Ints) -> Floats:

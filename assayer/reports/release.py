@@ -36,16 +36,14 @@ def released(report: Report, minima: ReleaseMinima) -> Report:
     return report.model_copy(
         update={
             "release": release,
-            "parts": tuple(_without_total(part, withheld) for part in report.parts),
+            "parts": tuple(
+                part if isinstance(part.score, Absent) else part.model_copy(update={"score": withheld})
+                for part in report.parts
+            ),
             "board": _board_without_total(report.board, withheld) if report.board else None,
             "verdict": _without_outcome(report.verdict, withheld),
         }
     )
-
-
-def _without_total(part: Part, withheld: Absent) -> Part:
-    """Return the part with its score withheld. A part without a score keeps its own reason."""
-    return part if isinstance(part.score, Absent) else part.model_copy(update={"score": withheld})
 
 
 def _board_without_total(board: BoardRecord, withheld: Absent) -> BoardRecord:
