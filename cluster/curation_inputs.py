@@ -11,8 +11,6 @@ from assayer.ideas.records import decode_json
 from assayer.models.curation import ResearchQuestion, SourcePaper
 from assayer.text.decoding import decode_text
 
-__all__ = ["LinesRead", "read_papers", "read_questions"]
-
 _MOST_BYTES = 500_000_000
 _MOST_LINE = 1_000_000
 

@@ -35,8 +35,6 @@ from index.viewpoint_neighbours import FaissNeighbours
 from orchestrator.store import Database
 from workers.documents.idea_reader import read_ideas
 
-__all__ = ["BatchCheck", "LabelledFiles", "add_ideas", "build_graph", "check_batch", "describe_graph", "train_graph"]
-
 ReportStage = Callable[[str, int, int], None]
 """Progress callback that receives a stage, the amount done and the total."""
 

@@ -46,8 +46,6 @@ from workers.reranking.llm_reranker import language_model_folder
 from workers.sources import Arxiv, Crossref, GoogleScholar, OpenAlex, ResolvesIdentifiers, SemanticScholar, Unpaywall
 from workers.web.search import WebSearch
 
-__all__ = ["Finding", "run_health_checks"]
-
 
 class Finding(NamedTuple):
     """About one thing."""

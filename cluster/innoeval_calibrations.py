@@ -23,15 +23,6 @@ from assayer.models import BoardRecord, IdeaId, Score
 from cluster.ranking_inputs import read_reports
 from cluster.settings import Settings
 
-__all__ = [
-    "LabelledOutcomes",
-    "find_calibration",
-    "fit_calibration",
-    "innoeval_options",
-    "read_labels",
-    "save_calibration",
-]
-
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 _LONGEST_SOURCE = 600
 

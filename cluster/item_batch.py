@@ -19,8 +19,6 @@ from orchestrator.jobs.models import Lease, Problem
 from orchestrator.jobs.retry_policy import problem_of_error
 from orchestrator.store import PgItemOutcomes
 
-__all__ = ["Ending", "ItemWork", "KeepOutcomes", "do_items", "do_items_of_job"]
-
 _LOG = logging.getLogger(__name__)
 
 Item = TypeVar("Item")

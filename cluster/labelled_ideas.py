@@ -16,8 +16,6 @@ from assayer.methods.grapheval.graph.records import LabelledIdea
 from assayer.models import IdeaId
 from assayer.text.sanitise import sanitise
 
-__all__ = ["FieldNames", "outcome_classes", "read_labelled_ideas"]
-
 _IDS, _TITLES, _TEXTS, _URLS = ("id", "paper_id"), ("title",), ("text", "abstract", "idea"), ("url",)
 _SHOWN = 5
 

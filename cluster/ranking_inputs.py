@@ -17,17 +17,6 @@ from assayer.reports.scores import score_of
 from assayer.text.sanitise import sanitise
 from assayer_client.comparisons import Comparison
 
-__all__ = [
-    "KnownFile",
-    "ReportEvidence",
-    "ReportScores",
-    "comparisons_between",
-    "read_comparisons",
-    "read_evidence",
-    "read_reports",
-    "read_scores",
-]
-
 
 class KnownFile(NamedTuple):
     """Comparisons read from a file of an earlier ranking."""

@@ -7,8 +7,6 @@ from typing import IO
 
 from assayer.errors import InputError
 
-__all__ = ["whole_file", "write_whole"]
-
 
 @contextmanager
 def whole_file(target: Path) -> Iterator[IO[bytes]]:

@@ -22,8 +22,6 @@ from workers.outbound.sources import SourceGateway
 from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
 from workers.sources.capabilities import ResolvesIdentifiers
 
-__all__ = ["WorksAsIdeas", "open_works"]
-
 _PATIENCE_SECONDS = 60.0
 _REMEDY = "Run with --profile online, or set the base URL of a source such as ASSAYER_ARXIV__BASE_URL."
 

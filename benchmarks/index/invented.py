@@ -8,8 +8,6 @@ import numpy as np
 
 from assayer.ports import Vectors
 
-__all__ = ["InventedEmbedder"]
-
 _TOPICS = 4_000
 
 

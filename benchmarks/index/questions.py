@@ -11,8 +11,6 @@ from assayer.models import Paper
 from assayer.text.sentences import sentences
 from index.segments.paper_store import PaperStore
 
-__all__ = ["LabelledIdea", "read_ideas", "sample", "sentences_of"]
-
 
 class LabelledIdea(NamedTuple):
     name: str

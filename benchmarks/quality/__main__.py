@@ -35,8 +35,6 @@ from cluster.methods import METHODS
 from cluster.settings_loading import load_settings
 from workers.embedding.embedder import local_embedder
 
-__all__ = ["main"]
-
 _PARTS: Mapping[str, Callable[[Given], Iterator[str]]] = {
     "all": every_judged_set,
     "judge": judge_part,

@@ -27,19 +27,6 @@ from benchmarks.quality.learned import scorers, values_in_groups
 from benchmarks.quality.points import Silent
 from cluster.clock import SystemClock
 
-__all__ = [
-    "CHANCE",
-    "Group",
-    "GroupOutcome",
-    "Measures",
-    "ask_groups",
-    "group_rows",
-    "in_order_of",
-    "measured",
-    "order_of",
-    "read_groups",
-]
-
 
 class Group(NamedTuple):
     name: str

@@ -15,8 +15,6 @@ from benchmarks.quality.papers import idea_of
 from benchmarks.quality.points import Silent
 from cluster.clock import SystemClock
 
-__all__ = ["Better", "PairOutcome", "Shown", "ask_pairs", "shown_pairs", "worth"]
-
 Better = Literal["first", "second", "tie"]
 _SIDES: Mapping[str, Better] = {"A": "first", "B": "second", "tie": "tie"}
 

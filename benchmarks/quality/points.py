@@ -10,8 +10,6 @@ from assayer.reports.json_and_csv import as_json
 from benchmarks.quality.kept import Kept, Outcome, Spent, do_the_rest, usd
 from cluster.engine import Engine
 
-__all__ = ["PointOutcome", "Silent", "ask_points"]
-
 
 class PointOutcome(Outcome):
     score: float | None = None

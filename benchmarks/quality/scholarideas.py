@@ -19,15 +19,6 @@ from benchmarks.quality.rubrics import COVERAGE, CoverageQuestion, Rubric, close
 from cluster.clock import SystemClock
 from cluster.engine import Engine
 
-__all__ = [
-    "CoverageOutcome",
-    "ReportOutcome",
-    "ask_coverage",
-    "ask_reports",
-    "highest",
-    "proxy",
-]
-
 _STATEMENTS = 20
 """Statements that one call compares with a report."""
 _REVIEW_CHARS = 60_000

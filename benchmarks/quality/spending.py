@@ -7,8 +7,6 @@ from typing import NamedTuple
 from benchmarks.quality.kept import Outcome, Spent
 from workers.llm import LlmSettings
 
-__all__ = ["KNOWN", "Expected", "Plan", "agreed", "expected", "total"]
-
 KNOWN: Mapping[str, Spent] = {
     "points": Spent(calls=42, prompt_tokens=165_000, completion_tokens=19_000, usd=None),
     "pairs": Spent(calls=2, prompt_tokens=2_820, completion_tokens=505, usd=None),

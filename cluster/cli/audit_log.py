@@ -19,8 +19,6 @@ from cluster.whole_files import whole_file
 if TYPE_CHECKING:
     from orchestrator.access.audit_chain import AuditEntry, AuditExport, AuditTip
 
-__all__ = ["app"]
-
 app = typer.Typer(help="Save and check the log of who did what about decisions.", no_args_is_help=True)
 
 _TIP = re.compile(r"(\d{1,15}):([0-9a-f]{64})")

@@ -27,8 +27,6 @@ from cluster.side_by_side import side_by_side
 if TYPE_CHECKING:
     from cluster.engine import Engine
 
-__all__ = ["bias_test"]
-
 _RENDER: dict[PageFormat, Callable[[BiasTestReport], str]] = {
     PageFormat.html: as_bias_test_html,
     PageFormat.md: as_bias_test_markdown,
@@ -116,7 +114,8 @@ def _chosen(names: Sequence[str], persuasive: bool) -> tuple[BiasTestAttribute, 
 
 async def _run_bias_test(paths: Sequence[Path], plan: BiasTestPlan, settings: Settings, out: Path) -> _BiasTestOutcome:
     from cluster.database import open_database
-    from cluster.engine import METHODS, check_request, open_engine
+    from cluster.engine import check_request, open_engine
+    from cluster.methods import METHODS
     from cluster.repetitions import answering_anew
 
     if settings.llm is None and plan.method in METHODS and not METHODS[plan.method].scores_without_llm:

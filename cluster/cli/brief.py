@@ -10,8 +10,6 @@ from assayer.errors import InputError
 from cluster.cli.output import distinct_names, make_folder, safe_name
 from cluster.whole_files import write_whole
 
-__all__ = ["brief"]
-
 
 def brief(
     reports: Annotated[list[Path], typer.Argument(help="Reports as JSON, as `assayer evaluate` writes them.")],

@@ -15,8 +15,6 @@ from cluster.innoeval_calibrations import fit_calibration, read_labels, save_cal
 from cluster.settings import PROFILES
 from cluster.settings_loading import load_settings
 
-__all__ = ["app"]
-
 app = typer.Typer(
     no_args_is_help=True, help="Fit the thresholds that turn scores into decisions, on ideas with known outcomes."
 )

@@ -11,8 +11,6 @@ from cluster.settings import PROFILES
 if TYPE_CHECKING:
     from assayer_client import Client
 
-__all__ = ["cancel"]
-
 
 def cancel(
     ids: JobIds,

@@ -9,8 +9,6 @@ from cluster.local_model import ChosenModel
 from cluster.settings import PROFILES
 from cluster.settings_loading import load_settings
 
-__all__ = ["check"]
-
 
 def check(
     paths: IdeaPaths,

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from assayer_client.comparisons import ComparisonResult
     from assayer_client.reports import Report
 
-__all__ = ["compare"]
-
 _LEAST, _MOST = 2, 4
 _LONGEST = 30
 

@@ -10,8 +10,6 @@ from cluster.cli.output import make_folder, write_files
 from cluster.cli.service_client import kind_of, service
 from cluster.settings import PROFILES
 
-__all__ = ["contestation"]
-
 
 def contestation(
     identifier: Annotated[str, typer.Argument(metavar="ID", help="Id of an evaluation: ev_….")],

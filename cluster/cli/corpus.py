@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from index.segments.segment import SegmentEntry
     from index.versions.manifest import RejectionCount
 
-__all__ = ["app", "info"]
-
 
 def info() -> None:
     """Show the version in use and how it was built."""

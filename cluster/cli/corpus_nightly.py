@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from index.nightly import NightlyRun
     from index.versions.manifest import RejectionCount
 
-__all__ = ["history", "nightly"]
-
 _STYLES = {"published": "green", "unchanged": "dim", "failed": "bold red", "running": "cyan", "cut off": "bold red"}
 
 

@@ -20,8 +20,6 @@ from cluster.settings_loading import load_settings
 if TYPE_CHECKING:
     from cluster.curator import CurationWork
 
-__all__ = ["curate"]
-
 
 class _Curated(NamedTuple):
     work: "CurationWork[CuratedPaper]"

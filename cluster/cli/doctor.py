@@ -10,8 +10,6 @@ from cluster.cli.terminal import say
 from cluster.settings import PROFILES, Settings
 from cluster.settings_loading import load_settings
 
-__all__ = ["doctor"]
-
 _MARKS = {"ok": "[green]ok[/]     ", "absent": "[yellow]absent[/] ", "broken": "[bold red]broken[/] "}
 
 

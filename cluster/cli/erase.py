@@ -16,8 +16,6 @@ from cluster.settings import PROFILES
 if TYPE_CHECKING:
     from assayer_client.erasures import Erasure
 
-__all__ = ["erase"]
-
 
 def erase(
     source: Annotated[

@@ -35,9 +35,6 @@ from cluster.cli.written_report import WrittenReport
 from cluster.local_model import ChosenModel, chosen_model
 from cluster.settings import PROFILES, Settings
 
-__all__ = ["evaluate", "write_reports"]
-
-
 _SHOWN_IN_FULL = 3
 
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from assayer_client.batches import ResultsFormat
     from assayer_client.evaluations import Evaluation
 
-__all__ = ["FetchFormat", "fetch", "reports_of_batch"]
-
 
 class FetchFormat(StrEnum):
     html = "html"

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from cluster.graph_operations import BatchCheck
     from cluster.graph_training import TrainingResult
 
-__all__ = ["app"]
-
 app = typer.Typer(
     help="Compare ideas with labelled ideas (GraphEval): build, train, add, check, info.",
     no_args_is_help=True,

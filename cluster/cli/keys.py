@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from orchestrator.access.api_keys import ApiKey
     from orchestrator.access.audit_chain import Actor
 
-__all__ = ["app"]
-
 app = typer.Typer(help="Manage the API keys of the service's tenants.", no_args_is_help=True)
 
 OfTenant = Annotated[str, typer.Option("--tenant", help="Tenant that the key belongs to.")]

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from assayer_client.evaluations import Evaluation
     from assayer_client.resources import JobState
 
-__all__ = ["list"]
-
 _LONGEST, _PAGE = 60, 500
 
 

@@ -10,8 +10,6 @@ from cluster.cli.options import WithProfile
 from cluster.settings import PROFILES, Settings
 from cluster.settings_loading import load_settings
 
-__all__ = ["host_and_port", "mcp"]
-
 
 def mcp(
     http: Annotated[

@@ -13,8 +13,6 @@ from cluster.settings import PROFILES
 if TYPE_CHECKING:
     from assayer_client.people import Member
 
-__all__ = ["app"]
-
 app = typer.Typer(help="Manage the people who work in the console, and their roles.", no_args_is_help=True)
 
 _ROLES = ("owner", "officer", "reviewer", "auditor")

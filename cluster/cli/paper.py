@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from workers.full_texts.pdf_fetcher import ArchivingPdfFetcher
     from workers.full_texts.tei_reader import TeiFormat
 
-__all__ = ["paper"]
-
 _ENDINGS: "dict[TeiFormat, str]" = {"tei": "tei.xml", "json": "json", "markdown": "md"}
 _MOST_BYTES = 200_000_000
 _HEAD = 1_024

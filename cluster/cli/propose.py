@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from assayer.curation.candidates import ProposedCandidates
     from cluster.curator import CurationWork
 
-__all__ = ["propose"]
-
 _SHOWN = 20
 
 

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from assayer.methods.grapheval.graph.records import LabelledIdea
     from assayer.ranking.pipeline import CompletedRanking
 
-__all__ = ["rank"]
-
 
 class RankingFormat(StrEnum):
     """Ranking formats, in the order in which a person would open them."""

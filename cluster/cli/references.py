@@ -22,8 +22,6 @@ from cluster.settings_loading import load_settings
 if TYPE_CHECKING:
     from assayer.methods.scicompanion.missed_references import MissedReferences, WayFound
 
-__all__ = ["references"]
-
 
 def references(
     paths: IdeaPaths,

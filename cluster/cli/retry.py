@@ -12,8 +12,6 @@ from cluster.settings import PROFILES
 if TYPE_CHECKING:
     from assayer_client import Client
 
-__all__ = ["retry"]
-
 
 def retry(
     ids: Annotated[list[str], typer.Argument(help="Ids: ev_… or bt_… (all of its rows without a result).")],

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from assayer_client.rewards import RewardOutcome, RewardsResult
     from orchestrator.jobs.requests import NamedRewardItem
 
-__all__ = ["read_reward_items", "reward"]
-
 _SHOWN = 20
 """Items in the terminal; the file holds all."""
 _REASON = 100

@@ -19,8 +19,6 @@ from cluster.settings_loading import load_settings
 if TYPE_CHECKING:
     from cluster.service import Service
 
-__all__ = ["serve"]
-
 
 def serve(
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all addresses of this machine.")] = (

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from assayer_client import Client
     from assayer_client.resources import Event, JobState, Problem
 
-__all__ = ["KINDS", "JobResource", "Kind", "WatchedJob", "job_resource", "kind_of", "service"]
-
 
 class WatchedJob(Protocol):
     """Fields that jobs of all kinds have."""

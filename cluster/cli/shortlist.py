@@ -14,8 +14,6 @@ from cluster.settings import PROFILES
 if TYPE_CHECKING:
     from assayer_client.rankings import AcceptedRanking, Band, Ranking
 
-__all__ = ["shortlist"]
-
 _BANDS: "dict[Band, str]" = {"in": "clearly in", "human": "for people to decide", "out": "clearly out"}
 _NAMED = 20
 """Proposals that are told one by one."""

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from assayer_client import Client
     from assayer_client.batches import AcceptedBatch
 
-__all__ = ["MOST_BYTES", "files_to_upload", "submit", "upload_batches"]
-
-
 MOST_BYTES = 48_000_000
 """Maximum bytes of the files of one request; the service accepts 64 MB by default, including the multipart framing."""
 _READ = (*IDEA_FILE_SUFFIXES, ".zip")

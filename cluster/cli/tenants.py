@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from assayer_client.accounts import TenantResource
     from orchestrator.store import Database
 
-__all__ = ["app"]
-
-
 app = typer.Typer(help="Manage the tenants of the service and their limits.", no_args_is_help=True)
 
 Id = Annotated[str, typer.Argument(help="Lower-case letters, digits, - and _.")]

@@ -18,20 +18,6 @@ from assayer.reports.escaping import printable
 if TYPE_CHECKING:
     from assayer.ports import ProgressEvent
 
-__all__ = [
-    "EvaluationProgress",
-    "SafeConsole",
-    "StageProgress",
-    "StepProgress",
-    "print_error",
-    "readable_size",
-    "remark",
-    "run_resumable",
-    "say",
-    "show_table",
-    "status",
-]
-
 Out = TypeVar("Out")
 
 _WIDEST = 10_000

@@ -15,8 +15,6 @@ from cluster.settings import PROFILES
 if TYPE_CHECKING:
     from assayer.reports.timeline_chart import ConcurrencyStep, TimelineChart, TimelineRow
 
-__all__ = ["draw_chart", "timeline"]
-
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _LABEL, _FIGURES = 30, 22
 _WIDTH = 110

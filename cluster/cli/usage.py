@@ -13,8 +13,6 @@ from cluster.settings import PROFILES
 if TYPE_CHECKING:
     from assayer_client.accounts import Usage
 
-__all__ = ["usage"]
-
 
 def usage(
     since: Annotated[str | None, typer.Option(help="YYYY-MM-DD (UTC); by default the first of this month.")] = None,

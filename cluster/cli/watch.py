@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from assayer_client.batches import BatchResource, BatchSummary
     from assayer_client.resources import Event, JobState
 
-__all__ = ["watch", "watch_all"]
-
 _TOLD = {"queued": "queued", "started": "running"}
 _WITHOUT_RESULT: "tuple[JobState, ...]" = ("failed", "cancelled")
 _NAMED = 20

@@ -13,8 +13,6 @@ from assayer.text.decoding import decode_text
 from cluster.whole_files import whole_file
 from index.records.paper_record import PaperRecord, first_problem
 
-__all__ = ["BibliographyRecords", "write_bibliography_records"]
-
 _MOST_BYTES = 200_000_000
 
 

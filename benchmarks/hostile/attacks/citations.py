@@ -45,8 +45,6 @@ from workers.llm.gateway import LlmGateway
 from workers.llm.settings import LlmSettings
 from workers.outbound.store import InMemoryAnswerStore
 
-__all__ = ["METHODS", "AttackOutcome", "as_table", "attack", "main"]
-
 _TOPICS = ("quoted sentences", "annotated claims", "old maps", "flower strips", "soil moisture", "small readers")
 _EMBEDDER = HashingEmbedder()
 

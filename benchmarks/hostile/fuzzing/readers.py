@@ -81,8 +81,6 @@ from workers.sandbox.refusal import Refused
 from workers.sources import arxiv, openalex, query_encoding, record_fields, responses
 from workers.web import search
 
-__all__ = ["READERS", "REFUSALS"]
-
 REFUSALS = (AssayerError, Refused)
 """Exceptions that a reader may raise for any input."""
 

@@ -14,8 +14,6 @@ from benchmarks.quality.kept import Kept, Outcome, do_the_rest, spent_on
 from benchmarks.quality.points import Silent
 from cluster.clock import SystemClock
 
-__all__ = ["SupportOutcomes", "ask_support", "in_calls"]
-
 
 class SupportOutcomes(Outcome):
     """Outcomes of the claims of one call; claims without an outcome are missing."""

@@ -26,8 +26,6 @@ from benchmarks.quality.report_text import judgement_text
 from cluster.clock import SystemClock
 from cluster.engine import Engine, open_engine
 
-__all__ = ["PARAGRAPH_NAME", "Answering", "WrittenReview", "first_words", "neutral_copy", "open_answering"]
-
 In = TypeVar("In", bound=BaseModel)
 Out = TypeVar("Out", bound=BaseModel)
 

@@ -16,8 +16,6 @@ from benchmarks.quality.judge.tasks import COMPARISON, ComparisonQuestion, Revie
 from benchmarks.quality.kept import Outcome, Spent
 from benchmarks.quality.rubrics import COVERAGE, CoverageQuestion, Rubric
 
-__all__ = ["OTHER", "CoverageOutcome", "coverage_of", "coverage_table"]
-
 OTHER = "the review of another plan"
 """Baseline: the first contender's review of the next plan of the set, which can cover points only by chance."""
 _FULL, _PARTIAL = 4, 3

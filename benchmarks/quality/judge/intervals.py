@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from assayer.methods.grapheval.scoring.metrics import bootstrap
 from benchmarks.quality.grapheval.reporting import shown
 
-__all__ = ["share", "statistic"]
-
 
 def share(values: Sequence[NDArray[np.float64]], rounds: int) -> str:
     """Format the mean over all values; each plan has an array of them."""

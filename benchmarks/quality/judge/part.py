@@ -21,8 +21,6 @@ from benchmarks.quality.rubrics import COVERAGE, read_rubrics
 from benchmarks.quality.runs import carefully, kept_file, of_method
 from benchmarks.throughput.ideas import scholar_ideas
 
-__all__ = ["TESTS", "judge"]
-
 TESTS = ("coverage", "sensitivity")
 _USED_UP = frozenset({"ai_3", "ai_11", "ai_20", "ai_22", "ai_27", "ai_33"})
 """Plans of ScholarIdeas for which prompts were tuned."""

@@ -21,8 +21,6 @@ from cluster.clock import SystemClock
 from cluster.ranker import open_ranker
 from cluster.settings import Settings
 
-__all__ = ["OPINIONS", "PARAGRAPH", "REVIEWS", "OpinionOutcome", "ask_opinions", "opinions", "reviews", "titles"]
-
 _PROMPTS = Prompts("benchmarks.quality.judged_sets")
 _TEXT_CHARS = 30_000
 

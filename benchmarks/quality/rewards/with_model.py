@@ -15,8 +15,6 @@ from benchmarks.quality.points import Silent
 from benchmarks.quality.rewards.probes import Probe
 from cluster.clock import SystemClock
 
-__all__ = ["A_CALL", "ProbeOutcome", "ask_rewards", "most_spent"]
-
 A_CALL = Spent(calls=1, prompt_tokens=2_900, completion_tokens=500, usd=None)
 """Mean cost of one call of a seat, from 221 calls to the simulator by the default composition; a model's answers may be
 longer or shorter."""
