@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from assayer.errors import AssayerError, ConfigurationError, Defect, NoFallback, PartUnavailable, StorageError
-from assayer.ports import ProgressEvent
 from assayer.run.journal import Journal
+from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from assayer_client.item_jobs import ItemOutcome
 from orchestrator.execution.metrics import ITEM_SECONDS, ITEMS
@@ -134,13 +134,6 @@ async def _keep_all(batch: "_Batch[Item, Made, Ended]", keep: KeepOutcomes[Ended
             return
 
 
-class _Unwatched:
-    """Progress receiver that ignores an item's events, because the batch reports the number of finished items."""
-
-    def report(self, event: ProgressEvent) -> None:
-        pass
-
-
 @dataclass(frozen=True)
 class _Batch(Generic[Item, Made, Ended]):
     items: Sequence[Item]
@@ -171,7 +164,7 @@ class _Batch(Generic[Item, Made, Ended]):
         async with self.slots:
             clock = self.run.clock
             began = clock.monotonic()
-            run = replace(self.run, journal=Journal(), progress=_Unwatched())
+            run = replace(self.run, journal=Journal(), progress=NoProgress())
             made, problem = await self._done(self.items[place], run)
             seconds = round(clock.monotonic() - began, 3)
         ITEMS.labels(self.work.stage, "done" if problem is None else "problem").inc()

@@ -20,7 +20,7 @@ from cluster.cli.idea_inputs import read_idea_inputs
 from cluster.cli.options import IdeaPaths, WithCutoff, WithFormats, WithProfile, day
 from cluster.cli.output import PageFormat, make_folder, write_formats
 from cluster.cli.terminal import EvaluationProgress, print_error, run_resumable, say, show_table
-from cluster.settings import PROFILES, Settings
+from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 from cluster.side_by_side import side_by_side
 
@@ -77,7 +77,7 @@ def bias_test(
     cutoff: WithCutoff = None,
     out: Annotated[Path, typer.Option(help="Folder for the bias test.")] = Path("out"),
     formats: WithFormats = None,
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
 ) -> None:
     """Vary institution, seniority, names and English of the same ideas, and show how scores change."""
     settings = load_settings(profile)

@@ -16,12 +16,12 @@ from rich.table import Table
 
 from assayer.errors import ConfigurationError
 from assayer.models import EvaluationId
+from assayer.run.no_progress import NoProgress
 from cluster.cli.terminal import SafeConsole
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
-    from assayer.ports import ProgressEvent
     from index.building.version_builder import BuildOptions
     from index.content_reader import ContentReader
     from index.nightly import NightlyRun
@@ -141,13 +141,8 @@ async def _reader(settings: Settings, max_usd: float, stack: AsyncExitStack) -> 
 
     database = await stack.enter_async_context(open_database(settings))
     llm = await open_llm(settings, database, stack)
-    run = Run(EvaluationId("corpus_nightly"), None, SystemClock(), _Silent(), Budget(max_usd=max_usd))
+    run = Run(EvaluationId("corpus_nightly"), None, SystemClock(), NoProgress(), Budget(max_usd=max_usd))
     return ContentReader(llm, run, settings.corpus_path / READINGS_FILE)
-
-
-class _Silent:
-    def report(self, event: "ProgressEvent") -> None:
-        """A night tells its stages when it has ended."""
 
 
 async def _fetch_nothing() -> "tuple[RejectionCount, ...]":

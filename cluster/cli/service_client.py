@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from assayer.errors import AssayerError, InputError
-from cluster.settings import PROFILES, Profile
+from cluster.settings import Profile
 from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ KINDS: tuple[Kind, ...] = tuple(_KINDS.values())
 
 
 @contextmanager
-def service(profile: Profile = PROFILES[0]) -> "Iterator[Client]":
+def service(profile: Profile = "laptop") -> "Iterator[Client]":
     """A client of the service that the settings name (ASSAYER_API_URL, ASSAYER_API_KEY)."""
     from pydantic import ValidationError
 

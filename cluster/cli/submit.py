@@ -14,7 +14,6 @@ from cluster.cli.options import WithBlind, WithBoard, WithBoardModels, WithCrite
 from cluster.cli.service_client import service
 from cluster.cli.terminal import remark
 from cluster.cli.watch import watch_all
-from cluster.settings import PROFILES
 from workers.documents.idea_reader import IDEA_FILE_SUFFIXES
 
 if TYPE_CHECKING:
@@ -97,7 +96,7 @@ def submit(
     estimate: Annotated[
         bool, typer.Option("--estimate", help="Say what it would cost and how long it would take; submit nothing.")
     ] = False,
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
     blind: WithBlind = None,
     overnight: Annotated[
         bool,

@@ -16,11 +16,11 @@ from assayer.models import Axis, EvaluationId, Frozen, Idea, Report, Score
 from assayer.reports.json_and_csv import as_json
 from assayer.reports.markdown import as_markdown
 from assayer.run.budget import Budget
+from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from benchmarks.quality.given import Given
 from benchmarks.quality.judged_sets.asking import PARAGRAPH, ReviewQuestion
 from benchmarks.quality.kept import Spent, spent_on, usd
-from benchmarks.quality.points import Silent
 from benchmarks.quality.recorded import RecordedLlm
 from benchmarks.quality.report_text import judgement_text
 from cluster.clock import SystemClock
@@ -68,7 +68,7 @@ class Answering:
 
     def run(self, plan: str) -> Run:
         """Return the run that journals requests about a plan."""
-        return Run(EvaluationId(f"judge_{plan}"), None, SystemClock(), Silent(), self.budget)
+        return Run(EvaluationId(f"judge_{plan}"), None, SystemClock(), NoProgress(), self.budget)
 
     async def review(self, contender: str, idea: Idea) -> WrittenReview:
         """Return a contender's review of a plan. Raises AssayerError."""
@@ -92,7 +92,9 @@ class Answering:
 
     async def _report(self, method: str, idea: Idea) -> WrittenReview:
         backends = replace(self.engine.backends, llm=self._llm(idea.source))
-        report = (await replace(self.engine, backends=backends).evaluate(idea, method, idea.cutoff, Silent())).report
+        report = (
+            await replace(self.engine, backends=backends).evaluate(idea, method, idea.cutoff, NoProgress())
+        ).report
         for suffix, text in (("json", as_json(report)), ("md", as_markdown(report))):
             (self.reports / f"{idea.source}.{method}.{suffix}").write_text(text, "utf-8")
         made = report.provenance
