@@ -5,7 +5,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from functools import partial, wraps
+from functools import wraps
 from types import TracebackType
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeAlias, TypeVar
 
@@ -126,8 +126,7 @@ class Database:
         migrator.refuse_newer_schema(revision)
         if revision != migrator.latest_revision():
             seconds = self._settings.migration_seconds
-            connect = partial(self._connect, command_timeout=seconds)
-            await self.run(lambda _: migrator.upgrade_schema(connect), seconds)
+            await self.run(lambda connection: migrator.upgrade_schema(connection, seconds), seconds)
 
     async def ping(self) -> DatabaseHealth:
         """Return the health of the database. Never raises, and does not require `connect`."""
