@@ -23,7 +23,7 @@ _INSERT_LEDGER_ROW = """
 _INSERT_LEDGER_ROW_AND_RELEASE = f"""
     WITH asked AS (DELETE FROM reply_claims WHERE key = $3 AND claimant = $17)
     {_INSERT_LEDGER_ROW}
-"""  # noqa: S608 - put together from constants
+"""
 
 _INSERT_LEDGER_ROW_AND_ANSWER = f"""
     WITH paid AS ({_INSERT_LEDGER_ROW}), asked AS (DELETE FROM reply_claims WHERE key = $3 AND claimant = $24)
@@ -33,7 +33,7 @@ _INSERT_LEDGER_ROW_AND_ANSWER = f"""
     SET task = excluded.task, version = excluded.version, model = excluded.model, value = excluded.value,
         record = excluded.record, messages = excluded.messages, created_at = excluded.created_at
     WHERE answers.value = $23
-"""  # noqa: S608 - put together from constants
+"""
 
 
 class PgAnswerCache(PgClaims):

@@ -37,10 +37,10 @@ _CREATE = f"""
     SELECT $1, tenants.id, $3, $4, $5, $6, $7, $8 FROM tenants WHERE tenants.id = $2
     ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE api_keys.hash = excluded.hash
     RETURNING {_COLUMNS}, xmax = 0 AS is_new
-"""  # noqa: S608 - put together from constants
+"""
 _REVOKE = f"""
     UPDATE api_keys SET revoked_at = $3 WHERE tenant = $1 AND id = $2 AND revoked_at IS NULL RETURNING {_COLUMNS}
-"""  # noqa: S608 - put together from constants
+"""
 
 # The generic cell rate algorithm: `full_at` is when the full burst is available again. A request postpones it by
 # `each` seconds, and is refused where that would be more than `burst` from now. The same once more for all keys of the
@@ -128,11 +128,11 @@ class PgKeys(Store):
 
     async def list(self, tenant: TenantId) -> list[ApiKey]:
         """Return the tenant's keys, the newest first, including revoked keys."""
-        query = f"SELECT {_COLUMNS} FROM api_keys WHERE tenant = $1 ORDER BY created_at DESC, id"  # noqa: S608
+        query = f"SELECT {_COLUMNS} FROM api_keys WHERE tenant = $1 ORDER BY created_at DESC, id"
         return await self._database.select(ApiKey, query, tenant)
 
     async def get(self, tenant: TenantId, key: KeyId) -> ApiKey | None:
-        query = f"SELECT {_COLUMNS} FROM api_keys WHERE tenant = $1 AND id = $2"  # noqa: S608 - of constants
+        query = f"SELECT {_COLUMNS} FROM api_keys WHERE tenant = $1 AND id = $2"
         return await self._database.select_one(ApiKey, query, tenant, key)
 
     async def revoke(self, tenant: TenantId, key: KeyId, by: ActBy) -> ApiKey | None:

@@ -32,7 +32,7 @@ _QUEUE = f"""
     LEFT JOIN opinions USING (evaluation, member)
     WHERE jobs.tenant = $1 AND ($2::text IS NULL OR member = $2) AND ($3::text IS NULL OR jobs.batch = $3)
     ORDER BY blind_at IS NOT NULL, jobs.batch, jobs."row", evaluation, member LIMIT $4
-"""  # noqa: S608 - put together from constants
+"""
 _BLIND_GIVEN = """
     SELECT EXISTS (SELECT FROM opinions WHERE evaluation = $2 AND member = $3) AS blind_given
     FROM assignments JOIN jobs ON jobs.id = assignments.evaluation
@@ -89,7 +89,7 @@ _ASSIGN = f"""
     )
     FOR KEY SHARE OF jobs, members
     ON CONFLICT DO NOTHING RETURNING evaluation, member
-"""  # noqa: S608 - put together from constants
+"""
 _CONFLICTED = """EXISTS (
     SELECT FROM conflicts
     WHERE conflicts.evaluation = assignments.evaluation AND conflicts.member = assignments.member
@@ -104,18 +104,18 @@ _END_BARRED = f"""
     RETURNING assignments.evaluation, assignments.member,
               CASE WHEN {_CONFLICTED} THEN 'a conflict of interest' WHEN {_LEFT} THEN 'reviews no more'
                    ELSE 'could read the reports in another role' END AS reason
-"""  # noqa: S608 - put together from constants
+"""
 _NOT_BLIND = f"""
     SELECT members.id, read_reports_until FROM members JOIN batches USING (tenant)
     WHERE members.tenant = $1 AND batches.id = $2 AND members.removed_at IS NULL AND members.role = 'reviewer'
       AND {COULD_READ_REPORTS}
-"""  # noqa: S608 - put together from constants
+"""
 _WITHDRAW = f"""
     DELETE FROM assignments USING jobs
     WHERE jobs.id = evaluation AND jobs.tenant = $1 AND evaluation = $2 AND member = $3
       AND {WITHOUT_OPINION}
     RETURNING evaluation
-"""  # noqa: S608 - put together from constants
+"""
 
 
 class ProposalText(NamedTuple):

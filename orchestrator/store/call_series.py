@@ -22,12 +22,12 @@ _COLUMNS = f"""{PROPOSALS}
            count(figures) AS reports, count(*) FILTER (WHERE fit = 'good') AS good,
            count(*) FILTER (WHERE fit = 'partial') AS partial, count(*) FILTER (WHERE fit = 'poor') AS poor
     FROM proposals
-"""  # noqa: S608 - put together from constants
+"""
 _WORDS = f"""{PROPOSALS}
     SELECT coalesce(array_agg(run), '{{}}') AS runs, coalesce(array_agg(fit), '{{}}') AS fits,
            coalesce(jsonb_agg(figures -> 'words'), '[]') AS words
     FROM (SELECT run, fit, figures FROM proposals WHERE figures IS NOT NULL ORDER BY run) AS reports
-"""  # noqa: S608 - put together from constants
+"""
 _RANKS = f"""{PROPOSALS}, ordered AS (
         SELECT id, subject, rank, low, high, band FROM proposals WHERE rank IS NOT NULL ORDER BY rank, "row", id
     )
@@ -37,7 +37,7 @@ _RANKS = f"""{PROPOSALS}, ordered AS (
            coalesce((array_agg(subject))[:{_NAMED}], '{{}}') AS titles,
            (SELECT cut FROM ranking) AS cut
     FROM ordered
-"""  # noqa: S608 - put together from constants
+"""
 
 
 class CallSeries(NamedTuple):

@@ -26,7 +26,7 @@ _CLAIM = f"""
         ORDER BY finished_at LIMIT $1 FOR UPDATE SKIP LOCKED
     )
     UPDATE jobs SET traced = true FROM ended WHERE jobs.id = ended RETURNING {JOB_COLUMNS}, traceparent
-"""  # noqa: S608 - put together from constants
+"""
 
 
 class FinishedJob(NamedTuple):

@@ -41,7 +41,7 @@ _LEASE = f"""
 """
 """The columns of a Lease."""
 
-_HELD = f"SELECT {_LEASE} FROM jobs WHERE lease = ANY($1) ORDER BY priority, ready_at"  # noqa: S608 - of constants
+_HELD = f"SELECT {_LEASE} FROM jobs WHERE lease = ANY($1) ORDER BY priority, ready_at"
 
 # In the order of the queue's index, so that it is read and not the table.
 WAITING = """
@@ -76,7 +76,7 @@ _TENANTS = f"""
         FROM jobs WHERE tenant = tenants.id AND state = 'running'
     ) AS running
     WHERE id = ANY($1)
-"""  # noqa: S608 - put together from constants
+"""
 
 _REJECT = finish_statement(
     f"state = 'failed', problem = $2, cost_usd = {PAID_SO_FAR}",
@@ -107,7 +107,7 @@ _GRANT = f"""
         UPDATE queue_clock SET virtual_time = $8
     )
     SELECT {_LEASE} FROM leased AS jobs ORDER BY priority, ready_at
-"""  # noqa: S608 - put together from constants
+"""
 
 
 class GrantedLeases(NamedTuple):

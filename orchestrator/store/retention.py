@@ -103,11 +103,11 @@ _DELETE_BATCHES = f"""
         RETURNING tenant, id
     ), recorded AS ({tombstone_insert("'batch'", "$1", "retention")})
     SELECT id FROM deleted
-"""  # noqa: S608 - put together from constants
+"""
 _DELETE_BATCH = f"""
     WITH deleted AS (DELETE FROM batches WHERE tenant = $1 AND id = $2 RETURNING tenant, id)
     {tombstone_insert("'batch'", "$3", "erased", "$4")}
-"""  # noqa: S608 - put together from constants
+"""
 # A tenant takes its tombstones along; many are gone before, so that the last statement is short.
 _FORGET_SOME = """
     DELETE FROM tombstones WHERE tenant = $1 AND id IN (SELECT id FROM tombstones WHERE tenant = $1 LIMIT $2)

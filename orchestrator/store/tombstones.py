@@ -22,7 +22,7 @@ def tombstone_insert(kind: str, at: str, why: Literal["erased", "retention"], pr
     return f"""
         INSERT INTO tombstones (tenant, id, kind, deleted_at, why, proof)
         SELECT tenant, id, {kind}, {at}::timestamptz, '{why}', {proof}::bigint FROM deleted ON CONFLICT DO NOTHING
-    """  # noqa: S608 - put together from constants
+    """
 
 
 class Tombstone(Frozen):
