@@ -190,8 +190,7 @@ class PgAssignments(LoggedStore):
         if declared is None:
             return None
         await connection.execute(_WITHDRAW, tenant, evaluation, member)
-        content = {"member": member, "reason": reason}
-        await self._log.append(connection, tenant, by, "conflict declared", evaluation, **content)
+        await self._log.append(connection, tenant, by, "conflict declared", evaluation, member=member, reason=reason)
         return declared
 
     @in_transaction
@@ -204,8 +203,7 @@ class PgAssignments(LoggedStore):
         cleared = await select_one(connection, ConflictOfInterest, _CLEAR, *values)
         if cleared is None:
             return None
-        content = {"member": member, "reason": reason}
-        await self._log.append(connection, tenant, by, "conflict cleared", evaluation, **content)
+        await self._log.append(connection, tenant, by, "conflict cleared", evaluation, member=member, reason=reason)
         return cleared
 
     @in_transaction

@@ -270,8 +270,7 @@ class PgJobs(Store):
                 closed = await connection.fetch(_CLOSE, tenant, batch)
                 rows = await connection.fetch(_CANCEL_BATCH, tenant, batch, self._document_days > 0)
                 if by is not None and (rows or closed):
-                    content = {"evaluations": len(rows)}
-                    await self._log.append(connection, tenant, by, "call cancelled", batch, **content)
+                    await self._log.append(connection, tenant, by, "call cancelled", batch, evaluations=len(rows))
             await notify(connection, cancelled_notifications(rows))
             return len(rows)
 

@@ -91,8 +91,7 @@ class PgOpinions(LoggedStore):
                 "Ask whoever runs the call to assign somebody else.",
             )
         if await connection.fetchrow(_GIVE, evaluation, member, score, stored, by.at) is not None:
-            content = {"score": score, "note": stored}
-            await self._log.append(connection, tenant, by, "blind opinion given", evaluation, **content)
+            await self._log.append(connection, tenant, by, "blind opinion given", evaluation, score=score, note=stored)
         opinion = await _opinion(connection, tenant, evaluation, member)
         if (opinion.blind_score, opinion.blind_note) != (score, stored):
             raise ReviewRefused("You have given your first opinion, and it stays. Revise it (PATCH).")
