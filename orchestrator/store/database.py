@@ -204,6 +204,13 @@ class Database:
         # Not Connection.execute, which would not reuse the prepared statement.
         await self.run(lambda connection: connection.fetch(query, *values))
 
+    async def execute_in_chunks(self, query: str, *values: Any) -> int:
+        """Repeat a query that returns the rows it has changed until none are left; return the total number of rows."""
+        total = 0
+        while rows := await self.fetch(query, *values):
+            total += len(rows)
+        return total
+
     async def _attempt(self, work: Callable[[Connection], Awaitable[T]]) -> T:
         if self._pool is None:
             raise StorageError("The database is not connected.")
