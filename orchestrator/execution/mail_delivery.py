@@ -27,6 +27,8 @@ _LOG = logging.getLogger(__name__)
 MAIL_TRIES = Metric("assayer_mail_tries_total", "Tries to hand mails to the mail server, by what followed.", ["step"])
 
 _STEP_LABELS = {Delivered: "sent", RetryLater: "later", GivenUp: "failed"}
+_IN_A_ROW = 10
+"""Maximum number of mails that a process sends in sequence over one connection."""
 _STOPPING_SECONDS = 5.0
 """Maximum seconds for the mail in progress when the process is asked to stop: if it were cut off, it might be sent
 twice."""
@@ -58,14 +60,14 @@ class MailDeliverer:
         """Deliver mails until cancelled; the mail in progress then gets a short time to finish."""
         while True:
             try:
-                claim_seconds = 2 * (self.settings.in_a_row + 1) * self.deadline_seconds
-                claimed = await self.outbox.claim(self.settings.in_a_row, claim_seconds)
+                claim_seconds = 2 * (_IN_A_ROW + 1) * self.deadline_seconds
+                claimed = await self.outbox.claim(_IN_A_ROW, claim_seconds)
                 if claimed:
                     await self._hand_over(claimed)
             except StorageError as error:
                 _LOG.warning("Mails wait: %s", error)
                 claimed = []
-            if len(claimed) < self.settings.in_a_row:
+            if len(claimed) < _IN_A_ROW:
                 await asyncio.sleep(self.settings.poll_seconds)
 
     async def _hand_over(self, claimed: list[ClaimedMail]) -> None:

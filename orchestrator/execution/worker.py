@@ -34,6 +34,9 @@ _STOP_PAUSE_SECONDS = 0.5
 """Seconds before a job of a stopping process may start elsewhere; with a pause it does not count as a lost worker."""
 _EVENT_SECONDS = 5.0
 """Timeout in seconds for writing one event."""
+_STORING_SECONDS = 600.0
+"""Seconds for which storing the outcome of a job is retried while the database is unreachable; the job is then run
+again."""
 _NOTIFICATION_SECONDS = 60.0
 """Timeout in seconds of a wait for a notification; its value does not affect behaviour."""
 
@@ -279,7 +282,7 @@ class Worker:
         retrying = AsyncRetrying(
             retry=retry_if_exception_type(StorageError),
             wait=wait_random_exponential(multiplier=0.1, max=self.settings.longest_pause_seconds),
-            stop=stop_after_delay(self.settings.settling_seconds),
+            stop=stop_after_delay(_STORING_SECONDS),
             reraise=True,
         )
         return await retrying(write)

@@ -5,7 +5,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeAlias, TypeVar
 
 import asyncpg
@@ -22,6 +22,8 @@ from orchestrator.store.rows import Row, from_row
 
 _LOG = logging.getLogger(__name__)
 _LOGGED_CHARS = 400
+_MIGRATION_SECONDS = 7_200.0
+"""Maximum seconds for the first start of a new version to migrate the tables of an earlier version."""
 T = TypeVar("T")
 P = ParamSpec("P")
 S = TypeVar("S", bound="Store")
@@ -122,8 +124,8 @@ class Database:
         revision = await self.run(migrator.current_revision)
         migrator.refuse_newer_schema(revision)
         if revision != migrator.latest_revision():
-            seconds = self._settings.migration_seconds
-            await self.run(lambda connection: migrator.upgrade_schema(connection, seconds), seconds)
+            work = partial(migrator.upgrade_schema, seconds=_MIGRATION_SECONDS)
+            await self.run(work, _MIGRATION_SECONDS)
 
     async def ping(self) -> DatabaseHealth:
         """Return the health of the database. Never raises, and does not require `connect`."""

@@ -142,7 +142,7 @@ async def grant_leases(
         if slots.overnight_only:
             shares = allocate_overnight(slots, clock, contenders)
         else:
-            shares = allocate(slots, clock, contenders, settings.head_start)
+            shares = allocate(slots, clock, contenders)
         rows = await _write_grants(connection, worker, shares, tokens, settings) if shares.grants else []
         leases, unreadable = await _read_leases(connection, rows, settings, keep_documents)
     return GrantedLeases(leases, over_budget + unreadable)
