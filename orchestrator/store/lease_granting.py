@@ -10,7 +10,6 @@ import asyncpg
 
 from assayer.errors import StorageError
 from orchestrator.jobs.fair_scheduler import (
-    Allocation,
     FreeSlots,
     TenantQueue,
     WaitingJob,
@@ -143,7 +142,19 @@ async def grant_leases(
             shares = allocate_overnight(slots, clock, contenders)
         else:
             shares = allocate(slots, clock, contenders)
-        rows = await _write_grants(connection, worker, shares, tokens, settings) if shares.grants else []
+        if not shares.grants:
+            return GrantedLeases([], over_budget)
+        rows = await connection.fetch(
+            _GRANT,
+            [grant.job for grant in shares.grants],
+            tokens[: len(shares.grants)],
+            [grant.reserved_usd for grant in shares.grants],
+            settings.lease_seconds,
+            worker,
+            list(shares.times),
+            list(shares.times.values()),
+            shares.clock,
+        )
         leases, unreadable = await _read_leases(connection, rows, settings, keep_documents)
     return GrantedLeases(leases, over_budget + unreadable)
 
@@ -187,22 +198,6 @@ def _tenant_queue(row: asyncpg.Record, queues: Mapping[tuple[str, int], Sequence
         batch=queues.get((row["id"], 1), ()),
         overnight=queues.get((row["id"], 2), ()),
         overnight_running=row["overnight"],
-    )
-
-
-async def _write_grants(
-    connection: Connection, worker: str, shares: Allocation, tokens: Sequence[UUID], settings: QueueSettings
-) -> list[asyncpg.Record]:
-    return await connection.fetch(
-        _GRANT,
-        [grant.job for grant in shares.grants],
-        list(tokens[: len(shares.grants)]),
-        [grant.reserved_usd for grant in shares.grants],
-        settings.lease_seconds,
-        worker,
-        list(shares.times),
-        list(shares.times.values()),
-        shares.clock,
     )
 
 
