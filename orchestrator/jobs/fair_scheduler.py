@@ -19,6 +19,10 @@ from typing import NamedTuple
 
 from orchestrator.jobs.models import JobId, Priority, TenantId
 
+_HEAD_START = 20.0
+"""Number of turns (of weight 1) for which a tenant's interactive jobs precede batch jobs of tenants that have had fewer
+turns."""
+
 
 class FreeSlots(NamedTuple):
     free: int
@@ -117,7 +121,7 @@ class _TenantShare:
         return Grant(job.job, self.tenant_queue.tenant, reserved, reserved)
 
 
-def allocate(slots: FreeSlots, clock: float, tenants: Sequence[TenantQueue], head_start: float) -> Allocation:
+def allocate(slots: FreeSlots, clock: float, tenants: Sequence[TenantQueue]) -> Allocation:
     """Allocate the free slots to waiting jobs; at most one suspect job is started."""
     shares = [
         _TenantShare(tenant, max(tenant.virtual_time, clock), tenant.free_jobs, tenant.budget_left)
@@ -126,7 +130,7 @@ def allocate(slots: FreeSlots, clock: float, tenants: Sequence[TenantQueue], hea
     taken: tuple[Priority, ...] = ("batch",) if slots.batch_only else ("interactive", "batch")
     eligible = [share for share in shares if any(share.next_job(priority, True) for priority in taken)]
     clock = min((share.time for share in eligible), default=clock)
-    grants, served = _allocate_slots(slots, eligible, taken, head_start)
+    grants, served = _allocate_slots(slots, eligible, taken)
     return Allocation(tuple(grants), clock, {share.tenant_queue.tenant: share.time for share in served})
 
 
@@ -137,15 +141,15 @@ def allocate_overnight(slots: FreeSlots, clock: float, tenants: Sequence[TenantQ
     shares = [
         _TenantShare(tenant, tenant.overnight_running / tenant.weight, None, tenant.budget_left) for tenant in tenants
     ]
-    grants, _ = _allocate_slots(slots, shares, ("overnight",), 0.0)
+    grants, _ = _allocate_slots(slots, shares, ("overnight",))
     return Allocation(tuple(grants), clock, {})
 
 
 def _allocate_slots(
-    slots: FreeSlots, shares: Sequence[_TenantShare], taken: Sequence[Priority], head_start: float
+    slots: FreeSlots, shares: Sequence[_TenantShare], taken: Sequence[Priority]
 ) -> tuple[list[Grant], list[_TenantShare]]:
     ranks: dict[Priority, tuple[float, int]] = {
-        "interactive": (head_start, 0),
+        "interactive": (_HEAD_START, 0),
         "batch": (0.0, 1),
         "overnight": (0.0, 1),
     }

@@ -47,18 +47,8 @@ async def whole_panel(reviewing: ReviewingStores, tenant: TenantId, batch: Batch
     blind, standing = await asyncio.to_thread(
         lambda: (_agreement(scores, scores.blind), _agreement(scores, scores.standing))
     )
-    return Panel(
-        batch=batch,
-        assigned=scores.assigned,
-        given=scores.given,
-        revised=scores.revised,
-        set_aside=scores.set_aside,
-        rows=(),
-        next=None,
-        blind=blind,
-        standing=standing,
-        sign_off=signed,
-    )
+    counts = dict(zip(("assigned", "given", "revised", "set_aside"), scores, strict=False))
+    return Panel(batch=batch, rows=(), next=None, blind=blind, standing=standing, sign_off=signed, **counts)
 
 
 def rows_of(proposals: Sequence[PanelProposal], opinions: Iterable[Opinion]) -> tuple[PanelRow, ...]:

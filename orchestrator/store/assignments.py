@@ -8,12 +8,10 @@ from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import Assignment, ConflictOfInterest
-from orchestrator.reviewing.shown_reports import numbered_title
 from orchestrator.store.audit_log import LoggedStore, PgAuditLog
 from orchestrator.store.database import Connection, Database, in_transaction, select_one
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.mails import PgMails
-from orchestrator.store.masked_titles import MaskedTitles
 from orchestrator.store.members import COULD_READ_REPORTS
 from orchestrator.store.open_calls import hold_call_open
 
@@ -25,14 +23,16 @@ WITHOUT_OPINION = """NOT EXISTS (
 """SQL condition: whether an assignment has no opinion. Those that have one stay."""
 
 _QUEUE = f"""
-    SELECT evaluation, jobs.batch, jobs."row", jobs.subject AS title, jobs.state, member, assignments.at,
-           batches.opinions_due AS due, {OPINION_GIVEN} AS opinion
+    SELECT evaluation, jobs.batch, jobs."row", jobs.state, member, assignments.at, batches.opinions_due AS due,
+           {OPINION_GIVEN} AS opinion, CASE WHEN jobs.blind AND $5::boolean THEN coalesce((
+               SELECT nullif(report #>> '{{idea,title}}', '') FROM evaluations WHERE evaluations.id = jobs.run_id
+           ), concat_ws(' ', 'Proposal', jobs."row")) ELSE jobs.subject END AS title
     FROM assignments JOIN jobs ON jobs.id = assignments.evaluation
     LEFT JOIN batches ON batches.id = jobs.batch
     LEFT JOIN opinions USING (evaluation, member)
     WHERE jobs.tenant = $1 AND ($2::text IS NULL OR member = $2) AND ($3::text IS NULL OR jobs.batch = $3)
     ORDER BY blind_at IS NOT NULL, jobs.batch, jobs."row", evaluation, member LIMIT $4
-"""  # noqa: S608 - put together from constants
+"""
 _BLIND_GIVEN = """
     SELECT EXISTS (SELECT FROM opinions WHERE evaluation = $2 AND member = $3) AS blind_given
     FROM assignments JOIN jobs ON jobs.id = assignments.evaluation
@@ -89,7 +89,7 @@ _ASSIGN = f"""
     )
     FOR KEY SHARE OF jobs, members
     ON CONFLICT DO NOTHING RETURNING evaluation, member
-"""  # noqa: S608 - put together from constants
+"""
 _CONFLICTED = """EXISTS (
     SELECT FROM conflicts
     WHERE conflicts.evaluation = assignments.evaluation AND conflicts.member = assignments.member
@@ -104,18 +104,18 @@ _END_BARRED = f"""
     RETURNING assignments.evaluation, assignments.member,
               CASE WHEN {_CONFLICTED} THEN 'a conflict of interest' WHEN {_LEFT} THEN 'reviews no more'
                    ELSE 'could read the reports in another role' END AS reason
-"""  # noqa: S608 - put together from constants
+"""
 _NOT_BLIND = f"""
     SELECT members.id, read_reports_until FROM members JOIN batches USING (tenant)
     WHERE members.tenant = $1 AND batches.id = $2 AND members.removed_at IS NULL AND members.role = 'reviewer'
       AND {COULD_READ_REPORTS}
-"""  # noqa: S608 - put together from constants
+"""
 _WITHDRAW = f"""
     DELETE FROM assignments USING jobs
     WHERE jobs.id = evaluation AND jobs.tenant = $1 AND evaluation = $2 AND member = $3
       AND {WITHOUT_OPINION}
     RETURNING evaluation
-"""  # noqa: S608 - put together from constants
+"""
 
 
 class ProposalText(NamedTuple):
@@ -131,29 +131,20 @@ class PgAssignments(LoggedStore):
     def __init__(self, database: Database, audit_log: PgAuditLog, mails: PgMails) -> None:
         super().__init__(database, audit_log)
         self._mails = mails
-        self._masked_titles = MaskedTitles(database)
-
-    async def queue_of_reviewer(
-        self, tenant: TenantId, member: MemberId, batch: BatchId | None = None, limit: int = 10_000
-    ) -> list[Assignment]:
-        """Return the assignments as the reviewer may see them: titles of proposals judged blind are masked, or
-        replaced by their numbers."""
-        assigned = await self.queue(tenant, member=member, batch=batch, limit=limit)
-        titles = await self._masked_titles.of(tenant, [item.evaluation for item in assigned])
-        shown = {item.evaluation: titles.get(item.evaluation, "") for item in assigned}
-        return [
-            item
-            if shown[item.evaluation] is None
-            else item.model_copy(update={"title": shown[item.evaluation] or numbered_title(item.row)})
-            for item in assigned
-        ]
 
     async def queue(
-        self, tenant: TenantId, *, member: MemberId | None, batch: BatchId | None, limit: int = 10_000
+        self,
+        tenant: TenantId,
+        *,
+        member: MemberId | None = None,
+        batch: BatchId | None = None,
+        limit: int = 10_000,
+        masked: bool = False,
     ) -> list[Assignment]:
-        """Return assignments of one member or all, in one call or all; those awaiting an opinion come first.
-        For people who run calls."""
-        return await self._database.select(Assignment, _QUEUE, tenant, member, batch, limit)
+        """Return assignments of one member or all, in one call or all; those awaiting an opinion come first. With
+        `masked`, as reviewers may see them: the title of a proposal judged blind is masked, or its number until the
+        report exists."""
+        return await self._database.select(Assignment, _QUEUE, tenant, member, batch, limit, masked)
 
     async def blind_given(self, tenant: TenantId, evaluation: JobId, member: MemberId) -> bool | None:
         """Return whether the reviewer has given a first opinion of a proposal; None if it is not assigned to them."""
@@ -199,8 +190,7 @@ class PgAssignments(LoggedStore):
         if declared is None:
             return None
         await connection.execute(_WITHDRAW, tenant, evaluation, member)
-        content = {"member": member, "reason": reason}
-        await self._log.append(connection, tenant, by, "conflict declared", evaluation, **content)
+        await self._log.append(connection, tenant, by, "conflict declared", evaluation, member=member, reason=reason)
         return declared
 
     @in_transaction
@@ -213,8 +203,7 @@ class PgAssignments(LoggedStore):
         cleared = await select_one(connection, ConflictOfInterest, _CLEAR, *values)
         if cleared is None:
             return None
-        content = {"member": member, "reason": reason}
-        await self._log.append(connection, tenant, by, "conflict cleared", evaluation, **content)
+        await self._log.append(connection, tenant, by, "conflict cleared", evaluation, member=member, reason=reason)
         return cleared
 
     @in_transaction

@@ -34,10 +34,10 @@ _OF_OTHERS = f"""
 """
 _WOULD_END = f"""
     SELECT evaluation, member FROM assignments, {_OF_OTHERS} ORDER BY member, evaluation
-"""  # noqa: S608 - put together from constants
+"""
 _END = f"""
     DELETE FROM assignments USING {_OF_OTHERS} RETURNING evaluation, member
-"""  # noqa: S608 - put together from constants
+"""
 _WITH_PROPOSALS = """
     SELECT DISTINCT member FROM assignments JOIN jobs ON jobs.id = evaluation WHERE tenant = $1 AND batch = $2
 """
@@ -46,7 +46,7 @@ _HOLD_PEOPLE = "SELECT FROM members WHERE tenant = $1 AND id = ANY($2) ORDER BY 
 _NOT_BLIND = f"""
     SELECT read_reports_until FROM members JOIN batches USING (tenant)
     WHERE members.tenant = $1 AND batches.id = $2 AND members.id = $3 AND {COULD_READ_REPORTS}
-"""  # noqa: S608 - put together from constants
+"""
 _BY_ADDRESS = "SELECT id FROM members WHERE tenant = $1 AND lower(email) = lower($2) AND removed_at IS NULL"
 
 

@@ -66,13 +66,13 @@ _PAGE_OF = f"""{PROPOSALS}, page AS (
 )
     SELECT page.*, page.subject AS title, page.source_name AS source, problem, figures FROM page
     JOIN jobs USING (id) LEFT JOIN report_figures ON report_figures.run = page.run ORDER BY place
-"""  # noqa: S608 - put together from constants
-_ALL = f'{PROPOSALS} SELECT *, subject AS title, source_name AS source FROM proposals ORDER BY "row", id'  # noqa: S608 - put together from constants
+"""
+_ALL = f'{PROPOSALS} SELECT *, subject AS title, source_name AS source FROM proposals ORDER BY "row", id'
 _COUNTS = f"""{PROPOSALS}
     SELECT outcome, count(*) AS proposals, count(*) FILTER (WHERE fit = 'poor') AS poorly_covered,
            count(certainty) AS certain
     FROM proposals GROUP BY outcome
-"""  # noqa: S608 - likewise
+"""
 
 
 class TableView(Frozen):

@@ -26,7 +26,7 @@ _LOCK_CALL = "SELECT id FROM batches WHERE tenant = $1 AND id = $2 FOR UPDATE"
 _MISSING = f"""
     SELECT count(*) FROM assignments JOIN jobs ON jobs.id = assignments.evaluation
     WHERE jobs.batch = $1 AND {WITHOUT_OPINION}
-"""  # noqa: S608 - put together from constants
+"""
 _UNFINISHED = "SELECT count(*) FROM jobs WHERE batch = $1 AND state IN ('queued', 'running')"
 _CLOSE = "UPDATE batches SET open = false WHERE id = $1 AND open"
 _SIGN = """

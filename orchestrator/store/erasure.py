@@ -58,11 +58,11 @@ _FOUND = f"""
         )
     )
     ORDER BY created_at, id
-"""  # noqa: S608 - put together from constants
+"""
 _REFUSED = f"""
     SELECT count(*)::integer AS rows FROM batches, jsonb_array_elements(rejected) AS one
     WHERE tenant = $1 AND {_called("(one ->> 'source')")}
-"""  # noqa: S608 - put together from constants
+"""
 _CLOSE_BATCH = "UPDATE batches SET open = false WHERE tenant = $1 AND id = $2"
 _SOME_OF_BATCH = "SELECT id FROM jobs WHERE tenant = $1 AND batch = $2 ORDER BY id LIMIT $3"
 

@@ -21,7 +21,7 @@ from orchestrator.store.ranking_redaction import (
 )
 from orchestrator.store.retention import erase_batch, erase_jobs
 
-_IDEAS_OF = f"WITH {APPLICANT} SELECT DISTINCT idea FROM direct WHERE idea IS NOT NULL"  # noqa: S608 - put together from constants
+_IDEAS_OF = f"WITH {APPLICANT} SELECT DISTINCT idea FROM direct WHERE idea IS NOT NULL"
 _REFUSED = source_matches("(one ->> 'source')", "$2")
 # What others add to the list at the same moment stays: it is filtered as it is when its row is changed.
 _FORGET_REFUSED = f"""
@@ -34,10 +34,10 @@ _FORGET_REFUSED = f"""
         SELECT FROM jsonb_array_elements(batches.rejected) AS one WHERE {_REFUSED}
     )
     RETURNING id
-"""  # noqa: S608 - put together from constants
+"""
 _CANCEL = finish_statement(
     f"state = 'cancelled', cost_usd = {PAID_SO_FAR}",
-    f"id IN (SELECT id FROM jobs WHERE tenant = $1 AND {IS_UNFINISHED} AND id = ANY($2) ORDER BY id FOR UPDATE)",  # noqa: S608 - of constants
+    f"id IN (SELECT id FROM jobs WHERE tenant = $1 AND {IS_UNFINISHED} AND id = ANY($2) ORDER BY id FOR UPDATE)",
 )
 # Calls before their jobs, as whoever acts about a call does.
 _LOCK_BATCHES_OF = """

@@ -29,7 +29,7 @@ _COUNT = f"""
            (SELECT max_queued FROM tenants WHERE id = $1) AS most,
            (SELECT count(*) FROM jobs AS waiting WHERE waiting.tenant = $1 AND waiting.state = 'queued') AS queued
     FROM jobs WHERE {_WITHOUT_RESULT}
-"""  # noqa: S608 - put together from constants
+"""
 
 _RETRY = f"""
     WITH ended AS (
@@ -51,7 +51,7 @@ _RETRY = f"""
         UPDATE batches SET told = false WHERE id IN (SELECT batch FROM queued)
     )
     SELECT id FROM queued
-"""  # noqa: S608 - put together from constants
+"""
 
 
 class RetryCounts(NamedTuple):

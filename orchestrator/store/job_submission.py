@@ -118,16 +118,8 @@ async def _insert_batch(
     """Insert a batch or a further part of it; return whether it is new. Raises BatchClosed, ReviewRefused."""
     rejected = json_without_nul(json.dumps([row.model_dump(mode="json") for row in batch.rejected]))
     if isinstance(batch, NewBatch):
-        tags = [storable_text(tag) for tag in batch.tags]
-        values = (
-            storable_text(batch.name),
-            batch.rows,
-            rejected,
-            batch.open,
-            tags,
-            batch.opinions_due,
-            batch.submitted_by,
-        )
+        name, tags = storable_text(batch.name), [storable_text(tag) for tag in batch.tags]
+        values = (name, batch.rows, rejected, batch.open, tags, batch.opinions_due, batch.submitted_by)
         return bool(await connection.fetch(_INSERT_BATCH, tenant, batch.id, *values))
     await connection.fetch(_LOCK_BATCH, tenant, batch.id)
     added = await connection.fetch(_EXTEND_BATCH, tenant, batch.id, batch.first, batch.rows, rejected, batch.open)

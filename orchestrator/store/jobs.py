@@ -45,8 +45,8 @@ _ADD_SECONDS = 600.0
 _PAGE = 50
 _FOR_EVER = RetentionSettings()
 
-_REQUEST = f"SELECT id, {WHOLE_REQUEST} AS request FROM jobs WHERE tenant = $1 AND id = $2"  # noqa: S608 - of constants
-_GET = f"SELECT {JOB_COLUMNS} FROM jobs WHERE tenant = $1 AND id = $2"  # noqa: S608 - put together from constants
+_REQUEST = f"SELECT id, {WHOLE_REQUEST} AS request FROM jobs WHERE tenant = $1 AND id = $2"
+_GET = f"SELECT {JOB_COLUMNS} FROM jobs WHERE tenant = $1 AND id = $2"
 
 _LIST = "SELECT {columns} FROM jobs WHERE {conditions} ORDER BY created_at DESC, id DESC LIMIT {limit}"
 
@@ -74,7 +74,7 @@ _REPORTS = f"""
     ) AS page
     LEFT JOIN LATERAL (SELECT report FROM evaluations WHERE evaluations.id = page.run_id) AS run ON true
     ORDER BY "row"
-"""  # noqa: S608 - put together from constants
+"""
 
 _CIRCUMSTANCES = f"""
     SELECT greatest(0, extract(epoch FROM ready_at - statement_timestamp()))::float8 AS seconds,
@@ -90,7 +90,7 @@ _CIRCUMSTANCES = f"""
         FROM jobs WHERE tenant = tenants.id AND state = 'running'
     ) AS running
     WHERE mine.tenant = $1 AND mine.id = $2 AND mine.state = 'queued'
-"""  # noqa: S608 - put together from constants
+"""
 
 _FIRST_QUEUED = """
     SELECT id FROM jobs WHERE tenant = $1 AND batch = $2 AND state = 'queued' ORDER BY priority, ready_at LIMIT 1
@@ -108,7 +108,7 @@ _CANCEL = finish_statement(
 )
 _CANCEL_BATCH = finish_statement(
     f"state = 'cancelled', cost_usd = {PAID_SO_FAR}",
-    f"id IN (SELECT id FROM jobs WHERE tenant = $1 AND batch = $2 AND {IS_UNFINISHED} ORDER BY id FOR UPDATE)",  # noqa: S608
+    f"id IN (SELECT id FROM jobs WHERE tenant = $1 AND batch = $2 AND {IS_UNFINISHED} ORDER BY id FOR UPDATE)",
     keeps="$3::boolean",
 )
 
@@ -270,8 +270,7 @@ class PgJobs(Store):
                 closed = await connection.fetch(_CLOSE, tenant, batch)
                 rows = await connection.fetch(_CANCEL_BATCH, tenant, batch, self._document_days > 0)
                 if by is not None and (rows or closed):
-                    content = {"evaluations": len(rows)}
-                    await self._log.append(connection, tenant, by, "call cancelled", batch, **content)
+                    await self._log.append(connection, tenant, by, "call cancelled", batch, evaluations=len(rows))
             await notify(connection, cancelled_notifications(rows))
             return len(rows)
 

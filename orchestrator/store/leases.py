@@ -55,7 +55,7 @@ _FINISH = finish_statement(
 _FINISHED = "SELECT true FROM jobs WHERE id = $1 AND last_lease = $2 AND state = $3"
 
 _STANDING = "id, failures, losses, outages, reasons, worker"
-_HELD_JOB = f"SELECT {_STANDING} FROM jobs WHERE id = $1 AND lease = $2 FOR UPDATE"  # noqa: S608 - of constants
+_HELD_JOB = f"SELECT {_STANDING} FROM jobs WHERE id = $1 AND lease = $2 FOR UPDATE"
 _GIVEN_BACK = "SELECT state FROM jobs WHERE id = $1 AND last_lease = $2 AND state IN ('queued', 'failed')"
 # In the order in which spending is written, so that two who charge never wait for each other in a circle.
 _EXPIRED = f"""
@@ -64,7 +64,7 @@ _EXPIRED = f"""
         ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED
     )
     SELECT * FROM expired ORDER BY tenant, abs(hashtext(id) % 16), id
-"""  # noqa: S608 - put together from constants
+"""
 
 # What the attempt cost is charged at once: while the job waits, nothing is reserved for it.
 _REQUEUE = f"""
@@ -84,7 +84,7 @@ _REQUEUE = f"""
         FROM requeued
     )
     SELECT id FROM requeued
-"""  # noqa: S608 - put together from constants
+"""
 
 _FAIL = finish_statement(
     "state = 'failed', last_lease = $2, failures = $3, losses = $4, outages = $5, reasons = $6, problem = $7, "

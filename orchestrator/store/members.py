@@ -40,9 +40,9 @@ _INVITE = f"""
         SELECT max(read_reports_until) FROM members WHERE tenant = $2 AND lower(email) = lower($4)
     ))
     ON CONFLICT (tenant, lower(email)) WHERE removed_at IS NULL DO NOTHING RETURNING {_COLUMNS}
-"""  # noqa: S608 - put together from constants
-_LIST = f"SELECT {_COLUMNS} FROM members WHERE tenant = $1 ORDER BY name, id"  # noqa: S608 - of constants
-_GET = f"SELECT {_COLUMNS} FROM members WHERE tenant = $1 AND id = $2"  # noqa: S608 - put together from constants
+"""
+_LIST = f"SELECT {_COLUMNS} FROM members WHERE tenant = $1 ORDER BY name, id"
+_GET = f"SELECT {_COLUMNS} FROM members WHERE tenant = $1 AND id = $2"
 # Every role but a reviewer's reads reports. By the clock by which calls are made.
 _READS_NO_MORE = "CASE WHEN role <> 'reviewer' {and_so} THEN statement_timestamp() ELSE read_reports_until END"
 # Whoever is changed, whoever changes, and all owners, always in this order: two who change each other take turns, and
@@ -50,25 +50,25 @@ _READS_NO_MORE = "CASE WHEN role <> 'reviewer' {and_so} THEN statement_timestamp
 _LOCK = f"""
     SELECT {_COLUMNS} FROM members
     WHERE tenant = $1 AND (id = ANY($2) OR role = 'owner' AND removed_at IS NULL) ORDER BY id FOR UPDATE
-"""  # noqa: S608 - put together from constants
+"""
 _CHANGE = f"""
     UPDATE members SET name = $3, email = $4, affiliation = $5, role = $6, mails = $7,
                        read_reports_until = {_READS_NO_MORE.format(and_so="AND $6 = 'reviewer'")}
     WHERE tenant = $1 AND id = $2 AND removed_at IS NULL RETURNING {_COLUMNS}
-"""  # noqa: S608 - put together from constants
+"""
 _SET_MAILS = f"""
     UPDATE members SET mails = $3 WHERE tenant = $1 AND id = $2 AND removed_at IS NULL AND mails <> $3
     RETURNING {_COLUMNS}
-"""  # noqa: S608 - put together from constants
+"""
 _REMOVE = f"""
     UPDATE members SET removed_at = $3, read_reports_until = {_READS_NO_MORE.format(and_so="")}
     WHERE tenant = $1 AND id = $2 AND removed_at IS NULL RETURNING {_COLUMNS}
-"""  # noqa: S608 - put together from constants
+"""
 _REVOKE_KEYS = "UPDATE api_keys SET revoked_at = $2 WHERE member = $1 AND revoked_at IS NULL"
 _ADD_KEY = "INSERT INTO api_keys (id, tenant, name, hash, scopes, member) VALUES ($1, $2, $3, $4, $5, $6)"
 _BY_IDENTITY = f"""
     SELECT {_COLUMNS} FROM members WHERE tenant = $1 AND issuer = $2 AND subject = $3 AND removed_at IS NULL
-"""  # noqa: S608 - put together from constants
+"""
 _INVITED_BY = "SELECT FROM members WHERE id = $1 AND invited_by = $2"
 _REMOVED = """
     SELECT FROM members WHERE tenant = $1 AND removed_at IS NOT NULL
@@ -81,7 +81,7 @@ _BIND = f"""
         WHERE known.tenant = $1 AND known.issuer = $2 AND known.subject = $3
     ))
     WHERE tenant = $1 AND lower(email) = lower($4) AND issuer IS NULL AND removed_at IS NULL RETURNING {_COLUMNS}
-"""  # noqa: S608 - put together from constants
+"""
 
 
 class PgMembers(LoggedStore):

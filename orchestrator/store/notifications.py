@@ -12,7 +12,6 @@ import logging
 from collections import deque
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
 
 import asyncpg
@@ -121,9 +120,7 @@ class NotificationListener:
         self._task = asyncio.create_task(self._listen_until_cancelled(), name="listener")
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         task, self._task = self._task, None
         if task is not None:
             task.cancel()

@@ -25,7 +25,7 @@ _NOT_BLIND = f"""
     SELECT read_reports_until FROM members JOIN jobs ON jobs.id = $1 JOIN batches ON batches.id = jobs.batch
     WHERE members.id = $2 AND {COULD_READ_REPORTS}
       AND NOT EXISTS (SELECT FROM opinions WHERE evaluation = $1 AND member = $2)
-"""  # noqa: S608 - put together from constants
+"""
 _GIVE = """
     INSERT INTO opinions (evaluation, member, blind_score, blind_note, blind_at, score, note)
     VALUES ($1, $2, $3, $4, $5, $3, $4) ON CONFLICT DO NOTHING RETURNING evaluation
@@ -91,8 +91,7 @@ class PgOpinions(LoggedStore):
                 "Ask whoever runs the call to assign somebody else.",
             )
         if await connection.fetchrow(_GIVE, evaluation, member, score, stored, by.at) is not None:
-            content = {"score": score, "note": stored}
-            await self._log.append(connection, tenant, by, "blind opinion given", evaluation, **content)
+            await self._log.append(connection, tenant, by, "blind opinion given", evaluation, score=score, note=stored)
         opinion = await _opinion(connection, tenant, evaluation, member)
         if (opinion.blind_score, opinion.blind_note) != (score, stored):
             raise ReviewRefused("You have given your first opinion, and it stays. Revise it (PATCH).")

@@ -34,7 +34,7 @@ APPLICANT = f"""
             {_IDEAS} $2::text IS NOT NULL AND NOT EXISTS (SELECT FROM direct WHERE direct.id = jobs.id)
         ) AS others
     )
-"""  # noqa: S608 - put together from constants
+"""
 """SQL query for the evaluations of a tenant ($1) with a name ($2) or of a batch ($3), and their ideas, with those ($4)
 of evaluations deleted since. Text that another proposal shares identifies no applicant while that proposal exists."""
 
@@ -46,7 +46,7 @@ _TAKEN = f"""
     WITH {APPLICANT}
     SELECT idea, rank FROM ranking_ideas
     WHERE job = $5 AND ({source_matches("source", "$2")} OR idea IN (SELECT idea FROM own)) ORDER BY rank
-"""  # noqa: S608 - put together from constants
+"""
 _OTHERS = "SELECT count(*) FROM ranking_ideas WHERE job = $1 AND idea <> ALL($2::text[])"
 
 _DELETE_IDEAS = (

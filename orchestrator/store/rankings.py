@@ -33,7 +33,7 @@ _LIST = f"""
       ))
       AND ($4::timestamptz IS NULL OR (created_at, id) < ($4, $5::text))
     ORDER BY created_at DESC, id DESC LIMIT $6
-"""  # noqa: S608 - put together from constants
+"""
 _SUMMARY = """
     SELECT head, size FROM jobs JOIN rankings ON rankings.job = jobs.id WHERE tenant = $1 AND jobs.id = $2
 """
@@ -84,7 +84,7 @@ _WHOLE = f"""
         ) AS ideas
     )) AS whole
     FROM jobs JOIN rankings ON rankings.job = jobs.id WHERE tenant = $1 AND jobs.id = $2
-"""  # noqa: S608 - put together from constants
+"""
 _SOURCES = """
     SELECT idea, source FROM jobs JOIN rankings ON rankings.job = jobs.id JOIN ranking_ideas USING (job)
     WHERE tenant = $1 AND jobs.id = $2

@@ -103,11 +103,11 @@ _DELETE_BATCHES = f"""
         RETURNING tenant, id
     ), recorded AS ({tombstone_insert("'batch'", "$1", "retention")})
     SELECT id FROM deleted
-"""  # noqa: S608 - put together from constants
+"""
 _DELETE_BATCH = f"""
     WITH deleted AS (DELETE FROM batches WHERE tenant = $1 AND id = $2 RETURNING tenant, id)
     {tombstone_insert("'batch'", "$3", "erased", "$4")}
-"""  # noqa: S608 - put together from constants
+"""
 # A tenant takes its tombstones along; many are gone before, so that the last statement is short.
 _FORGET_SOME = """
     DELETE FROM tombstones WHERE tenant = $1 AND id IN (SELECT id FROM tombstones WHERE tenant = $1 LIMIT $2)
@@ -174,7 +174,7 @@ async def delete_tenant(database: Database, log: PgAuditLog, tenant: TenantId, b
     can be deleted again."""
     await database.execute("DELETE FROM api_keys WHERE tenant = $1", tenant)
     for statement, at_once in ((_DELETE_SOME, _AT_ONCE), (_FORGET_SOME, _ROWS_AT_ONCE)):
-        await _in_chunks(database, statement, tenant, at_once)
+        await database.execute_in_chunks(statement, tenant, at_once)
 
     async def work(connection: Connection) -> bool:
         async with connection.transaction():
@@ -189,19 +189,19 @@ async def delete_tenant(database: Database, log: PgAuditLog, tenant: TenantId, b
 
 async def forget_documents(database: Database, before: dt.datetime) -> int:
     """Delete the documents of jobs that ended before `before`, or whose call is signed off; return their number."""
-    return await _in_chunks(database, _FORGET_DOCUMENTS, before, _AT_ONCE)
+    return await database.execute_in_chunks(_FORGET_DOCUMENTS, before, _AT_ONCE)
 
 
 async def purge(database: Database, now: dt.datetime, kept: RetentionSettings) -> int:
     """Delete what is past its retention period; return how many jobs.
 
     In chunks, each in its own transaction: locks are short, and a backlog meets no time limit of a statement."""
-    deleted = await _in_chunks(database, _DELETE_OLD, now, _AT_ONCE)
+    deleted = await database.execute_in_chunks(_DELETE_OLD, now, _AT_ONCE)
     for statement in (_DELETE_LATE_ANSWERS, _DELETE_LATE_REPORTS):
-        await _in_chunks(database, statement, _ROWS_AT_ONCE)
+        await database.execute_in_chunks(statement, _ROWS_AT_ONCE)
     for statement in (_DELETE_BATCHES, _DELETE_GROUPS):
-        await _in_chunks(database, statement, now, _ROWS_AT_ONCE)
-    await _in_chunks(database, _CLOSE_BATCHES, now - _DAY, _ROWS_AT_ONCE)
+        await database.execute_in_chunks(statement, now, _ROWS_AT_ONCE)
+    await database.execute_in_chunks(_CLOSE_BATCHES, now - _DAY, _ROWS_AT_ONCE)
     limits = [(table, condition, now - _WEEK) for table, condition in _KEPT_A_WEEK.items()]
     for table, condition, months in (
         ("ledger", _OLD_CALLS, kept.ledger_months),
@@ -210,7 +210,7 @@ async def purge(database: Database, now: dt.datetime, kept: RetentionSettings) -
         if months is not None:
             limits.append((table, condition, _months_before(now, months)))
     for table, condition, before in limits:
-        await _in_chunks(database, _DELETE_ROWS.format(table=table, condition=condition), before, _ROWS_AT_ONCE)
+        await database.execute_in_chunks(_DELETE_ROWS.format(table=table, condition=condition), before, _ROWS_AT_ONCE)
     return deleted
 
 
@@ -219,11 +219,3 @@ def _months_before(now: dt.datetime, months: int) -> dt.datetime:
     utc = now.astimezone(dt.UTC)
     years, month = divmod(utc.month - 1 - months, 12)
     return dt.datetime(utc.year + years, month + 1, 1, tzinfo=dt.UTC)
-
-
-async def _in_chunks(database: Database, statement: str, *values: object) -> int:
-    """Repeat a statement that returns the rows it has changed until none are left; return the total number of rows."""
-    total = 0
-    while rows := await database.fetch(statement, *values):
-        total += len(rows)
-    return total

@@ -25,11 +25,11 @@ _QUERIES = {
             WHERE tenant = tenants.id AND priority = ranks.number AND state = 'queued'
         ) AS line
         WHERE line.jobs > 0 ORDER BY 1, 2
-    """,  # noqa: S608 - put together from constants
+    """,
     "running": f"""
         SELECT tenant, {PRIORITY} AS priority, count(*) AS jobs
         FROM jobs WHERE state = 'running' GROUP BY tenant, jobs.priority ORDER BY 1, 2
-    """,  # noqa: S608 - put together from constants
+    """,
     "finished": """
         SELECT tenant, kind, state, count(*) AS jobs, coalesce(sum(cost_usd), 0) AS cost_usd,
                percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM finished_at - created_at)::float8) AS p50,
