@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from assayer.citing.evidence import plan_quote
 from assayer.citing.labels import marker
-from assayer.criteria import shown_criteria
+from assayer.criteria.part import shown_criteria
 from assayer.evaluation_context import EvaluationContext
 from assayer.llm import Task
 from assayer.methods.review import tasks

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from assayer.citing.answer_texts import TextRole
 from assayer.citing.evidence import Evidence
-from assayer.criteria import ShownCriterion
+from assayer.criteria.part import ShownCriterion
 from assayer.methods.review.options import Lens
 from assayer.models import (
     Axis,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from assayer.citing.claim_quotes import PointKind
 from assayer.citing.labels import marker
-from assayer.criteria import JudgedCriterion, criteria_part, shown_criteria
+from assayer.criteria.part import JudgedCriterion, criteria_part, shown_criteria
 from assayer.methods.review.editing import Passages
 from assayer.methods.review.schemas import EditedCriterion, EditedReview, EditedReviewByCriteria, EditedScore
 from assayer.models import (
