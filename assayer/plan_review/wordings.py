@@ -15,8 +15,6 @@ from pydantic import TypeAdapter
 
 from assayer.models import ChecklistItem, Frozen
 
-__all__ = ["PlanKind", "Wordings", "wordings"]
-
 PlanKind = Literal["empirical", "meeting", "living", "nothing_living"]
 """Kind of plan. `empirical`: something is measured, tested or collected. `meeting`: people meet or travel, and nothing
 is studied. `living`: people, animals, or what belongs to them. `nothing_living`: words that only sound as if living

@@ -28,8 +28,6 @@ from assayer.methods.scholareval.paper_evidence import evidence_from_papers, tit
 from assayer.models import FitLevel, Hit, Paper, PaperId, Passage
 from assayer.run.concurrency import Failed, as_result, gather_pair, gather_settled
 
-__all__ = ["FEW_ON_SUBJECT", "ChosenPapers", "LiteratureRead", "choose_papers", "read_literature", "remembered_works"]
-
 FEW_ON_SUBJECT = 6
 """Papers read on the plan's own subject below which the literature covers the field at most in part."""
 _HARDLY_ANY = 3

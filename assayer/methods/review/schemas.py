@@ -25,33 +25,6 @@ from assayer.models import (
     ScoreCertainty,
 )
 
-__all__ = [
-    "EditedCriterion",
-    "EditedFinding",
-    "EditedMinor",
-    "EditedReview",
-    "EditedReviewByCriteria",
-    "EditedScore",
-    "EditorQuestion",
-    "LookAnswer",
-    "LookQuestion",
-    "NearWork",
-    "NotedPassage",
-    "NoveltyClaim",
-    "PanelPoint",
-    "PaperNotes",
-    "PassageQuestion",
-    "PriorWork",
-    "ReadingAnswer",
-    "ReadingNote",
-    "RefereeAnswer",
-    "RefereePoint",
-    "RefereeQuestion",
-    "RememberedWork",
-    "SearchedPoint",
-    "ShownTitle",
-]
-
 Query = Annotated[str, Field(description="2 to 8 words. No operators, no quotation marks, no years."), TextRole.QUERY]
 PlanWords = Annotated[
     str,

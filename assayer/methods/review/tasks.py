@@ -20,8 +20,6 @@ from assayer.methods.review.schemas import (
 )
 from assayer.prompts import Prompts
 
-__all__ = ["ALL", "EDITOR", "EDITOR_BY_CRITERIA", "LOOK", "READING", "REFEREE"]
-
 _PROMPTS = Prompts("assayer.methods.review")
 _MARGIN = 60
 """Words above the limit from which an edited review is sent back."""
