@@ -77,14 +77,9 @@ class Library:
         return True
 
     @property
-    def window(self) -> Window:
-        """Publication window of the papers that may be used to judge the idea."""
-        return self._window
-
-    @property
     def admitted(self) -> AdmittedLiterature:
-        """The same literature as a Literature port, for citation traversal."""
-        return AdmittedLiterature(self._literature, self.admits)
+        """The same literature for citation traversal, with each record of a work by itself."""
+        return AdmittedLiterature(self._literature, self._window, self.admits)
 
     async def search(self, queries: Sequence[str], limit: int) -> list[list[Hit]]:
         answers = await self._literature.search(queries, limit, self._window)

@@ -9,7 +9,7 @@ from assayer.literature.library import Library
 from assayer.methods.scicompanion.base_graph import BY_CORPUS
 from assayer.methods.scicompanion.graph import IDEA_NODE, NewEdge, StateGraph
 from assayer.methods.scicompanion.options import SciCompanionOptions
-from assayer.methods.scicompanion.walk import Found, Step, WalkOptions, walk
+from assayer.methods.scicompanion.walk import Found, Step, walk
 from assayer.models import Idea, NodeKey, Paper, PaperId, ReasonFound, RecommendedReference
 from assayer.text.names import normalised_name
 
@@ -59,8 +59,7 @@ async def retrieve(
     step: int,
 ) -> Retrieved:
     """Raises LiteratureError."""
-    reach = WalkOptions(hops=options.hops, seeds=options.seeds, limit=options.found)
-    brought = await walk(queries, library.admitted, library.window, reach, exclude=graph.pruned)
+    brought = await walk(queries, library.admitted, options, exclude=graph.pruned)
     found = found.with_found(brought, step)
     new: list[PaperId] = []
     for item in brought:
