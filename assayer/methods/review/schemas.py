@@ -13,6 +13,7 @@ from assayer.citing.answer_texts import TextRole
 from assayer.citing.evidence import Evidence
 from assayer.criteria import ShownCriterion
 from assayer.methods.review.options import Lens
+from assayer.methods.scholareval.schemas import TitleShown
 from assayer.models import (
     Axis,
     EvidenceRelation,
@@ -100,17 +101,11 @@ class SearchedPoint(Frozen):
     is_novelty: bool = False
 
 
-class ShownTitle(Frozen):
-    label: str
-    title: str
-    year: int | None
-
-
 class LookQuestion(Frozen):
     opening: str
     """Beginning of the plan, for orientation."""
     points: tuple[SearchedPoint, ...]
-    shown: tuple[ShownTitle, ...]
+    shown: tuple[TitleShown, ...]
     most: int
 
 
