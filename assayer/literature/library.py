@@ -58,8 +58,7 @@ class Library:
         if not admits(self._window, paper.publication_date):
             self._run.journal.record_dropped("paper", "published after the cutoff, or undated")
             return False
-        if is_own_paper(self._title, self._shingles, paper):
-            self.own_papers[paper.id] = paper
+        if self._is_own(paper):
             self._run.journal.record_dropped("paper", "the idea's own paper")
             return False
         self._run.journal.found.add(paper.id)
@@ -68,13 +67,16 @@ class Library:
         return True
 
     def _admit_later(self, paper: Paper) -> bool:
-        if self._later is None or not admits(self._later, paper.publication_date):
-            return False
-        if is_own_paper(self._title, self._shingles, paper):
-            self.own_papers[paper.id] = paper
+        if self._later is None or not admits(self._later, paper.publication_date) or self._is_own(paper):
             return False
         self._run.journal.found.add(paper.id)
         return True
+
+    def _is_own(self, paper: Paper) -> bool:
+        own = is_own_paper(self._title, self._shingles, paper)
+        if own:
+            self.own_papers[paper.id] = paper
+        return own
 
     @property
     def admitted(self) -> AdmittedLiterature:

@@ -89,21 +89,13 @@ async def _joined(
 def _walked(graph: StateGraph, paper: PaperId, why: Step) -> NewEdge | None:
     if why.from_paper is None:
         return None
-    match why.kind:
-        case "reference":
-            return _recorded(graph, why.from_paper, "cites", paper)
-        case "citing":
-            return _recorded(graph, paper, "cites", why.from_paper)
-        case "co-cited":
-            return _recorded(graph, why.from_paper, "co_cited", paper)
-        case "neighbour":
-            return _recorded(graph, why.from_paper, "near", paper)
-        case "dense":
-            return None
+    if why.kind == "citing":
+        return _recorded(graph, paper, "cites", why.from_paper)
+    return _recorded(graph, why.from_paper, "cites" if why.kind == "reference" else "co_cited", paper)
 
 
 def _recorded(
-    graph: StateGraph, source: PaperId, kind: Literal["cites", "co_cited", "near"], target: PaperId
+    graph: StateGraph, source: PaperId, kind: Literal["cites", "co_cited"], target: PaperId
 ) -> NewEdge | None:
     if source not in graph.papers or target not in graph.papers:
         return None

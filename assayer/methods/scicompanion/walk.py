@@ -25,7 +25,7 @@ from assayer.models import Paper, PaperId
 from assayer.ports import CitationIds
 from assayer.run.concurrency import gather_all
 
-StepKind = Literal["dense", "reference", "citing", "co-cited", "neighbour"]
+StepKind = Literal["dense", "reference", "citing", "co-cited"]
 _REASONS = 5
 """Maximum reasons kept per paper; the most widely cited works would have hundreds."""
 _FRONTIER = 100
