@@ -40,8 +40,6 @@ from assayer.models import (
     PlanQuote,
 )
 
-__all__ = ["Passages", "ask_editor", "panel_review"]
-
 _NO_QUOTE = PlanQuote(quote="", state="not_found")
 _NEAR: tuple[EvidenceRelation, ...] = ("already_has", "has_part", "missing_comparison")
 _APPARATUS_WORDS = 110

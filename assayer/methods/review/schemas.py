@@ -13,6 +13,7 @@ from assayer.citing.answer_texts import TextRole
 from assayer.citing.evidence import Evidence
 from assayer.criteria.part import ShownCriterion
 from assayer.methods.review.options import Lens
+from assayer.methods.scholareval.schemas import TitleShown
 from assayer.models import (
     Axis,
     EvidenceRelation,
@@ -24,33 +25,6 @@ from assayer.models import (
     PaperId,
     ScoreCertainty,
 )
-
-__all__ = [
-    "EditedCriterion",
-    "EditedFinding",
-    "EditedMinor",
-    "EditedReview",
-    "EditedReviewByCriteria",
-    "EditedScore",
-    "EditorQuestion",
-    "LookAnswer",
-    "LookQuestion",
-    "NearWork",
-    "NotedPassage",
-    "NoveltyClaim",
-    "PanelPoint",
-    "PaperNotes",
-    "PassageQuestion",
-    "PriorWork",
-    "ReadingAnswer",
-    "ReadingNote",
-    "RefereeAnswer",
-    "RefereePoint",
-    "RefereeQuestion",
-    "RememberedWork",
-    "SearchedPoint",
-    "ShownTitle",
-]
 
 Query = Annotated[str, Field(description="2 to 8 words. No operators, no quotation marks, no years."), TextRole.QUERY]
 PlanWords = Annotated[
@@ -127,17 +101,11 @@ class SearchedPoint(Frozen):
     is_novelty: bool = False
 
 
-class ShownTitle(Frozen):
-    label: str
-    title: str
-    year: int | None
-
-
 class LookQuestion(Frozen):
     opening: str
     """Beginning of the plan, for orientation."""
     points: tuple[SearchedPoint, ...]
-    shown: tuple[ShownTitle, ...]
+    shown: tuple[TitleShown, ...]
     most: int
 
 

@@ -26,8 +26,6 @@ from assayer.models import (
     Summary,
 )
 
-__all__ = ["review_parts", "review_summary"]
-
 _LOW: tuple[tuple[int, frozenset[EvidenceRelation]], ...] = (
     (3, frozenset(("already_has",))),
     (5, frozenset(("already_has", "has_part"))),

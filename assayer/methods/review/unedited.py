@@ -6,8 +6,6 @@ from assayer.methods.review.panel import Panel
 from assayer.methods.review.schemas import EditedFinding, EditedMinor, EditedReview, EditedScore, PanelPoint
 from assayer.models import Absent
 
-__all__ = ["no_scores", "unedited_review"]
-
 _MOST_CITED = 2
 _MOST_STRENGTHS = 5
 _MOST_MAJOR = 7
