@@ -30,9 +30,7 @@ from workers.full_texts.service import FullTextService, LocalFullTexts
 from workers.literature.federated_literature import FederatedLiteratureFactory
 from workers.literature.reference_sources import reference_sources
 from workers.literature.settings import LiteratureSettings
-from workers.outbound.source_requests import JournalledFetcher, RequestContext, SourceFetcher
-from workers.outbound.sources import SourceGateway
-from workers.sources import (
+from workers.literature_apis import (
     Arxiv,
     Crossref,
     GoogleScholar,
@@ -42,6 +40,8 @@ from workers.sources import (
     SemanticScholar,
     Unpaywall,
 )
+from workers.outbound.source_gateway import SourceGateway
+from workers.outbound.source_requests import JournalledFetcher, RequestContext, SourceFetcher
 from workers.web.adapter import WebAdapter
 from workers.web.page_reader import PageReader
 from workers.web.search import WebSearch

@@ -35,7 +35,7 @@ from index.ingest.source_files import S2_KINDS, SourceKind
 from index.ingest.storage_path import StoragePath
 from index.versions.manifest import RejectionCount
 from workers.fetching.resumable_downloads import ResumableDownloader
-from workers.outbound.pace import Pacer
+from workers.outbound.source_pace import Pacer
 
 __all__ = ["fetch_changes", "ingest_arxiv", "ingest_jsonl", "ingest_openalex", "ingest_s2_files", "ingest_s2_release"]
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workers.outbound.flight import InFlight, SingleFlight, Waiter
+from workers.outbound.single_flight import InFlight, SingleFlight, Waiter
 
 Flights = SingleFlight[str, Waiter[int]]
 

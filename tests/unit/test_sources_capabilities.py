@@ -4,10 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-import workers.sources
+import workers.literature_apis
 from tests.unit.canned_remote import CannedRemote
-from workers.outbound.source_requests import SourceFetcher
-from workers.sources import (
+from workers.literature_apis import (
     Arxiv,
     Crossref,
     ListsCitingPapers,
@@ -23,6 +22,7 @@ from workers.sources import (
     SemanticScholar,
     Unpaywall,
 )
+from workers.outbound.source_requests import SourceFetcher
 
 _SOURCES: tuple[Callable[[SourceFetcher], LiteratureSource], ...] = (
     SemanticScholar,
@@ -45,7 +45,7 @@ _PORTS = (
 
 def _table() -> dict[tuple[str, str], str]:
     """Cells by row and column."""
-    lines = [line for line in (workers.sources.__doc__ or "").splitlines() if line.startswith("|")]
+    lines = [line for line in (workers.literature_apis.__doc__ or "").splitlines() if line.startswith("|")]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     return {(row[0], column): cell for row in rows[2:] for column, cell in zip(rows[0], row, strict=True)}
 

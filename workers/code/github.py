@@ -14,9 +14,8 @@ from assayer.cutoff import within
 from assayer.models import OPEN, Repository, Window
 from assayer.run.concurrency import gather_all
 from workers.code.checkout import Commit, TreeEntry, checked_repository_name, is_sha
-from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest, SourceResponse
-from workers.sources.record_fields import one_line, parse_date, web_link
-from workers.sources.responses import (
+from workers.literature_apis.record_fields import one_line, parse_date, web_link
+from workers.literature_apis.responses import (
     ApiObject,
     CountOrNone,
     TextOrEmpty,
@@ -26,6 +25,7 @@ from workers.sources.responses import (
     parse_json,
     parse_json_unless_unknown,
 )
+from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest, SourceResponse
 
 _PAGE = 100
 _QUERY = 240

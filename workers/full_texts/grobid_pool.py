@@ -23,7 +23,7 @@ from workers.full_texts.grobid_client import (
 )
 from workers.full_texts.metrics import GROBID_ANSWERS, GROBID_UP
 from workers.full_texts.settings import GrobidSettings
-from workers.outbound.gate import Place, PriorityGate
+from workers.outbound.priority_gate import Place, PriorityGate
 
 
 @dataclass
@@ -110,7 +110,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class _ServerSlots:
-    """Implements `workers.outbound.gate.SlotSource`; raises once all servers have been down for too long."""
+    """Implements `workers.outbound.priority_gate.SlotSource`; raises once all servers have been down for too long."""
 
     def __init__(self, balancer: GrobidLoadBalancer, outage_seconds: float) -> None:
         self._balancer = balancer

@@ -21,7 +21,7 @@ from workers.full_texts.metrics import COPIES
 from workers.full_texts.pdf_locations import PdfLocation
 from workers.full_texts.settings import FullTextSettings
 from workers.outbound.claims import Claims
-from workers.outbound.pace import PaceLimits, Pacer
+from workers.outbound.source_pace import PaceLimits, Pacer
 from workers.outbound.store import SharedState
 
 

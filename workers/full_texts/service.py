@@ -16,10 +16,10 @@ from assayer.run.run import Run
 from workers.full_texts.acquisition import NO_DATED_COPY, AcquisitionResult, FullTextAcquisition
 from workers.full_texts.pdf_locations import PdfLocation, known_pdf_locations
 from workers.full_texts.settings import FullTextSettings
-from workers.outbound.flight import InFlight, SingleFlight, Waiter
-from workers.outbound.gate import FixedSlots, Place, PriorityGate
+from workers.literature_apis.capabilities import LocatesPdfs
+from workers.outbound.priority_gate import FixedSlots, Place, PriorityGate
+from workers.outbound.single_flight import InFlight, SingleFlight, Waiter
 from workers.outbound.source_requests import RequestContext
-from workers.sources.capabilities import LocatesPdfs
 
 _LOG = logging.getLogger(__name__)
 _TOO_LATE = "not fetched and read in time"

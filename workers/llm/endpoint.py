@@ -17,6 +17,7 @@ from yarl import URL
 from assayer.errors import LlmRejected, LlmUnavailable
 from assayer.models import Fault, FaultKind
 from assayer.ports import Clock
+from workers.llm.adaptive_admission import AdaptiveLimit, Admission, TokenBudget
 from workers.llm.chat_completion import (
     ChatRequest,
     ChatResult,
@@ -39,11 +40,10 @@ from workers.llm.errors import (
     status_in,
 )
 from workers.llm.metrics import ASKED, IN_FLIGHT, LIMIT
+from workers.llm.process_share import ProcessShare
 from workers.llm.settings import LlmSettings
-from workers.outbound.admission import AdaptiveLimit, Admission, TokenBudget
 from workers.outbound.http import HttpClient, HttpFailure, HttpRequest, HttpResponse, read_json, redacted, retry_after
 from workers.outbound.metrics import BYTES, REQUESTS, TURN_WAITS
-from workers.outbound.share import ProcessShare
 from workers.outbound.store import SharedState
 
 _LOG = logging.getLogger(__name__)

@@ -27,7 +27,7 @@ from workers.llm.conversation import Asking, Conversation
 from workers.llm.errors import TransientLlmFailure
 from workers.llm.ledger import CallLedger, CallUsage
 from workers.llm.settings import LlmSettings
-from workers.outbound.flight import SingleFlight, Waiter
+from workers.outbound.single_flight import SingleFlight, Waiter
 from workers.outbound.store import AnswerStore
 
 if TYPE_CHECKING:

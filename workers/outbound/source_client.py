@@ -15,7 +15,6 @@ from assayer import __version__
 from assayer.errors import SourceBusy, SourceRefused, SourceUnavailable
 from assayer.ports import Clock
 from assayer.text.sanitise import clean_text
-from workers.outbound.gate import Place
 from workers.outbound.http import (
     HttpClient,
     HttpFailure,
@@ -26,7 +25,8 @@ from workers.outbound.http import (
     retry_after,
 )
 from workers.outbound.metrics import BREAKER_OPEN, BYTES, REQUESTS, TURN_WAITS
-from workers.outbound.pace import PaceLimits, Pacer, Turn, Wait
+from workers.outbound.priority_gate import Place
+from workers.outbound.source_pace import PaceLimits, Pacer, Turn, Wait
 from workers.outbound.source_requests import SourceRequest
 from workers.outbound.source_settings import SourceSettings
 from workers.outbound.store import SharedState

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, Protocol
 from assayer.errors import SourceBusy
 from assayer.models import Operation
 from assayer.run.journal import Journal
-from workers.outbound.flight import Waiter
+from workers.outbound.single_flight import Waiter
 
 
 class RequestContext(NamedTuple):
@@ -50,7 +50,7 @@ class SourceResponse(NamedTuple):
 
 
 class SourceFetcher(Protocol):
-    """Interface of `workers.outbound.sources.SourceGateway`, in this process or another."""
+    """Interface of `workers.outbound.source_gateway.SourceGateway`, in this process or another."""
 
     async def fetch(self, request: SourceRequest, context: RequestContext) -> SourceResponse:
         """Fetch a response. Raises SourceUnavailable, SourceBusy or SourceRefused, and StorageError when the

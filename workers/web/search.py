@@ -12,9 +12,15 @@ from typing import ClassVar
 
 from assayer.cutoff import within
 from assayer.models import OPEN, WebResult, Window
+from workers.literature_apis.record_fields import last_day_of_period, one_line, web_link
+from workers.literature_apis.responses import (
+    ApiObject,
+    TextOrEmpty,
+    ValidEntries,
+    fetch_parsed,
+    parse_json_unless_unknown,
+)
 from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest, SourceResponse
-from workers.sources.record_fields import last_day_of_period, one_line, web_link
-from workers.sources.responses import ApiObject, TextOrEmpty, ValidEntries, fetch_parsed, parse_json_unless_unknown
 
 _PAGE = 10
 _MONTHS = {name.lower(): number for number, name in enumerate(calendar.month_abbr) if name}

@@ -65,11 +65,11 @@ from workers.code import checkout
 from workers.fetching import content_types, ssrf_guard
 from workers.full_texts import pdf_locations
 from workers.full_texts.settings import HostSettings
+from workers.literature_apis import query_encoding, responses
 from workers.llm import chat_completion
 from workers.llm import errors as llm_errors
 from workers.outbound import http
 from workers.outbound.source_requests import SourceResponse
-from workers.sources import query_encoding, responses
 
 __all__ = ["INNER_READERS"]
 
@@ -300,8 +300,8 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "assayer.citing.evidence.plan_quote": lambda text: citing_evidence.plan_quote(text[:200], text),
     "assayer.citing.excerpts.excerpt": lambda text: excerpt(text[:200], text),
     "workers.outbound.http.read_json": lambda text: http.read_json(text.encode()),
-    "workers.sources.query_encoding.url_batches": lambda text: list(
+    "workers.literature_apis.query_encoding.url_batches": lambda text: list(
         query_encoding.url_batches(text.split(), 50, 2_000)
     ),
-    "workers.sources.responses.parse_json": _json_of_source,
+    "workers.literature_apis.responses.parse_json": _json_of_source,
 }

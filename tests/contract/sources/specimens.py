@@ -11,6 +11,7 @@ from assayer.models import Identifiers
 from simulator.outside.library import Entry, Library
 from simulator.outside.openalex_works import doi_of, pmid_of
 from simulator.outside.sample import SAMPLE
+from workers.literature_apis import Arxiv, Crossref, LiteratureSource, OpenAlex, SemanticScholar, Unpaywall
 from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest, SourceResponse
 from workers.outbound.source_settings import (
     ArxivSettings,
@@ -20,7 +21,6 @@ from workers.outbound.source_settings import (
     SourceSettings,
     UnpaywallSettings,
 )
-from workers.sources import Arxiv, Crossref, LiteratureSource, OpenAlex, SemanticScholar, Unpaywall
 
 __all__ = ["ASK", "LIBRARY", "SPECIMENS", "STRANGERS", "Specimen", "offering"]
 

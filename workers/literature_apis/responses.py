@@ -22,9 +22,9 @@ from pydantic import (
 from pydantic import ValidatorFunctionWrapHandler as Validator
 
 from assayer.errors import SourceMalformed
+from workers.literature_apis.record_fields import one_line
 from workers.outbound.metrics import PARSE_FAILURES
 from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest, SourceResponse
-from workers.sources.record_fields import one_line
 
 
 def malformed_response(source: str, message: str, hint: str) -> SourceMalformed:

@@ -14,11 +14,11 @@ from assayer.errors import AssayerError, Defect, SourceBusy, SourceRefused, Sour
 from assayer.models.remote import CachedResponse
 from assayer.ports import Clock
 from workers.outbound.claims import ClaimKeeper
-from workers.outbound.flight import InFlight, SingleFlight
-from workers.outbound.gate import Place
 from workers.outbound.metrics import CACHE_HITS, FAILURES
-from workers.outbound.pace import Wait
+from workers.outbound.priority_gate import Place
+from workers.outbound.single_flight import InFlight, SingleFlight
 from workers.outbound.source_client import SourceClient
+from workers.outbound.source_pace import Wait
 from workers.outbound.source_requests import RequestContext, RequestWaiter, SourceRequest, SourceResponse, out_of_time
 from workers.outbound.source_settings import SourceSettings
 from workers.outbound.store import ResponseCache, SharedState

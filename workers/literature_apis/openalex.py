@@ -17,9 +17,14 @@ from pydantic import Field
 from assayer.cutoff import papers_within
 from assayer.literature.paper_identity import doi, identifiers_in, with_arxiv
 from assayer.models import Identifiers, Operation, Paper, Retraction, Window
-from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest
-from workers.sources.query_encoding import ARXIV_PREFIX, allowed_in_filter, path_segment, plain_query, url_batches
-from workers.sources.record_fields import (
+from workers.literature_apis.query_encoding import (
+    ARXIV_PREFIX,
+    allowed_in_filter,
+    path_segment,
+    plain_query,
+    url_batches,
+)
+from workers.literature_apis.record_fields import (
     clean_prose,
     distinct_links,
     last_day_of_period,
@@ -29,7 +34,7 @@ from workers.sources.record_fields import (
     title_line,
     web_link,
 )
-from workers.sources.responses import (
+from workers.literature_apis.responses import (
     ApiObject,
     CountOrNone,
     ObjectOrNone,
@@ -40,6 +45,7 @@ from workers.sources.responses import (
     parse_json,
     parse_json_unless_unknown,
 )
+from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest
 
 _PAGE = 100
 _DEEPEST = 10_000

@@ -16,12 +16,11 @@ from pydantic import BaseModel
 
 from assayer.cutoff import papers_within, within
 from assayer.models import OPEN, Identifiers, Operation, Paper, Window
-from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest, SourceResponse
-from workers.sources.capabilities import Snippet
-from workers.sources.query_encoding import plain_query
-from workers.sources.record_fields import clean_prose
-from workers.sources.responses import fetch_parsed, malformed_response, parse_json
-from workers.sources.semantic_scholar_records import (
+from workers.literature_apis.capabilities import Snippet
+from workers.literature_apis.query_encoding import plain_query
+from workers.literature_apis.record_fields import clean_prose
+from workers.literature_apis.responses import fetch_parsed, malformed_response, parse_json
+from workers.literature_apis.semantic_scholar_records import (
     FIELDS,
     SOURCE,
     CitingPage,
@@ -37,6 +36,7 @@ from workers.sources.semantic_scholar_records import (
     request_id,
     snippet_section,
 )
+from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest, SourceResponse
 
 _GRAPH, _RECOMMENDATIONS = "graph/v1", "recommendations/v1"
 _PAGE, _DEEPEST = 100, 1_000

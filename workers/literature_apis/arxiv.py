@@ -18,9 +18,7 @@ from assayer.errors import SourceRefused
 from assayer.literature.paper_identity import arxiv_id, doi, with_arxiv
 from assayer.literature.withdrawals import says_withdrawn
 from assayer.models import OPEN, Identifiers, Operation, Paper, PreprintVersions, Retraction, Window
-from workers.outbound.metrics import PARSE_FAILURES
-from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest
-from workers.sources.record_fields import (
+from workers.literature_apis.record_fields import (
     clean_prose,
     distinct_links,
     make_paper_id,
@@ -29,7 +27,9 @@ from workers.sources.record_fields import (
     title_line,
     web_link,
 )
-from workers.sources.responses import fetch_parsed, malformed_response, parse_xml
+from workers.literature_apis.responses import fetch_parsed, malformed_response, parse_xml
+from workers.outbound.metrics import PARSE_FAILURES
+from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest
 
 _PAGE = 200
 _DEEPEST = 2_000

@@ -1,4 +1,4 @@
-"""Remote sources of literature, one file per API, behind the small ports of `workers.sources.capabilities`.
+"""Remote sources of literature, one file per API, behind the small ports of `workers.literature_apis.capabilities`.
 
 |                     | SemanticScholar             | OpenAlex                     | Crossref | Arxiv | Unpaywall |
 |---------------------|-----------------------------|------------------------------|----------|-------|-----------|
@@ -21,8 +21,8 @@ DOIs are resolved by the source that registered them: Crossref knows those of it
 them, OpenAlex and Semantic Scholar those of DataCite that belong to papers. No DOI is followed to where it leads.
 """
 
-from workers.sources.arxiv import Arxiv
-from workers.sources.capabilities import (
+from workers.literature_apis.arxiv import Arxiv
+from workers.literature_apis.capabilities import (
     ListsCitingPapers,
     ListsReferences,
     LiteratureSource,
@@ -34,11 +34,11 @@ from workers.sources.capabilities import (
     SearchesSnippets,
     Snippet,
 )
-from workers.sources.crossref import Crossref
-from workers.sources.google_scholar import GoogleScholar
-from workers.sources.openalex import OpenAlex
-from workers.sources.semantic_scholar import SemanticScholar
-from workers.sources.unpaywall import Unpaywall
+from workers.literature_apis.crossref import Crossref
+from workers.literature_apis.google_scholar import GoogleScholar
+from workers.literature_apis.openalex import OpenAlex
+from workers.literature_apis.semantic_scholar import SemanticScholar
+from workers.literature_apis.unpaywall import Unpaywall
 
 __all__ = [
     "Arxiv",

@@ -20,9 +20,14 @@ from assayer.literature.paper_identity import doi, with_arxiv
 from assayer.literature.retractions import gravest_retraction
 from assayer.models import Identifiers, Operation, Paper, Retraction, Window
 from assayer.text.markup import strip_markup
-from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest
-from workers.sources.query_encoding import ARXIV_PREFIX, allowed_in_filter, path_segment, plain_query, url_batches
-from workers.sources.record_fields import (
+from workers.literature_apis.query_encoding import (
+    ARXIV_PREFIX,
+    allowed_in_filter,
+    path_segment,
+    plain_query,
+    url_batches,
+)
+from workers.literature_apis.record_fields import (
     clean_prose,
     last_day_of_period,
     make_paper_id,
@@ -30,7 +35,7 @@ from workers.sources.record_fields import (
     title_line,
     web_link,
 )
-from workers.sources.responses import (
+from workers.literature_apis.responses import (
     ApiObject,
     CountOrNone,
     ObjectOrNone,
@@ -40,6 +45,7 @@ from workers.sources.responses import (
     parse_json,
     parse_json_unless_unknown,
 )
+from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest
 
 _MOST_ROWS = 1000
 _BATCH = 50

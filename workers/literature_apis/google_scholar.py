@@ -14,10 +14,9 @@ from pydantic import Field
 
 from assayer.cutoff import papers_within
 from assayer.models import Paper, Window
-from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest
-from workers.sources.query_encoding import plain_query
-from workers.sources.record_fields import last_day_of_period, make_paper_id, one_line, title_line, web_link
-from workers.sources.responses import (
+from workers.literature_apis.query_encoding import plain_query
+from workers.literature_apis.record_fields import last_day_of_period, make_paper_id, one_line, title_line, web_link
+from workers.literature_apis.responses import (
     ApiObject,
     CountOrNone,
     TextOrEmpty,
@@ -25,6 +24,7 @@ from workers.sources.responses import (
     fetch_parsed,
     parse_json_unless_unknown,
 )
+from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest
 
 _PAGE = 10
 _LONGEST_QUERY = 250

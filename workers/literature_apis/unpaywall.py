@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assayer.models import Identifiers
-from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest
-from workers.sources.query_encoding import ARXIV_PREFIX, path_segment
-from workers.sources.record_fields import distinct_links
-from workers.sources.responses import (
+from workers.literature_apis.query_encoding import ARXIV_PREFIX, path_segment
+from workers.literature_apis.record_fields import distinct_links
+from workers.literature_apis.responses import (
     ApiObject,
     ObjectOrNone,
     TextOrEmpty,
@@ -18,6 +17,7 @@ from workers.sources.responses import (
     fetch_parsed,
     parse_json_unless_unknown,
 )
+from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest
 
 _SOURCE = "unpaywall"
 
