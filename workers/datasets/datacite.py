@@ -15,16 +15,18 @@ from assayer.literature.paper_identity import doi
 from assayer.models import OPEN, Dataset, Window
 from assayer.text.markup import strip_markup
 from workers.literature_apis.query_encoding import plain_query
-from workers.literature_apis.record_fields import clean_prose, one_line, parse_date, title_line, web_link
-from workers.literature_apis.responses import (
+from workers.literature_apis.record_fields import (
     ApiObject,
     CountOrNone,
     TextOrEmpty,
     ValidEntries,
-    fetch_parsed,
-    parse_json,
+    clean_prose,
+    one_line,
+    parse_date,
+    title_line,
+    web_link,
 )
-from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest
+from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest, fetch_parsed, parse_json
 
 _LONGEST_QUERY = 300
 _MOST = 100

@@ -28,6 +28,11 @@ from workers.literature_apis.query_encoding import (
     url_batches,
 )
 from workers.literature_apis.record_fields import (
+    ApiObject,
+    CountOrNone,
+    ObjectOrNone,
+    TextOrEmpty,
+    ValidEntries,
     clean_prose,
     last_day_of_period,
     make_paper_id,
@@ -35,17 +40,14 @@ from workers.literature_apis.record_fields import (
     title_line,
     web_link,
 )
-from workers.literature_apis.responses import (
-    ApiObject,
-    CountOrNone,
-    ObjectOrNone,
-    TextOrEmpty,
-    ValidEntries,
+from workers.outbound.source_requests import (
+    RequestContext,
+    SourceFetcher,
+    SourceRequest,
+    fetch_json,
     fetch_parsed,
     parse_json,
-    parse_json_unless_unknown,
 )
-from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest
 
 _MOST_ROWS = 1000
 _BATCH = 50
@@ -178,12 +180,7 @@ class Crossref:
             found |= {doi_of(work): work for work in await self._list_works(operation, params, context)}
         for item in single:
             request = SourceRequest(SOURCE, operation, f"works/{path_segment(item)}")
-            answer = await fetch_parsed(
-                self.remote,
-                request,
-                context,
-                lambda response: parse_json_unless_unknown(response, CrossrefWorkResponse, SOURCE),
-            )
+            answer = await fetch_json(self.remote, request, context, CrossrefWorkResponse)
             if answer is not None:
                 found[item] = answer.message
         return found

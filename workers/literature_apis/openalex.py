@@ -25,6 +25,12 @@ from workers.literature_apis.query_encoding import (
     url_batches,
 )
 from workers.literature_apis.record_fields import (
+    ApiObject,
+    CountOrNone,
+    ObjectOrNone,
+    TextOrEmpty,
+    TrueOrFalse,
+    ValidEntries,
     clean_prose,
     distinct_links,
     last_day_of_period,
@@ -34,18 +40,14 @@ from workers.literature_apis.record_fields import (
     title_line,
     web_link,
 )
-from workers.literature_apis.responses import (
-    ApiObject,
-    CountOrNone,
-    ObjectOrNone,
-    TextOrEmpty,
-    TrueOrFalse,
-    ValidEntries,
+from workers.outbound.source_requests import (
+    RequestContext,
+    SourceFetcher,
+    SourceRequest,
+    fetch_json,
     fetch_parsed,
     parse_json,
-    parse_json_unless_unknown,
 )
-from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest
 
 _PAGE = 100
 _DEEPEST = 10_000
@@ -238,9 +240,7 @@ class OpenAlex:
         self, key: _WorkKey, fields: str, operation: Operation, context: RequestContext
     ) -> OpenAlexWork | None:
         request = SourceRequest(SOURCE, operation, key.path, (("select", fields),))
-        return await fetch_parsed(
-            self.remote, request, context, lambda response: parse_json_unless_unknown(response, OpenAlexWork, SOURCE)
-        )
+        return await fetch_json(self.remote, request, context, OpenAlexWork)
 
     async def _list_works(
         self, params: tuple[tuple[str, str], ...], limit: int, operation: Operation, context: RequestContext

@@ -240,7 +240,7 @@ class SourceClient:
             line.check(wait)
 
         wanted_at = self._clock.monotonic()
-        async with self.pacer.turn(line.place(), self.settings.price(request.operation), check) as turn:
+        async with self.pacer.turn(line.place(), self.settings.prices.get(request.operation, 1), check) as turn:
             line.begin()
             TURN_WAITS.labels("source", self._source).observe(self._clock.monotonic() - wanted_at)
             body = None if request.body is None else request.body.encode()

@@ -84,9 +84,6 @@ class SourceSettings(Frozen):
         given = {"api_key": self.api_key.get_secret_value(), "email": self.email, "": "nothing is compulsory"}
         return "" if given[self.compulsory] else self.compulsory
 
-    def price(self, operation: Operation) -> int:
-        return self.prices.get(operation, 1)
-
 
 def _with_key(with_key: Any, without: Any) -> Any:
     """Return a default that depends on whether an API key is set."""

@@ -65,10 +65,10 @@ from workers.code import checkout
 from workers.fetching import content_types, ssrf_guard
 from workers.full_texts import pdf_locations
 from workers.full_texts.settings import HostSettings
-from workers.literature_apis import query_encoding, responses
+from workers.literature_apis import query_encoding
 from workers.llm import chat_completion
 from workers.llm import errors as llm_errors
-from workers.outbound import http
+from workers.outbound import http, source_requests
 from workers.outbound.source_requests import SourceResponse
 
 __all__ = ["INNER_READERS"]
@@ -96,7 +96,7 @@ def _table(text: str) -> object:
 
 def _json_of_source(text: str) -> object:
     body = text.encode("utf-8", "replace")
-    return responses.parse_json(SourceResponse(200, body, _NOW, False), _Answer, "a test")
+    return source_requests.parse_json(SourceResponse(200, body, _NOW, False), _Answer, "a test")
 
 
 def _first_bytes(text: str) -> object:
@@ -303,5 +303,5 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "workers.literature_apis.query_encoding.url_batches": lambda text: list(
         query_encoding.url_batches(text.split(), 50, 2_000)
     ),
-    "workers.literature_apis.responses.parse_json": _json_of_source,
+    "workers.outbound.source_requests.parse_json": _json_of_source,
 }

@@ -75,7 +75,7 @@ from benchmarks.hostile.fuzzing.reference_readers import REFERENCE_READERS
 from orchestrator.batches import body_reader, csv_rows, json_rows, rows, uploaded_files
 from orchestrator.settings import BatchSettings
 from workers.full_texts import cited_places, grobid_tei
-from workers.literature_apis import arxiv, openalex, query_encoding, record_fields, responses
+from workers.literature_apis import arxiv, openalex, query_encoding, record_fields
 from workers.llm import chat_completion, structured_output
 from workers.sandbox import page_extraction
 from workers.sandbox.refusal import Refused
@@ -343,7 +343,6 @@ READERS: dict[str, Callable[[str], object]] = {
     "assayer.text.markup.strip_markup": markup.strip_markup,
     "workers.literature_apis.record_fields.title_line": record_fields.title_line,
     "workers.literature_apis.record_fields.web_link": record_fields.web_link,
-    "workers.literature_apis.responses.parse_xml": lambda text: responses.parse_xml(_bytes(text), "a test"),
     "workers.web.search.read_shown_date": lambda text: search.read_shown_date(text, _TODAY),
 }
 """Readers by full name; a function with two entry points has a second entry, named after a comma."""
