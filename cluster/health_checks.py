@@ -34,15 +34,13 @@ from workers.embedding.embedder import local_embedder
 from workers.flag_embedding import require_flag_embedding
 from workers.full_texts.grobid_client import is_alive, server_version
 from workers.full_texts.settings import GrobidSettings
-from workers.literature_apis import (
-    Arxiv,
-    Crossref,
-    GoogleScholar,
-    OpenAlex,
-    ResolvesIdentifiers,
-    SemanticScholar,
-    Unpaywall,
-)
+from workers.literature_apis.arxiv import Arxiv
+from workers.literature_apis.capabilities import ResolvesIdentifiers
+from workers.literature_apis.crossref import Crossref
+from workers.literature_apis.google_scholar import GoogleScholar
+from workers.literature_apis.openalex import OpenAlex
+from workers.literature_apis.semantic_scholar import SemanticScholar
+from workers.literature_apis.unpaywall import Unpaywall
 from workers.llm import LlmSettings
 from workers.llm.batches.remote_batches import RemoteBatches
 from workers.llm.endpoint import LlmEndpoint

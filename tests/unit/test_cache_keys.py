@@ -15,7 +15,12 @@ from cluster.evidence_sources import DATASET_SOURCES
 from cluster.settings_loading import load_settings
 from tests.contract.weighing import WEIGHING, Question, Weighing, a_question, a_run, an_answer
 from workers.code.github import GitHub
-from workers.literature_apis import Arxiv, Crossref, GoogleScholar, OpenAlex, SemanticScholar, Unpaywall
+from workers.literature_apis.arxiv import Arxiv
+from workers.literature_apis.crossref import Crossref
+from workers.literature_apis.google_scholar import GoogleScholar
+from workers.literature_apis.openalex import OpenAlex
+from workers.literature_apis.semantic_scholar import SemanticScholar
+from workers.literature_apis.unpaywall import Unpaywall
 from workers.llm import LlmSettings
 from workers.llm.batches.batch_tier import request_key
 from workers.llm.chat_completion import ChatMessage, ChatRequest, ChatResult, Completion, Requester

@@ -6,22 +6,22 @@ import pytest
 
 import workers.literature_apis
 from tests.unit.canned_remote import CannedRemote
-from workers.literature_apis import (
-    Arxiv,
-    Crossref,
+from workers.literature_apis.arxiv import Arxiv
+from workers.literature_apis.capabilities import (
     ListsCitingPapers,
     ListsReferences,
     LiteratureSource,
     LocatesPdfs,
-    OpenAlex,
     RecommendsPapers,
     ReportsRetractions,
     ResolvesIdentifiers,
     SearchesPapers,
     SearchesSnippets,
-    SemanticScholar,
-    Unpaywall,
 )
+from workers.literature_apis.crossref import Crossref
+from workers.literature_apis.openalex import OpenAlex
+from workers.literature_apis.semantic_scholar import SemanticScholar
+from workers.literature_apis.unpaywall import Unpaywall
 from workers.outbound.source_requests import SourceFetcher
 
 _SOURCES: tuple[Callable[[SourceFetcher], LiteratureSource], ...] = (

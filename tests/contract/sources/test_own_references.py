@@ -17,7 +17,9 @@ from tests.unit.twins import a_run
 from workers.embedding.hashing_embedder import HashingEmbedder
 from workers.literature.reference_sources import reference_sources
 from workers.literature.settings import LiteratureSettings
-from workers.literature_apis import Crossref, LiteratureSource, OpenAlex
+from workers.literature_apis.capabilities import LiteratureSource
+from workers.literature_apis.crossref import Crossref
+from workers.literature_apis.openalex import OpenAlex
 from workers.outbound.source_gateway import SourceGateway
 from workers.outbound.source_requests import JournalledFetcher
 
