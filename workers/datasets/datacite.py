@@ -2,7 +2,7 @@
 
 `dois?resource-type-id=dataset&query=` in the language of Elasticsearch's query strings, in which only words and a range
 of days are sent; without a key 3,000 requests in five minutes. A data set counts as published on the day on which its
-DOI was registered, which nobody can set back.
+DOI was registered, which cannot be backdated.
 """
 
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ from workers.outbound.source_requests import RequestContext, SourceFetcher, Sour
 
 _LONGEST_QUERY = 300
 _MOST = 100
-"""To a page."""
+"""Maximum records in a page."""
 
 
 class _Title(ApiObject):

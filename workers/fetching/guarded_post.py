@@ -27,7 +27,7 @@ class GuardedPoster(GuardedClient):
         self._tls: ssl.SSLContext | bool = tls or True
 
     async def post(self, url: str, body: bytes, headers: Mapping[str, str], seconds: float) -> int:
-        """The status of the answer, of which nothing else is read; redirects are not followed.
+        """Return the status of the response. Nothing else of it is read, and redirects are not followed.
 
         Raises DownloadFailed when none comes in time, and AddressRefused, which does not say where a name leads:
         the user who chose the address may not learn that.

@@ -1,8 +1,8 @@
-"""Where free copies of a paper may lie: from its identifiers and from what sources say, best first.
+"""Addresses of free copies of a paper, from its identifiers and from what sources report, best first.
 
-Who has a cutoff gets only copies that are known to be of before it: the version of a preprint that was there by then,
+With a cutoff, only copies that are known to date from before it count: the version of a preprint that existed by then,
 and copies that no later version replaces. Sources that locate free copies are asked through a locator that journals
-what they do not answer.
+their failures.
 """
 
 import datetime as dt

@@ -209,7 +209,7 @@ def _parse_xml(body: bytes) -> etree._Element:
 
 
 def _number(text: str) -> int:
-    """0 for what is none."""
+    """Return the number, or 0 if the text is not a number."""
     text = text.strip()
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS else 0
 

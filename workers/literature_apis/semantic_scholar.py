@@ -158,7 +158,7 @@ class SemanticScholar:
     async def _fetch_batch(
         self, names: Sequence[str], operation: Operation, context: RequestContext
     ) -> list[SemanticScholarPaper | None]:
-        """One a name, in order."""
+        """Return one record for each name, in order; None for an unknown one."""
         records = list[SemanticScholarPaper | None]()
         for start in range(0, len(names), _BATCH - 1):
             asked = names[start : start + _BATCH - 1]

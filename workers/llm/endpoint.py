@@ -1,7 +1,7 @@
-"""One OpenAI-compatible endpoint: each model in the dialect it understands, so many requests at once, one send each.
+"""One OpenAI-compatible endpoint: requests in the dialect of each model, within a limit on requests in flight.
 
-It knows nothing of runs' budgets, of answers' meaning, or of retries: those stay with the gateway. Plain HTTP, as the
-official client takes four times the processor time for the same (docs/adr/0027).
+Budgets, the meaning of answers and retries belong to the gateway. Plain HTTP, because the official client takes four
+times the processor time (docs/adr/0027).
 """
 
 import hashlib

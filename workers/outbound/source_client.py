@@ -284,7 +284,7 @@ class SourceClient:
             self._failed(probe)
             raise _Transient(self._quoted(response))
         if kind == "redirect":
-            return  # what comes of it is known where it leads
+            return  # the outcome is known at its target
         self._succeeded()
         if kind == "refused":
             raise self._refusal(response)
@@ -319,7 +319,7 @@ class SourceClient:
             return SourceRefused(f"{self._name} refused the request: {quoted}.")
         if self.settings.api_key.get_secret_value():
             return SourceRefused(f"{self._name} refuses our key: {quoted}.", f"Check {variable}__API_KEY.")
-        return SourceRefused(f"{self._name} lets nobody in without a key: {quoted}.", f"Set {variable}__API_KEY.")
+        return SourceRefused(f"{self._name} refuses requests without a key: {quoted}.", f"Set {variable}__API_KEY.")
 
     def _quoted(self, response: HttpResponse) -> str:
         words = " ".join(clean_text(response.body.decode(errors="replace")).split())

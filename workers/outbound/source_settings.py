@@ -91,7 +91,7 @@ def _with_key(with_key: Any, without: Any) -> Any:
 
 
 class SemanticScholarSettings(SourceSettings):
-    """One request a second for a key over all endpoints; without a key one shares a pool with everybody.
+    """One request a second for a key over all endpoints; without a key all clients share one pool.
 
     One connection, so that the second counts from the answer: with more, two requests sent a second apart were seen to
     reach a stalled server together. It costs the latency of an answer between two requests.
