@@ -53,6 +53,6 @@ async def test_a_mail_that_did_not_arrive_is_seen_by_who_invites(service: Servic
         await service.database.execute(query)
         people = (await browser.get("/console/members")).text
         page = (await browser.get(f"/console/members/{grace.member.id}")).text
-    assert "a mail did not arrive" in people
+    assert "email not delivered" in people
     assert '<span class="mark failed">failed</span>' in page
     assert "550 &lt;no such mailbox&gt;" in page

@@ -83,7 +83,7 @@ async def test_why_there_is_no_report_is_not_told_where_it_names_the_file(servic
     refused = await ada.get(f"/v1/evaluations/{one}/report")
     assert refused.status_code >= 400
     assert "Hopper" not in refused.text
-    assert "Whoever runs the call sees why." in refused.text
+    assert "The people who run the call can see why." in refused.text
 
 
 async def test_an_officer_and_the_reviewer_of_a_call_with_names_read_the_title_as_it_came(service: Service) -> None:

@@ -49,9 +49,11 @@ async def test_a_column_that_would_be_empty_is_left_out_and_the_page_says_where_
         proposal = (await reads.get(f"/console/proposals/{jobs[0]}")).text
     papers = [pdf_text((await owner.get(f"/v1/batches/{item}/dossier")).content) for item in (batch, known)]
     assert "sort=certainty" not in without
-    assert "Certainty is told of single methods and dimensions, on the page of each proposal" in without
+    assert "Certainty is given for single methods and dimensions on each proposal's page" in without
     assert "sort=certainty" in with_it
-    assert "Certainty is told of" not in with_it
+    assert "Certainty is given for" not in with_it
     assert "Certainty" not in compared
-    assert "Of 3 scores in it: 1 with moderate certainty, 2 without a word on it." in " ".join(proposal.split())
+    assert "Of 3 scores in this part: 1 with moderate certainty, 2 without stated certainty." in " ".join(
+        proposal.split()
+    )
     assert ["Certainty" in paper for paper in papers] == [False, True]

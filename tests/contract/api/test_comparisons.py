@@ -140,5 +140,5 @@ async def test_order_effects_of_a_ranking_are_shown_beside_two_of_its_proposals(
     ]
     (pair,) = judged_pairs(answers, {one: "Corals", two: "Tiles"})
     (respect,) = pair.respects
-    assert (respect.better, respect.order) == (None, "changed sides with the order")
+    assert (respect.better, respect.order) == (None, "different in each order")
     assert respect.reasons == ("bolder", "In the other order: bolder")

@@ -219,7 +219,7 @@ async def test_a_page_says_which_assignments_a_conflict_ends_and_ends_them(servi
         await _assign(officer, batch, per_proposal=1)
         await officer.patch(f"/v1/members/{ada.member.id}", json={"affiliation": "Yale University"})
         shown = (await browser.get(f"{here}?per_proposal=1")).text
-        assert "Only 1 without an opinion ends, since a conflict of interest bars it: Ada Byron" in shown
+        assert "Only 1 without an opinion ends, because of a conflict of interest: Ada Byron" in shown
         assert "End it" in shown
         fields = dict(re.findall(r'name="(csrf_token|shown)" value="(\w+)"', shown))
         body = {**fields, "per_proposal": "1"}
