@@ -4,7 +4,7 @@ import inspect
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import Any
 
 import pytest
@@ -58,7 +58,7 @@ def test_methods_of_namespaces_show_the_parameters_and_words_of_their_calls() ->
 
 def test_coroutine_that_suspends_is_refused_by_the_synchronous_client() -> None:
     class Suspending:
-        def __await__(self) -> Generator[None]:
+        def __await__(self) -> Generator[None, None, None]:
             yield
 
     with pytest.raises(RuntimeError, match="suspended"):

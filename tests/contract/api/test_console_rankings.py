@@ -91,7 +91,7 @@ async def test_who_has_no_score_or_no_covered_field_is_said_before_and_beside_th
     here = f"/console/calls/{call}/rankings"
     async with signed_in(service, await service.key()) as officer:
         estimate = await officer.get(here, params={"cut": "2", "calls_per_idea": "10"})
-        assert "2 of the proposals have no score. They begin in the middle of the order" in estimate.text
+        assert "2 of the proposals have no score. They start in the middle of the order" in estimate.text
         path = (await submit_form(officer, f"{here}?cut=2", here, cut="2", calls_per_idea="10")).headers["location"]
         await finish_ranking(service)
         shown = (await officer.get(path)).text

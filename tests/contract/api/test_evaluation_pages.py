@@ -51,7 +51,7 @@ async def test_proposals_outside_calls_are_listed_by_state_with_what_the_month_t
 async def test_one_proposal_is_cancelled_and_run_again(service: Service) -> None:
     job = await handed_in(service, title="Rehearsal")
     async with signed_in(service, await service.key()) as client:
-        assert "it is cancelled" in await act(client, job, "cancel")
+        assert "the evaluation is cancelled" in await act(client, job, "cancel")
         again = await act(client, job, "retry")
         assert "Evaluate it again" not in again
         assert "Cancel evaluation" in again

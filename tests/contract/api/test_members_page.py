@@ -46,8 +46,8 @@ async def test_somebody_is_invited_changed_given_a_key_and_removed(service: Serv
         ("name", " ", "A name must have 1 to 200 characters."),
         ("email", "grace", "An address has the form name@example.org."),
         ("role", "king", "The role must be owner, officer, reviewer or auditor."),
-        ("email", "otto.officer@example.org", "is a member already"),
-        ("role", "owner", "Only an owner may make, change or remove an owner."),
+        ("email", "otto.officer@example.org", "is already a member"),
+        ("role", "owner", "Only an owner may appoint, change or remove an owner."),
     ],
 )
 async def test_what_cannot_be_is_said_beside_what_was_typed(

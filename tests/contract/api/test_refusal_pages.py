@@ -4,7 +4,7 @@ import httpx2
 import pytest
 
 from tests.contract.api.console_forms import csrf_token, signed_in
-from tests.contract.api.people import call_of, person
+from tests.contract.api.people import Person, call_of, person
 from tests.contract.api.service import Service
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8", "Origin": "http://api"}
@@ -44,8 +44,7 @@ async def test_an_address_of_forms_leads_to_its_page(service: Service) -> None:
         _is_page(await browser.get("/console/sign-out", headers=BROWSER), 405)
 
 
-async def test_a_refused_sign_off_keeps_what_was_decided(service: Service) -> None:
-    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+async def test_a_refused_sign_off_keeps_what_was_decided(service: Service, officer: Person, ada: Person) -> None:
     owner = await person(service, "owner", "Olga Owner")
     batch, (first,) = await call_of(service, "# One")
     await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
