@@ -47,7 +47,7 @@ class RowStanding(Frozen):
     score_absent: str | None = None
     """Why a report has none."""
     certainty: ScoreCertainty | None = None
-    """The least of the parts'."""
+    """Lowest certainty of the parts."""
     ranking: JobId | None = None
     """Id of the ranking that the rank belongs to."""
     rank: int | None = None
