@@ -2,8 +2,8 @@
 PYTHON ?= python3
 # The build of torch to use; override for a GPU build.
 TORCH ?= torch==2.13.0
-# Processes that run tests side by side; beside them run the tests that must be alone.
-WORKERS ?= 3
+# Processes that run the tests of processes, databases and pages; two more run the unit tests and those on Ray.
+WORKERS ?= 2
 BIN := .venv/bin
 # Not where the user keeps a corpus: the examples are always evaluated against their own.
 EXAMPLE := ASSAYER_CORPUS__PATH=build/example-corpus
@@ -23,12 +23,13 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 SLOWEST := --durations=20 --durations-min=5
 # A file's tests stay together, as they share what they look at.
 SIDE_BY_SIDE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
-# Those on Ray, one after another; and those that schemathesis makes, which share one name, of which pytest-xdist runs one.
-ALONE := tests/cluster tests/chaos tests/contract/api/test_schema_fuzzing.py
+ON_RAY := tests/cluster tests/chaos
+# The tests that schemathesis makes share one name, of which pytest-xdist runs one.
+FUZZING := tests/contract/api/test_schema_fuzzing.py
 # The tests of `make test`; `make test-all` empties it.
 TIER := -m "not slow"
 
-.PHONY: evaluate test test-all check test-alone lint-and-test-alone test-side-by-side test-unit test-contract test-e2e test-cluster lint format browser large-model docs
+.PHONY: evaluate test test-all check test-on-ray lint-and-test-on-ray test-side-by-side test-in-one-process test-unit test-contract test-e2e test-cluster lint format browser large-model docs
 
 evaluate: .venv/.installed  ## build the example corpus, evaluate the example ideas, show the reports
 	$(EXAMPLE) $(BIN)/assayer corpus build examples/corpus.jsonl
@@ -40,7 +41,7 @@ evaluate: .venv/.installed  ## build the example corpus, evaluate the example id
 
 test:  ## style, types, imports and all tests that are not slow; what CI runs
 	$(MAKE) --jobs=2 .venv/.installed-dev browser
-	$(MAKE) --jobs=2 --output-sync=target test-side-by-side lint-and-test-alone
+	$(MAKE) --jobs=3 --output-sync=target test-side-by-side test-in-one-process lint-and-test-on-ray
 
 test-all:  ## the same with the slow tests: nightly, before a release, and before a change in their area
 	$(MAKE) .venv/.installed-dev large-model
@@ -53,26 +54,30 @@ check: lint test-unit  ## what every commit must pass
 
 # The longest first, so that no worker is left alone with one of them.
 test-side-by-side: .venv/.installed-dev browser
-	$(PYTEST) $(TIER) $(SLOWEST) $(SIDE_BY_SIDE) tests/e2e tests/contract tests/unit $(ALONE:%=--ignore=%)
+	$(PYTEST) $(TIER) $(SLOWEST) $(SIDE_BY_SIDE) tests/e2e tests/contract --ignore=$(FUZZING)
 
-test-alone: .venv/.installed-dev
-	$(PYTEST) $(TIER) $(SLOWEST) $(ALONE)
+# Collected once: every worker of pytest-xdist compiles and imports all test files of its run.
+test-in-one-process: .venv/.installed-dev
+	$(PYTEST) $(TIER) $(SLOWEST) tests/unit $(FUZZING)
 
-# The cold type check needs a processor for a minute, the tests on Ray mostly wait: in turn beside the workers.
-lint-and-test-alone: lint
-	$(MAKE) test-alone
+test-on-ray: .venv/.installed-dev
+	$(PYTEST) $(TIER) $(SLOWEST) $(ON_RAY)
+
+# The cold type check needs a processor for a minute, the tests on Ray mostly wait: in turn beside the others.
+lint-and-test-on-ray: lint
+	$(MAKE) test-on-ray
 
 test-unit: .venv/.installed-dev
 	$(PYTEST) $(SIDE_BY_SIDE) tests/unit
 
 test-contract: .venv/.installed-dev browser
-	$(PYTEST) $(SIDE_BY_SIDE) tests/contract --ignore=tests/contract/api/test_schema_fuzzing.py
+	$(PYTEST) $(SIDE_BY_SIDE) tests/contract --ignore=$(FUZZING)
 
 test-e2e: .venv/.installed-dev
 	$(PYTEST) $(SIDE_BY_SIDE) tests/e2e
 
 test-cluster: .venv/.installed-dev
-	$(PYTEST) tests/cluster tests/chaos
+	$(PYTEST) $(ON_RAY)
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff check .
