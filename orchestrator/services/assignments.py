@@ -31,7 +31,7 @@ class DraftOfAssignments(NamedTuple):
     loads: dict[str, int]
     """Number of proposals of this call by reviewer, including earlier assignments."""
     conflicts: tuple[ConflictOfInterest, ...]
-    """All that stand."""
+    """Conflicts that have not been cleared."""
     ending: tuple[Assignment, ...]
     """Assignments without an opinion that end, because a conflict bars them, or because the reviewer was removed,
     no longer reviews, or could read the reports."""
@@ -104,7 +104,7 @@ class AssignmentPlanner:
             who = "are no reviewers of yours" if asked.chosen is None else "do not review this call"
             raise HttpProblem.invalid(f"These {who}: {', '.join(strangers)}.", "/reviewers")
         if not reviewers and asked.chosen is not None:
-            detail = "Nobody who was chosen for this call is a reviewer any more. Choose or invite others"
+            detail = "None of the members chosen for this call is still a reviewer. Choose or invite others"
             raise HttpProblem("conflict", f"{detail}: PUT or POST /v1/batches/{batch}/reviewers.")
         if not reviewers:
             raise HttpProblem("conflict", f"There are no reviewers. Invite some: POST /v1/batches/{batch}/reviewers.")
@@ -112,8 +112,7 @@ class AssignmentPlanner:
         if named is not None and len(blind) < len(reviewers):
             sentence = " ".join(
                 f"{item.name} could read the reports of this call until {not_blind[item.id]:%Y-%m-%d}, "
-                "in another role: "
-                "a first opinion would not be blind."
+                "in another role: a first opinion would not be blind."
                 for item in reviewers
                 if item.id in not_blind
             )

@@ -32,7 +32,7 @@ async def invite_member(members: PgMembers, tenant: TenantId, id: MemberId, body
     for member in await members.list(tenant):
         if member.removed_at is None and NewMember(**member.model_dump(include=set(NewMember.model_fields))) == new:
             return member
-    raise HttpProblem("conflict", f"Somebody with the address {body.email} is a member already.")
+    raise HttpProblem("conflict", f"A member with the address {body.email} exists already.")
 
 
 async def change_member(members: PgMembers, tenant: TenantId, id: str, fields: dict[str, Any], by: ActBy) -> Member:

@@ -46,7 +46,7 @@ async def test_somebody_is_invited_changed_given_a_key_and_removed(service: Serv
         ("name", " ", "A name has 1 to 200 characters."),
         ("email", "grace", "An address reads name@example.org."),
         ("role", "king", "The role is owner, officer, reviewer or auditor."),
-        ("email", "otto.officer@example.org", "is a member already"),
+        ("email", "otto.officer@example.org", "exists already"),
         ("role", "owner", "Only an owner may make, change or remove an owner."),
     ],
 )
