@@ -10,8 +10,6 @@ from cluster.settings import Profile, Settings
 from cluster.settings_loading import load_settings
 from orchestrator.store import Database
 
-__all__ = ["open_database", "with_database"]
-
 T = TypeVar("T")
 
 

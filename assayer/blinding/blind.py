@@ -20,7 +20,7 @@ from assayer.blinding.spans import PLACEHOLDERS, MaskSpan, apply, clip_spans, di
 from assayer.errors import InputError
 from assayer.ideas.documents import read_sections
 from assayer.ideas.parsing import FEWEST_WORDS
-from assayer.models import Blinding, Idea, MaskedText, ReadingRecord, Section, UnblindedWords
+from assayer.models import Blinding, Idea, MaskedText, Section, UnblindedWords
 from assayer.text.headings import find_headings
 
 RULES = 2
@@ -40,8 +40,10 @@ def blinded(idea: Idea) -> Idea:
             "title": title,
             "text": apply(idea.text, spans),
             "sections": sections,
-            "reading": _masked_reading(idea.reading, title, sections),
-            "reference_list": _masked_list(idea.reference_list, people),
+            "reading": idea.reading
+            and idea.reading.model_copy(update={"title": title, "sections": read_sections(sections)}),
+            # Publishers in a reference list are named like institutions, and stay.
+            "reference_list": apply(idea.reference_list, disjoint(_identity(idea.reference_list, people))),
             "flags": tuple(flag.model_copy(update={"offset": map_offset(flag.offset, spans)}) for flag in idea.flags),
             "blinding": Blinding(rules=RULES, masked=_masked(idea, spans, in_title)),
             "unblinded": UnblindedWords(title=idea.title, text=idea.text),
@@ -50,12 +52,6 @@ def blinded(idea: Idea) -> Idea:
     if spans:
         _check_words_left(masked, idea)
     return masked
-
-
-def _masked_reading(reading: ReadingRecord | None, title: str, sections: Sequence[Section]) -> ReadingRecord | None:
-    if reading is None:
-        return None
-    return reading.model_copy(update={"title": title, "sections": read_sections(sections)})
 
 
 def _check_words_left(masked: Idea, came_in: Idea) -> None:
@@ -109,10 +105,11 @@ def _inline(text: str, named: Sequence[MaskSpan], people: Sequence[Person]) -> I
     yield from funding_mentions(text)
 
 
-def _masked_list(text: str, people: Sequence[Person]) -> str:
-    """Return a reference list without its proposers and contact details; its publishers are named like institutions and
-    stay."""
-    return apply(text, disjoint([*mentions(text, people), *contacts(text), *personal_pages(text, people)]))
+def _identity(text: str, people: Sequence[Person]) -> Iterator[MaskSpan]:
+    """Yield mentions of the people, and contact details."""
+    yield from mentions(text, people)
+    yield from contacts(text)
+    yield from personal_pages(text, people)
 
 
 def _heading_person(line: str) -> list[Person]:

@@ -57,13 +57,12 @@ class CheckedClaims:
     def written_into(self, value: ValueT) -> ValueT:
         """Return the value with the outcome recorded at every citation that has a verified quote. Further
         quotes are kept only if the outcome rests on them."""
-        written: ValueT = _with_points(value, self._written)
-        return written
 
-    def _written(self, point: Point) -> Point:
-        return point.model_copy(
-            update={"citations": tuple(self._cited(point, citation) for citation in point.citations)}
-        )
+        def changed(point: Point) -> Point:
+            return point.model_copy(update={"citations": tuple(self._cited(point, item) for item in point.citations)})
+
+        written: ValueT = _with_points(value, changed)
+        return written
 
     def _cited(self, point: Point, citation: Citation) -> Citation:
         quoted = _quoted_claim(point, citation)

@@ -32,11 +32,11 @@ class KindAnswer(Frozen):
 
 
 class RefusedQuestion(Frozen):
-    """A question that gave the method away."""
+    """Rejected question that revealed the method."""
 
     text: str
     repeated: tuple[str, ...]
-    """The words that did."""
+    """Words that revealed the method."""
 
 
 class QuestionQuestion(PaperQuestion):
@@ -80,7 +80,7 @@ class ProposalAnswer(Frozen):
 class ScoringQuestion(Frozen):
     idea: str
     question: str | None
-    """The research question that the idea answers; None where none was given."""
+    """Research question that the idea answers; None if there is none."""
     dimensions: tuple[RubricDimension, ...]
 
 
@@ -103,13 +103,13 @@ class ScoringAnswer(Frozen):
     entries: tuple[ScoringEntry, ...]
 
     def of(self, number: int) -> ScoringEntry:
-        """The entry for the dimension at this place of the question, counted from 1."""
+        """Return the entry for the dimension at this position of the question, counted from 1."""
         return next(entry for entry in self.entries if entry.label == f"D{number}")
 
 
 @cache
 def scoring_answer_for(scores: tuple[float, ...], dimensions: int) -> type[ScoringAnswer]:
-    """The same answer with so many entries, every score held to those that some rubric lists."""
+    """Return the answer model restricted to this number of entries and to the scores that a rubric lists."""
 
     def listed(score: float) -> float:
         if score not in scores:

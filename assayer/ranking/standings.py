@@ -74,7 +74,6 @@ def judge_record(strengths: StrengthPosterior, confidence: float) -> Judge:
     """Return the judge's record over all comparisons, including submitted ones. It does not list submitted or
     failed comparisons separately."""
     verdicts = strengths.verdicts
-    consistency = judge_consistency(verdicts)
     half_width = float(ndtri((1 + confidence) / 2)) * strengths.bias_error
     return Judge(
         comparisons=len(verdicts),
@@ -83,8 +82,5 @@ def judge_record(strengths: StrengthPosterior, confidence: float) -> Judge:
         ties=int(np.sum(verdicts.won == 0.5)),
         bias=strengths.bias,
         bias_interval=Interval(low=strengths.bias - half_width, high=strengths.bias + half_width),
-        asked_both_ways=consistency.asked_both_ways,
-        contradictions=consistency.contradictions,
-        triangles=consistency.triangles,
-        cycles=consistency.cycles,
+        **judge_consistency(verdicts)._asdict(),
     )

@@ -1,6 +1,6 @@
-"""The graph of a report as a drawing: the idea above, papers on the left, what they hold on the right, edges between.
+"""Drawing of a report's graph: the idea on top, papers on the left, their contents on the right, edges between them.
 
-Where everything stands is computed here, from the record alone: the same report gives the same drawing.
+Positions depend only on the record, so the same report gives the same drawing.
 """
 
 from collections.abc import Mapping, Sequence

@@ -21,8 +21,6 @@ from assayer.errors import ConfigurationError, StorageError
 from cluster.postgres.data_directory import PostgresDataDirectory
 from cluster.postgres.programs import OWN_SERVER_HINT, PostgresPrograms
 
-__all__ = ["EmbeddedPostgres"]
-
 
 class EmbeddedPostgres:
     """PostgreSQL server shared by all processes that name the same directory; it stops when its last user leaves."""

@@ -19,11 +19,11 @@ from orchestrator.web.services import ServicesDependency
 from orchestrator.web.signed_in import SIGN_IN
 
 _LOG = logging.getLogger(__name__)
-_TOO_LATE = "Signing in took too long, or was begun in another window. Try again."
-_DENIED = "Your organisation's sign-in did not go through. Try again, or ask its help desk."
+_TOO_LATE = "The sign-in took too long, or was started in another window. Try again."
+_DENIED = "Your organisation's sign-in failed. Try again, or ask its help desk."
 _NOT_INVITED = (
-    "You are not a member here. Ask whoever runs the call to invite you by the address of your account; your "
-    "organisation must have verified it."
+    "You are not a member here. Ask the person who runs the call to invite "
+    "you at your account's address, which your organisation must have verified."
 )
 
 router = APIRouter(tags=["pages"], include_in_schema=False)

@@ -80,9 +80,7 @@ def proof_page(proof: ErasureProof) -> ErasurePage:
         technical=tuple(BriefLine(name=name, text=text) for name, text in technical),
         things=proof.things,
         number=proof.number,
-        year=proof.at.year,
-        month=proof.at.month,
-        day=proof.at.day,
+        day=proof.at.date(),
     )
 
 

@@ -6,15 +6,9 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from assayer.criteria import (
-    JUDGE_CRITERIA,
-    JudgedCriterion,
-    criteria_part,
-    judge_criteria,
-    shown_criteria,
-    unjudged_part,
-)
-from assayer.criteria.task import CriteriaAnswer, CriteriaQuestion, CriterionAnswer, ShownFinding
+from assayer.criteria.judging import judge_criteria
+from assayer.criteria.part import JudgedCriterion, criteria_part, shown_criteria, unjudged_part
+from assayer.criteria.task import JUDGE_CRITERIA, CriteriaAnswer, CriteriaQuestion, CriterionAnswer, ShownFinding
 from assayer.errors import InputError, MalformedAnswer
 from assayer.evaluation_context import EvaluationContext
 from assayer.ideas.parsing import parse_idea

@@ -162,7 +162,7 @@ async def test_reference_that_nobody_has_is_told_with_those_who_were_asked() -> 
     own = await checked(local=[LEE], sources=[InMemorySource("crossref", [DIAZ]), InMemorySource("openalex", [])])
     assert outcomes(own) == ["found", "found", "not_found"]
     assert own_outcome(own.entries[2]) == "not found in the corpus, Crossref and OpenAlex"
-    assert own_reference_notices(own) == ()
+    assert not list(own_reference_notices(own))
 
 
 async def test_several_that_were_not_found_are_a_notice_in_careful_words() -> None:

@@ -6,8 +6,6 @@ from pydantic import Field
 
 from assayer.models import Frozen
 
-__all__ = ["METHOD", "Lens", "ReviewOptions"]
-
 METHOD = "review"
 Lens = Literal["whole", "expert", "methods", "first_reader"]
 """Focus of a referee, in the order in which the editor sees the points: the plan as a whole; the subfield; methods and

@@ -53,5 +53,4 @@ async def shortlist_by_title(
 
 
 def title_shown(label: str, paper: Paper, similarity: float | None = None) -> TitleShown:
-    year = paper.publication_date.year if paper.publication_date else None
-    return TitleShown(label=label, title=title_line(paper), year=year, similarity=similarity)
+    return TitleShown(label=label, title=title_line(paper), year=paper.year, similarity=similarity)

@@ -108,11 +108,11 @@ async def declare_conflict(id: PathId, body: ConflictBody, context: ConflictDecl
     member = MemberId(body.reviewer or context.caller.member or "")
     if context.caller.role == "reviewer":
         if member != context.caller.member:
-            raise HttpProblem("forbidden", "A reviewer declares conflicts of their own.")
+            raise HttpProblem("forbidden", "Reviewers can declare only their own conflicts.")
         blind_given = await context.reviewing.assignments.blind_given(context.tenant, JobId(id), member)
         required(blind_given, not_there("evaluation", id))
     if not member:
-        raise HttpProblem.invalid("Say whose conflict it is: you are no reviewer.", "/reviewer")
+        raise HttpProblem.invalid("Give the reviewer who has the conflict: you are not a reviewer.", "/reviewer")
     declared = await context.reviewing.assignments.declare(context.tenant, JobId(id), member, body.reason, context.by)
     return required(declared, not_there("evaluation", id, "evaluation or reviewer"))
 

@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from assayer.errors import InputError
 from assayer.methods.innoeval.dimensions import EvidenceKind
 from assayer.methods.innoeval.evidence_pack import ReadSource
 from assayer.methods.innoeval.personas import Persona, PersonaPool
@@ -25,21 +24,9 @@ class BoardSeat(NamedTuple):
     kind: Literal["near", "open"]
 
 
-def require_pool_size(pool: PersonaPool, board: int) -> None:
-    """Raise InputError if the pool cannot fill the board."""
-    if len(pool.personas) < board:
-        raise InputError(
-            f"The pool {pool.name} has {len(pool.personas)} personas; a board of {board} was asked for.",
-            "Ask for a smaller board or add personas.",
-        )
-
-
 def draw_board(pool: PersonaPool, board: int, seed: int, idea: Idea) -> tuple[BoardSeat, ...]:
-    """Different personas, drawn for this idea. Up to the larger half of the seats goes to personas whose topics the
-    idea names: outsiders widen a board, a board of outsiders knows nothing.
-
-    Raises InputError when the pool is smaller than the board."""
-    require_pool_size(pool, board)
+    """Draw different personas for this idea. Up to the larger half of the seats goes to personas whose topics the idea
+    names: outsiders widen a board, but a board of outsiders knows nothing of the field."""
     hashes = {reviewer.name: _stable_hash("seat", seed, idea, reviewer.name) for reviewer in pool.personas}
     drawn = sorted(pool.personas, key=lambda reviewer: hashes[reviewer.name])
     near = [reviewer for reviewer in drawn if _names_topics_of(idea.text, reviewer)][: math.ceil(board / 2)]

@@ -1,4 +1,4 @@
-"""API keys: created, listed, revoked, and checked with every request, which counts against the key's rate limit.
+"""Storage of API keys: create, list, revoke, and check a key with every request, which counts against its rate limit.
 
 The audit log of the tenant says who made and who revoked them, and never what the secret is.
 """
