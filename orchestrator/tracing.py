@@ -1,8 +1,8 @@
-"""OpenTelemetry traces of finished jobs: their spans, made afterwards from events and ledger, and their export by OTLP.
+"""OpenTelemetry traces of finished jobs, made from their events and the ledger, and their export by OTLP.
 
-One span for the whole job, one for every wait and stage, one for every call of a language model. Names of attributes
-follow OpenTelemetry's conventions for generative AI where they fit, and are `assayer.…` otherwise. Spans hold no words
-of ideas and no texts of errors, which may quote them. What the collector does not accept is lost, and nothing else is.
+There is a span for the whole job, for each wait and stage, and for each call of a language model. Attributes follow
+OpenTelemetry's conventions for generative AI where they fit, and are named `assayer.…` otherwise. Spans contain neither
+texts of ideas nor texts of errors, which may quote them. Spans that the collector does not accept are lost.
 """
 
 import asyncio

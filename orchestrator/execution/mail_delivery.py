@@ -1,7 +1,7 @@
-"""Hands mails to the mail server. Any number of processes may do so side by side: a mail is claimed by one of them.
+"""Delivery of mails to the mail server, by any number of concurrent processes: each mail is claimed by one of them.
 
-A claim rather than the lock of a chore: that lock holds a connection of the database for as long as the work lasts, and
-a mail server may hang.
+Claims are used instead of a chore's lock because that lock holds a database connection during the work, and a mail
+server may hang.
 """
 
 import asyncio

@@ -145,5 +145,5 @@ def delivery_outcome(answer: int | str, attempt: int, draw: float, settings: Red
         return Delivered(f"It answered {answer}.")
     detail = f"It answered {answer}." if isinstance(answer, int) else answer
     if answer == HTTPStatus.GONE:
-        return GivenUp(f"{detail} That means that nobody receives messages there any more.")
+        return GivenUp(f"{detail} That means that the address no longer receives messages.")
     return outcome_of_failure(detail, attempt, draw, settings)

@@ -58,9 +58,9 @@ class _HeldJob:
 
 @dataclass(eq=False)
 class Worker:
-    """Takes jobs from the queue whenever it has a free place, and runs at most `places` at once, all in one event loop.
+    """Leases jobs from the queue whenever it has a free place, and runs at most `places` at once in one event loop.
 
-    Any number of workers may share the queue: the store decides who gets what.
+    Any number of workers may share the queue; the store decides which worker gets which job.
     """
 
     name: str
@@ -214,7 +214,7 @@ class Worker:
     async def _run_to_verdict(self, job: _HeldJob) -> str:
         try:
             outcome = await self._attempt(job)
-            # The lease is renewed no more; should it expire now, the verdict is refused.
+            # The lease is no longer renewed; if it expires now, the verdict is refused.
             self._renewal.remove(job.lease.token)
             await self._append_progress(job)
             await self._store_outcome(job, outcome)
@@ -288,7 +288,7 @@ class Worker:
         return await retrying(write)
 
     async def _report_progress(self) -> None:
-        """Until it is cancelled."""
+        """Write progress events periodically until cancelled."""
         while True:
             await asyncio.sleep(self.settings.progress_seconds)
             for job in list(self._jobs.values()):

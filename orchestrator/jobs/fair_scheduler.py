@@ -1,4 +1,5 @@
-"""Which jobs run next: stride scheduling between tenants, interactive jobs first, budgets kept. And why a job waits.
+"""Choice of the jobs that run next: stride scheduling between tenants, interactive jobs first, within budgets; and the
+reason why a job waits.
 
 Every tenant has a virtual time that grows by 1/weight with each job started; the least is next (Waldspurger and Weihl
 1995). The queue has a clock, the least virtual time of those who wait: a tenant who was idle resumes there (as in
@@ -6,9 +7,8 @@ start-time fair queuing, Goyal et al. 1996), so turns cannot be saved up. Intera
 tenant's time were earlier by a head start: they go first, until their tenant is that far ahead of its share. Overnight
 jobs have slots of their own and take no turns.
 
-A tenant's jobs of one priority are started in order. One that does not fit into what is left of the tenant's budget
-holds back those behind it, so that cheap jobs never pass an expensive one for ever; it waits, at most until the next
-month.
+A tenant's jobs of one priority are started in order. A job that does not fit into the tenant's remaining budget holds
+back the jobs behind it, at most until the next month; otherwise cheap jobs could overtake an expensive one forever.
 """
 
 import heapq
@@ -186,7 +186,7 @@ class QueuePosition(NamedTuple):
     """Position of a queued job, and the limits of its tenant."""
 
     seconds: float
-    """Until it may start."""
+    """Seconds until it may start."""
     ahead: int
     """Number of jobs of the same tenant that come first."""
     running: int
@@ -202,7 +202,7 @@ class QueuePosition(NamedTuple):
 def waiting_reason(now: QueuePosition) -> str:
     """Return a sentence on the first obstacle to the job's start."""
     if now.seconds > 0:
-        return f"It was put off after an attempt that did not finish, and is tried again in {now.seconds:.0f} s."
+        return f"It was put off after an attempt that did not finish. The next attempt is in {now.seconds:.0f} s."
     if now.max_running is not None and now.running >= now.max_running:
         return f"{now.running} others of your organisation are under way, the most that may be at once."
     if reason := _lacks_budget(now):

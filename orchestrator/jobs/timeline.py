@@ -46,7 +46,7 @@ def _waits(job: Job, events: Sequence[JobEvent], end: dt.datetime) -> Iterator[S
 class _Stage:
     since: dt.datetime
     until: dt.datetime
-    """When it last progressed."""
+    """Time of its latest progress."""
     done: int
     total: int
 

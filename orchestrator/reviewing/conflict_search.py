@@ -1,11 +1,11 @@
-"""Conflicts of interest found in a proposal's words: the reviewer's name or address, or their institution.
+"""Search for conflicts of interest in a proposal's text: the reviewer's name, address or institution.
 
-Searched is what says whose the proposal is: the lines and phrases that blind mode masks. Full names are searched
-everywhere but in lists of references, also with middle names of which the reviewer has told none: who is cited has no
-conflict. What these rules miss, people declare.
+Initials and institutions are searched in the lines and phrases that blind mode masks, because these identify the
+applicant. Full names are searched everywhere except in lists of references (citing a person is no conflict), also with
+middle names in between. Members declare conflicts that these rules miss.
 
-One pass over a text's words tells which phrases of all reviewers could stand in it; headings and masks, which take a
-hundred times as long, are worked out only for the few texts in which one does.
+One pass over the words of a text finds the phrases of all reviewers that may occur in it. Headings and masks, which
+take a hundred times as long, are determined only for the few texts with such a phrase.
 """
 
 import re

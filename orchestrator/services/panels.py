@@ -47,8 +47,15 @@ async def whole_panel(reviewing: ReviewingStores, tenant: TenantId, batch: Batch
     blind, standing = await asyncio.to_thread(
         lambda: (_agreement(scores, scores.blind), _agreement(scores, scores.standing))
     )
-    counts = dict(zip(("assigned", "given", "revised", "set_aside"), scores, strict=False))
-    return Panel(batch=batch, rows=(), next=None, blind=blind, standing=standing, sign_off=signed, **counts)
+    return Panel(
+        batch=batch,
+        **{name: getattr(scores, name) for name in ("assigned", "given", "revised", "set_aside")},
+        rows=(),
+        next=None,
+        blind=blind,
+        standing=standing,
+        sign_off=signed,
+    )
 
 
 def rows_of(proposals: Sequence[PanelProposal], opinions: Iterable[Opinion]) -> tuple[PanelRow, ...]:

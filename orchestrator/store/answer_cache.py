@@ -75,11 +75,11 @@ class PgAnswerCache(PgClaims):
         if answer is not None:
             record = answer.record
             cached = (answer.key, record.task, record.version, record.model, storable_text(answer.value))
-            # No value equals NULL: then an answer that is already there stays.
+            # If this is NULL, no stored value equals it, and an existing answer stays.
             unusable = None if instead_of is None else storable_text(instead_of.value)
             statement = _INSERT_LEDGER_ROW_AND_ANSWER
             values = (*values, *cached, to_json_column(record), unusable, _packed(answer.messages))
-        # With patience: a paid call that is not recorded is charged to no tenant, and paid for again.
+        # Extended patience, because a paid call that is not recorded is charged to no tenant and paid for again.
         patience = _PATIENCES * self._database.patience_seconds
         await self._database.run(lambda connection: connection.fetch(statement, *values), patience)
 

@@ -54,7 +54,7 @@ _CONFLICTS = """
     SELECT conflicts.* FROM conflicts JOIN jobs ON jobs.id = conflicts.evaluation
     WHERE jobs.tenant = $1 AND jobs.batch = $2 ORDER BY jobs."row", conflicts.evaluation, conflicts.member
 """
-# What a person said before is not put in doubt by what a rule finds.
+# A conflict that a person declared or cleared is not overwritten by one that the search finds.
 _ADD_FOUND = """
     INSERT INTO conflicts (evaluation, member, source, reason, at)
     SELECT id, $2, $3, $4, $5 FROM jobs WHERE id = $1 FOR KEY SHARE ON CONFLICT DO NOTHING
@@ -71,8 +71,8 @@ _CLEAR = """
     UPDATE conflicts SET cleared = $4 FROM jobs
     WHERE jobs.id = evaluation AND jobs.tenant = $1 AND evaluation = $2 AND member = $3 RETURNING conflicts.*
 """
-# Of what was planned, what can still be: the proposal may be erased meanwhile, a conflict declared, a reviewer removed,
-# or taken from the call.
+# Inserts only the planned pairs that are still possible: since the plan was made, the proposal may have been erased, a
+# conflict declared, or the reviewer removed from the tenant or the call.
 _ASSIGN = f"""
     INSERT INTO assignments (evaluation, member, at)
     SELECT jobs.id, members.id, $3
@@ -102,7 +102,7 @@ _END_BARRED = f"""
       AND members.id = assignments.member AND ({_CONFLICTED} OR {_LEFT} OR {COULD_READ_REPORTS})
       AND {WITHOUT_OPINION}
     RETURNING assignments.evaluation, assignments.member,
-              CASE WHEN {_CONFLICTED} THEN 'a conflict of interest' WHEN {_LEFT} THEN 'reviews no more'
+              CASE WHEN {_CONFLICTED} THEN 'a conflict of interest' WHEN {_LEFT} THEN 'is no longer a reviewer'
                    ELSE 'could read the reports in another role' END AS reason
 """
 _NOT_BLIND = f"""
@@ -223,7 +223,7 @@ class PgAssignments(LoggedStore):
         evaluations, members = [list(item) for item in zip(*pairs, strict=True)] if pairs else ([], [])
         rows = await connection.fetch(_ASSIGN, evaluations, members, by.at, batch)
         new = [(JobId(row["evaluation"]), MemberId(row["member"])) for row in rows]
-        # People first, as whoever changes them holds them before the end of the log.
+        # Members are locked before the end of the audit log, in the same order as by changes of members.
         for row in ended:
             content = {"member": row["member"], "reason": row["reason"]}
             await self._log.append(connection, tenant, by, "assignment withdrawn", row["evaluation"], **content)

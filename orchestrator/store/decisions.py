@@ -33,7 +33,7 @@ _SIGN = """
     INSERT INTO sign_offs (batch, by, name, note, missing_opinions, at, audit_number, audit_hash)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING *
 """
-# Opinions and judgements are of people with an assignment: one with an opinion does not end.
+# Opinions and judgements belong to members with an assignment, because an assignment with an opinion never ends.
 _KEEP_NAMES = """
     INSERT INTO signed_names (batch, member, name)
     SELECT $1, members.id, members.name FROM members WHERE members.tenant = $2 AND members.id IN (

@@ -16,8 +16,8 @@ SETTLING_TIME = dt.timedelta(seconds=2)
 """Delay after which a job's calls are complete: the ledger records calls that a cancellation interrupts shortly after
 it."""
 
-# The oldest first; jobs that ended longer ago are left out. Materialized: within IN (…) the rows that are
-# locked may be chosen again and again, and the limit holds for each time.
+# The oldest first; jobs that ended longer ago are left out. MATERIALIZED, because PostgreSQL may evaluate a subquery
+# within IN (…) repeatedly, each time with its own limit.
 _CLAIM = f"""
     WITH ended AS MATERIALIZED (
         SELECT id AS ended FROM jobs

@@ -97,7 +97,7 @@ async def retry_jobs(
         if counts["queued"] + counts["jobs"] > counts["most"]:
             raise QueueFull(counts["queued"], counts["jobs"], counts["most"])
         rows = await connection.fetch(_RETRY.format(column=column), tenant, id)
-        # Of the rest, as it is now: documents may have gone while others had their rows locked.
+        # Counted again, because documents may have been deleted while this transaction waited for locks.
         left = await connection.fetchrow(_COUNT.format(column=column), tenant, id)
         if by is not None and rows:
             act: AuditedAct = "evaluation run again" if job else "call run again"

@@ -50,7 +50,7 @@ _GET = f"SELECT {JOB_COLUMNS} FROM jobs WHERE tenant = $1 AND id = $2"
 
 _LIST = "SELECT {columns} FROM jobs WHERE {conditions} ORDER BY created_at DESC, id DESC LIMIT {limit}"
 
-# The answers of a comparison are rows, as those of rankings are.
+# Answers of comparisons are stored in rows, like those of rankings.
 _RESULT = """
     SELECT CASE WHEN kind = 'comparison' THEN result || jsonb_build_object('answers', (
         SELECT coalesce(jsonb_agg(answer ORDER BY place), '[]') FROM ranking_pairs WHERE job = jobs.id
@@ -173,7 +173,7 @@ class PgJobs(Store):
         try:
             return await self._database.run(work, _ADD_SECONDS if len(jobs) > 1 else None)
         finally:
-            # Of jobs that were not accepted. Those that were keep them.
+            # Releases only files of jobs that were not accepted.
             files = [job.document_file for job in added if job.document_file is not None]
             if documents is not None and files:
                 await documents.release(files)
@@ -200,7 +200,7 @@ class PgJobs(Store):
     ) -> list[Job]:
         """Return jobs, the newest first; optionally only those of a `source`, by the sender's name for it, or
         of the sender's own `reference` alone."""
-        # Only with the conditions that are asked for: a plan that serves all of them at once uses no index.
+        # The query has only the requested conditions: a plan for all optional conditions together would use no index.
         values: list[object] = [tenant, limit]
         conditions = ["tenant = $1"]
         for column, value in (("batch", batch), ("kind", kind), ("state", state)):
@@ -228,7 +228,7 @@ class PgJobs(Store):
     async def report(self, tenant: TenantId, job: JobId) -> Report | None:
         """Return the report of a finished evaluation."""
         row = await self._database.fetch_one(_REPORT, tenant, job)
-        # In a thread, as those of a batch.
+        # In a thread, because reports are large.
         return None if row is None else await asyncio.to_thread(_report, row["report"], row["source"] or "", job)
 
     async def waiting_reason(self, tenant: TenantId, job: JobId) -> str | None:
@@ -304,7 +304,7 @@ class PgJobs(Store):
     async def batches(
         self, tenant: TenantId, *, after: Cursor | None = None, limit: int = 50, tag: str | None = None
     ) -> Sequence[BatchStatus]:
-        """The newest first."""
+        """Return batches, the newest first."""
         rows = await self._database.fetch(_BATCHES, tenant, None, *(after or (None, None)), limit, tag)
         return [_batch(row) for row in rows]
 

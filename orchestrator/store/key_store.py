@@ -44,8 +44,8 @@ _REVOKE = f"""
 """
 
 # The generic cell rate algorithm: `full_at` is when the full burst is available again. A request postpones it by
-# `each` seconds, and is refused where that would be more than `burst` from now. The same once more for all keys of the
-# tenant: it may make as many as it likes. By the server's clock: those of replicas differ.
+# `each` seconds, and is refused if that would be more than `burst` from now. A second limit covers all keys of the
+# tenant, which may create any number of keys. The clock is the database server's, because replicas' clocks differ.
 _AUTHENTICATE = """
     WITH known AS (
         SELECT api_keys.*, coalesce(person.role, 'machine') AS role, person.name AS whose,

@@ -42,7 +42,7 @@ _LEASE = f"""
 
 _HELD = f"SELECT {_LEASE} FROM jobs WHERE lease = ANY($1) ORDER BY priority, ready_at"
 
-# In the order of the queue's index, so that it is read and not the table.
+# Ordered as the queue's index, so that the index is read instead of the table.
 WAITING = """
     SELECT true FROM jobs
     WHERE state = 'queued' AND ready_at <= statement_timestamp() AND (priority = 2) = $1
@@ -50,7 +50,7 @@ WAITING = """
 """
 """Query for whether any overnight job ($1), or with $1 false any other job, could start now."""
 
-# The lock lets one worker at a time decide; the statements after it see what the last one did.
+# This lock lets one worker decide at a time; the statements after it see what the previous one did.
 _CLOCK = "SELECT virtual_time FROM queue_clock FOR UPDATE"
 
 _HEADS = """

@@ -1,10 +1,9 @@
 """PostgreSQL notifications: sending them, listening to them, and handing those about jobs to workers.
 
-Notifications are hints: whoever misses one finds the rows all the same. They are sent right after the commit of what
-they announce, not in the same transaction: PostgreSQL lets one transaction with notifications commit at a time, each
-waiting for the disk, which holds the whole queue to one commit per flush (benchmarks/queue on a disk that takes 8 ms a
-flush: 266 finished jobs a second, 426 this way). Sent apart they wait for no disk, and commits share flushes. A process
-killed between the two leaves rows that nobody was notified of: listeners also poll now and then.
+Notifications are hints: a process that misses one finds the rows by polling. They are sent right after the commit of
+what they announce, not in the same transaction: PostgreSQL commits transactions with notifications one at a time, each
+waiting for the disk (benchmarks/queue on a disk that takes 8 ms a flush: 266 finished jobs a second, 426 this way).
+Sent separately, they do not wait for the disk. If a process is killed in between, the notification is missing.
 """
 
 import asyncio

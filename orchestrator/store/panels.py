@@ -24,7 +24,7 @@ _ONLY = {
 _LAST = 2**31 - 1
 """Sort value of a proposal without a row number, so that it comes last."""
 
-# Opinions are of people to whom the proposal is assigned: an assignment with an opinion does not end.
+# Every opinion belongs to an assignment, because an assignment with an opinion never ends.
 _ASSIGNED = """
     jobs JOIN assignments ON assignments.evaluation = jobs.id
     LEFT JOIN opinions USING (evaluation, member)

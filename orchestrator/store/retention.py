@@ -18,9 +18,8 @@ _DAY = dt.timedelta(days=1)
 """Time after which an open batch is closed."""
 _WEEK = dt.timedelta(days=7)
 
-# With a job go all of its runs that no other job shares, with their reports, the answers obtained in them, also what a
-# worker has yet to store, and their calls that wait for a batch. The ledger stays: it is the operator's accounting.
-# Papers are public.
+# Deletes jobs and all of their runs that no other job shares, with the runs' reports, answers (including those that a
+# worker has yet to store) and calls that wait for a batch. The ledger stays, because it is the operator's accounting.
 _DELETE = """
     WITH chosen AS (
         SELECT id FROM jobs WHERE {condition} ORDER BY id FOR UPDATE
@@ -61,7 +60,7 @@ _ERASED, _EXPIRED = (
 _DELETE_JOBS = _DELETE.format(condition="tenant = $1 AND id = ANY($2)", recorded=_ERASED)
 _DELETE_SOME = _DELETE.format(condition="id IN (SELECT id FROM jobs WHERE tenant = $1 LIMIT $2)", recorded="")
 _DELETE_OLD = _DELETE.format(
-    # What ended before then was submitted before then, by which there is an index.
+    # The condition on `created_at` follows from the one on `finished_at`, and has an index.
     condition="""id IN (
         SELECT old.id FROM tenants CROSS JOIN LATERAL (
             SELECT id FROM jobs
@@ -73,15 +72,15 @@ _DELETE_OLD = _DELETE.format(
     recorded=_EXPIRED,
 )
 
-# A job whose row is locked is just being run again, or erased.
+# A job whose row is locked is being run again or erased.
 _FORGET_DOCUMENTS = forget_documents_statement(
     condition="finished_at < $1 OR EXISTS (SELECT FROM sign_offs WHERE sign_offs.batch = jobs.batch)",
     most="$2",
     locked="SKIP LOCKED",
 )
 
-# Stored at the very moment of the erasure. An answer has the time of the call that it was paid with: what another run
-# was answered since, stays.
+# Answers stored at the moment of an erasure. An answer has the time of its paid call, so answers that another run
+# obtained later stay.
 _DELETE_LATE_ANSWERS = """
     DELETE FROM answers WHERE key IN (
         SELECT answers.key FROM erased_runs JOIN ledger USING (run_id) JOIN answers USING (key)
@@ -108,19 +107,19 @@ _DELETE_BATCH = f"""
     WITH deleted AS (DELETE FROM batches WHERE tenant = $1 AND id = $2 RETURNING tenant, id)
     {tombstone_insert("'batch'", "$3", "erased", "$4")}
 """
-# A tenant takes its tombstones along; many are gone before, so that the last statement is short.
+# Tombstones are deleted with their tenant; most are deleted before, so that the last statement is short.
 _FORGET_SOME = """
     DELETE FROM tombstones WHERE tenant = $1 AND id IN (SELECT id FROM tombstones WHERE tenant = $1 LIMIT $2)
     RETURNING id
 """
 
-# Of jobs that were submitted just before its keys went.
+# Files of jobs that were submitted just before the tenant's keys were deleted.
 _RELEASE_FILES = """
     UPDATE document_files SET released_at = statement_timestamp()
     WHERE released_at IS NULL AND job IN (SELECT id FROM jobs WHERE tenant = $1)
 """
 
-# Its members go with their jobs; a group of which none is left is forgotten.
+# Members of a group are deleted with their jobs; groups without members are deleted here.
 _DELETE_GROUPS = """
     DELETE FROM reward_groups WHERE (tenant, id) IN (
         SELECT tenant, id FROM reward_groups AS of
@@ -146,8 +145,8 @@ _KEPT_A_WEEK: Mapping[str, str] = {
     "mails": "state <> 'pending' AND created_at < $1",
 }
 """Conditions for rows that are deleted after a week, by table; $1 is the time limit."""
-# Erasing an evaluation finds its answers by the ledger, and an evaluation that goes on is charged by it: what was
-# written since the first stored job was accepted stays. `at` is the clock of a worker.
+# Rows written since the oldest stored job was accepted stay, because erasures find answers by the ledger and unfinished
+# jobs are charged by it. `at` is a worker's clock.
 _OLD_CALLS = """at < $1 AND at < coalesce((
     SELECT min(first.created_at) - interval '1 day' FROM tenants CROSS JOIN LATERAL (
         SELECT created_at FROM jobs WHERE tenant = tenants.id ORDER BY created_at LIMIT 1
@@ -164,7 +163,7 @@ async def erase_jobs(
 
 
 async def erase_batch(connection: Connection, tenant: TenantId, batch: BatchId, now: dt.datetime, proof: int) -> None:
-    """One without jobs."""
+    """Delete a batch that has no jobs."""
     await connection.fetch(_DELETE_BATCH, tenant, batch, now, proof)
 
 

@@ -37,7 +37,7 @@ from orchestrator.store.database import Connection, Database, Store
 from orchestrator.store.json_columns import from_json_column, storable_text, to_json_column
 
 _ROWS = 20_000
-"""Read or written at once."""
+"""Number of rows read or written at once."""
 _LONGEST_SECONDS = 1800.0
 """Timeout in seconds for writing or reading a whole graph; its single statements have the timeout of the settings."""
 
@@ -134,7 +134,7 @@ class PgViewpointGraph(Store):
                     return growth.added
                 self._neighbours.clear()
         except BaseException:
-            # It may hold rows that were not committed.
+            # The index may hold rows that were not committed.
             self._neighbours.clear()
             raise
 
