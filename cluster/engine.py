@@ -41,8 +41,6 @@ from workers.embedding.embedder import LocalEmbedder, local_embedder
 from workers.full_texts.bibliography import GrobidBibliography, open_bibliography
 from workers.reranking.reranker import LocalReranker
 
-__all__ = ["METHODS", "Engine", "open_engine"]
-
 _LOG = logging.getLogger(__name__)
 _CORPUS_VERSION_GONE = (
     "start of the evaluation",

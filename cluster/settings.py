@@ -66,21 +66,6 @@ from workers.outbound.source_settings import (
 from workers.reranking import RerankerSettings
 from workers.web.settings import PageSettings
 
-__all__ = [
-    "CHOSEN_LLM",
-    "PROFILES",
-    "CurationSettings",
-    "IngestSettings",
-    "LogSettings",
-    "MailSettings",
-    "MetricsSettings",
-    "Profile",
-    "RankingSettings",
-    "Settings",
-    "WebhookSettings",
-]
-
-
 Profile = Literal["laptop", "online", "simulate", "paper-faithful"]
 PROFILES: tuple[Profile, ...] = ("laptop", "online", "simulate", "paper-faithful")
 CHOSEN_LLM = "chosen_llm"

@@ -27,6 +27,11 @@ REDACTED = "Left out: it named a work that was not given."
 REDACTED_REASON = "cited what was not among the evidence, even when asked again"
 
 
+def max_chars(words: int) -> int:
+    """Return the maximum characters of an answer that is asked for `words` words: twice as many as these need."""
+    return 2 * 8 * words
+
+
 class TextRole(Enum):
     CITES = "cites"
     """Text that may cite the labels shown in the prompt."""

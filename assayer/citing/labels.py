@@ -70,8 +70,12 @@ def each_once(wanted: Sequence[str], got: Iterable[str], noun: str) -> list[str]
     counts = Counter(got)
     complaints = [f"There is no entry for {noun} {label}." for label in wanted if label not in counts]
     complaints += [f"{noun.capitalize()} {label} has {n} entries." for label, n in counts.items() if n > 1]
-    complaints += [f"{label} is not a {noun} given here." for label in counts if label not in set(wanted)]
-    return complaints
+    return complaints + [f"{label} is not a {noun} given here." for label in counts if label not in set(wanted)]
+
+
+def unknown_labels(got: Iterable[str], known: Iterable[str], noun: str) -> list[str]:
+    """Return complaints about labels that were not in the question."""
+    return [f"{label} is not a {noun} given here." for label in sorted(set(got) - set(known))]
 
 
 def segments(text: str, known: Container[Label]) -> Iterator[tuple[str, Label | None]]:

@@ -189,7 +189,7 @@ def _panel_groups(review: PanelReview, size: BriefSize) -> list[BriefGroup]:
     titled = (
         ("Strengths", review.strengths),
         ("Major weaknesses", review.major),
-        ("Minor points and questions", review.minor),
+        ("Further points and questions", review.further),
     )
     groups = [
         _group(title, [_panel_point(review, finding, size) for finding in findings], 3 * size.points)

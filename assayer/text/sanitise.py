@@ -196,13 +196,15 @@ def _clean(text: str) -> _Draft:
 
 def _seen(text: str) -> _Draft:
     draft = _Draft(_LINE_END.sub("\n", text))
-    draft.rewrite(_INVISIBLE, lambda m: "", _invisible_kind)
+    if not (draft.text.isascii() and draft.text.isprintable()):
+        draft.rewrite(_INVISIBLE, lambda m: "", _invisible_kind)
     if not draft.text.isascii():
         draft.text = _SPACE.sub(" ", draft.text)
         draft.compose()
         _collapse_lookalikes(draft)
-    _remove_comments(draft)
-    _remove_hidden_markup(draft)
+    if "<" in draft.text:
+        _remove_comments(draft)
+        _remove_hidden_markup(draft)
     return draft
 
 

@@ -10,12 +10,9 @@ from rich.text import Text
 from cluster.cli.options import WithProfile
 from cluster.cli.service_client import kind_of, service
 from cluster.cli.terminal import SafeConsole
-from cluster.settings import PROFILES
 
 if TYPE_CHECKING:
     from assayer.reports.timeline_chart import ConcurrencyStep, TimelineChart, TimelineRow
-
-__all__ = ["draw_chart", "timeline"]
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _LABEL, _FIGURES = 30, 22
@@ -26,7 +23,7 @@ _LOOKS = {"wait": "yellow", "stage": "bright_black", "call": "cyan"}
 
 def timeline(
     job: Annotated[str, typer.Argument(metavar="ID", help="Id of an evaluation.")],
-    profile: WithProfile = PROFILES[0],
+    profile: WithProfile = "laptop",
 ) -> None:
     """Draw the timeline of an evaluation: queue time, stages, and language model calls."""
     from assayer.reports.timeline_chart import chart_of

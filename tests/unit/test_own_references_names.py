@@ -9,7 +9,7 @@ from assayer.own_references.titles import title_agreement
 from assayer.reference_lists.entry_parser import parse_references
 from index.records.paper_record import PaperRecord
 from tests.unit.own_references_fixture import checked, outcomes, record
-from workers.sources.record_fields import title_line
+from workers.literature_apis.record_fields import title_line
 
 
 @pytest.mark.parametrize(
