@@ -43,16 +43,6 @@ from workers.web.adapter import WebAdapter
 from workers.web.page_reader import PageReader
 from workers.web.search import WebSearch
 
-__all__ = [
-    "PDF_LOCATORS",
-    "RECORD_SOURCES",
-    "BeyondPapersFactory",
-    "LiteratureFactory",
-    "document_store_url",
-    "open_beyond_papers",
-    "open_literature",
-]
-
 
 @dataclass(frozen=True)
 class BeyondPapersFactory:

@@ -52,8 +52,6 @@ from workers.outbound.store import InMemoryAnswerStore, InMemoryResponseCache, I
 from workers.reranking.llm_reranker import language_model_folder
 from workers.web.search import WebSearch
 
-__all__ = ["Finding", "run_health_checks"]
-
 
 class Finding(NamedTuple):
     """About one thing."""

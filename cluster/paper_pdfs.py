@@ -15,8 +15,6 @@ from workers.full_texts.pdf_locations import PdfLocation, known_pdf_locations
 from workers.outbound.claims import InMemoryClaims
 from workers.outbound.store import InMemorySharedState
 
-__all__ = ["fetch_pdf", "open_pdf_fetcher", "pdf_locations"]
-
 
 async def fetch_pdf(
     source: str, locations: Sequence[PdfLocation], fetcher: ArchivingPdfFetcher | None, archive: FullTextArchive

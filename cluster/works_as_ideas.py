@@ -22,8 +22,6 @@ from workers.outbound.source_gateway import SourceGateway
 from workers.outbound.source_requests import RequestContext
 from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
 
-__all__ = ["WorksAsIdeas", "open_works"]
-
 _PATIENCE_SECONDS = 60.0
 _REMEDY = "Run with --profile online, or set the base URL of a source such as ASSAYER_ARXIV__BASE_URL."
 

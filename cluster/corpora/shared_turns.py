@@ -14,8 +14,6 @@ from orchestrator.store import Database, PgSharedState
 from workers.outbound.source_client import SourceAddress
 from workers.outbound.source_pace import PaceLimits, Pacer
 
-__all__ = ["SERVICE_ADDRESSES", "SharedSource", "open_shared_turns"]
-
 _LOG = logging.getLogger(__name__)
 
 SharedSource = Literal["semantic_scholar", "arxiv"]

@@ -18,8 +18,6 @@ from workers.full_texts.pdf_locations import PdfLocation
 from workers.outbound.source_gateway import SourceGateway
 from workers.outbound.source_requests import RequestContext, SourceRequest, SourceResponse
 
-__all__ = ["DocumentsReplica", "LiteratureReplica", "PooledDocuments", "PooledSourceGateway"]
-
 
 class LiteratureReplica(Replica):
     async def __init__(self, config: ReplicaConfig) -> None:  # type: ignore[misc]  # Serve awaits it

@@ -34,20 +34,21 @@ _INSERT_LEDGER_ROW = """
     ON CONFLICT DO NOTHING
 """
 
+# Without a claimant, nothing is deleted.
 _INSERT_LEDGER_ROW_AND_RELEASE = f"""
     WITH asked AS (DELETE FROM reply_claims WHERE key = $3 AND claimant = $17)
     {_INSERT_LEDGER_ROW}
-"""  # noqa: S608 - put together from constants
+"""
 
 _INSERT_LEDGER_ROW_AND_ANSWER = f"""
-    WITH paid AS ({_INSERT_LEDGER_ROW}), asked AS (DELETE FROM reply_claims WHERE key = $3 AND claimant = $24)
+    WITH paid AS ({_INSERT_LEDGER_ROW}), asked AS (DELETE FROM reply_claims WHERE key = $3 AND claimant = $17)
     INSERT INTO answers (key, task, version, model, value, record, messages, created_at)
-    SELECT $17, $18, $19, $20, $21, $22, $25, $16 WHERE NOT EXISTS (SELECT FROM erased_runs WHERE run_id = $2)
+    SELECT $18, $19, $20, $21, $22, $23, $25, $16 WHERE NOT EXISTS (SELECT FROM erased_runs WHERE run_id = $2)
     ON CONFLICT (key) DO UPDATE
     SET task = excluded.task, version = excluded.version, model = excluded.model, value = excluded.value,
         record = excluded.record, messages = excluded.messages, created_at = excluded.created_at
-    WHERE answers.value = $23
-"""  # noqa: S608 - put together from constants
+    WHERE answers.value = $24
+"""
 
 
 class PgAnswerCache(PgClaims):
@@ -69,36 +70,16 @@ class PgAnswerCache(PgClaims):
         claimant: str | None = None,
     ) -> None:
         """Record a call in the ledger, with its answer; the answer for a run whose job was erased is not stored."""
-        ledger_row = _columns(row)
-        if answer is None and claimant is None:
-            await self._write(_INSERT_LEDGER_ROW, *ledger_row)
-            return
-        if answer is None:
-            await self._write(_INSERT_LEDGER_ROW_AND_RELEASE, *ledger_row, claimant)
-            return
-        record = answer.record
-        cached = (
-            answer.key,
-            record.task,
-            record.version,
-            record.model,
-            storable_text(answer.value),
-            to_json_column(record),
-        )
-        # No value equals NULL: then an answer that is already there stays.
-        unusable = None if instead_of is None else storable_text(instead_of.value)
-        await self._write(
-            _INSERT_LEDGER_ROW_AND_ANSWER,
-            *ledger_row,
-            *cached,
-            unusable,
-            claimant,
-            _packed(answer.messages),
-        )
-
-    async def _write(self, statement: str, *values: object) -> None:
-        """Execute a write, with extended patience. A paid call that is not recorded is charged to no tenant,
-        and paid for again."""
+        statement = _INSERT_LEDGER_ROW_AND_RELEASE
+        values: tuple[object, ...] = (*_columns(row), claimant)
+        if answer is not None:
+            record = answer.record
+            cached = (answer.key, record.task, record.version, record.model, storable_text(answer.value))
+            # If this is NULL, no stored value equals it, and an existing answer stays.
+            unusable = None if instead_of is None else storable_text(instead_of.value)
+            statement = _INSERT_LEDGER_ROW_AND_ANSWER
+            values = (*values, *cached, to_json_column(record), unusable, _packed(answer.messages))
+        # Extended patience, because a paid call that is not recorded is charged to no tenant and paid for again.
         patience = _PATIENCES * self._database.patience_seconds
         await self._database.run(lambda connection: connection.fetch(statement, *values), patience)
 

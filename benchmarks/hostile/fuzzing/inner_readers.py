@@ -71,8 +71,6 @@ from workers.llm import errors as llm_errors
 from workers.outbound import http, source_requests
 from workers.outbound.source_requests import SourceResponse
 
-__all__ = ["INNER_READERS"]
-
 _NOW = dt.datetime(2026, 11, 1, tzinfo=dt.UTC)
 _WORK = CitedWork(title="Replay of text in fixed order", authors=("Lee, A.",), year=2019)
 _ROE = names.person_of("Jane Roe")

@@ -68,6 +68,7 @@ from assayer.text import (
     scripts,
     section_titles,
     sentences,
+    stems,
     tex,
 )
 from benchmarks.hostile.fuzzing.inner_readers import INNER_READERS
@@ -80,8 +81,6 @@ from workers.llm import chat_completion, structured_output
 from workers.sandbox import page_extraction
 from workers.sandbox.refusal import Refused
 from workers.web import search
-
-__all__ = ["READERS", "REFUSALS"]
 
 REFUSALS = (AssayerError, Refused)
 """Exceptions that a reader may raise for any input."""
@@ -306,6 +305,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "assayer.text.sentences.sentence_boundaries": lambda text: list(sentences.sentence_boundaries(text)),
     "assayer.text.sentences.sentence_spans": sentences.sentence_spans,
     "assayer.text.sentences.sentences": sentences.sentences,
+    "assayer.text.stems.stems": lambda text: stems.stems([text]),
     "orchestrator.batches.body_reader.read_rows": lambda text: _body(text, "zip"),
     "orchestrator.batches.body_reader.read_rows, a file of an archive": _zip,
     "orchestrator.batches.csv_rows.csv_rows": _csv,
