@@ -33,8 +33,6 @@ from assayer.models import ScorerChoice
 from cluster.viewpoint_graphs import calibration_file, checkpoint_file, model_file
 from cluster.whole_files import write_whole
 
-__all__ = ["HeldOutMeasures", "Holdout", "NetworkEffort", "TrainingResult", "train"]
-
 _ROUNDS = 500
 """Rounds of the bootstrap."""
 

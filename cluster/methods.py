@@ -38,9 +38,6 @@ from assayer.run.run import Run
 from cluster.innoeval_calibrations import innoeval_options
 from cluster.settings import Settings
 
-__all__ = ["METHODS", "METHOD_DESCRIPTIONS", "EvaluationMethod", "MethodInputs", "with_board"]
-
-
 METHOD_DESCRIPTIONS: Mapping[str, str] = {
     REVIEW: "A short review by a panel of referees, with the literature as evidence, edited for one page.",
     SCHOLAREVAL: "Soundness and contribution of an idea, each claim held against the literature it finds.",

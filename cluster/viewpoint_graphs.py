@@ -21,8 +21,6 @@ from index.viewpoint_neighbours import FaissNeighbours
 from orchestrator.store import Database
 from orchestrator.store.viewpoint_graph import PgViewpointGraph
 
-__all__ = ["StoredGraph", "calibration_file", "checkpoint_file", "model_file", "open_judge", "stored_graph"]
-
 NO_GRAPH = Absent(
     reason="there is no graph of labelled ideas. Build one from your own: assayer graph build FILE.jsonl."
 )

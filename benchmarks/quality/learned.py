@@ -13,8 +13,6 @@ from assayer.models import IdeaId
 from benchmarks.quality.grapheval.baselines import NearestIdeas
 from benchmarks.quality.grapheval.graphs import Embedded
 
-__all__ = ["scorers", "values_in_groups"]
-
 _FOLDS = 10
 
 

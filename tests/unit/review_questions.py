@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from assayer.criteria import ShownCriterion
+from assayer.criteria.part import ShownCriterion
 from assayer.llm import Task
 from assayer.methods.review import tasks
 from assayer.methods.review.options import Lens

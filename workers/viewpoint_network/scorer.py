@@ -63,8 +63,9 @@ class NetworkScorer:
 class FreshNetwork:
     """Scorer that trains a new network on the visible labels for every request; for measurement, not for serving."""
 
-    def __init__(self, settings: TrainingSettings, provenance: TrainingProvenance, name: str = "GraphEval-GNN") -> None:
-        self.name = name
+    name = "GraphEval-GNN"
+
+    def __init__(self, settings: TrainingSettings, provenance: TrainingProvenance) -> None:
         self._settings = settings
         self._provenance = provenance
 

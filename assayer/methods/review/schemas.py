@@ -11,7 +11,7 @@ from pydantic import Field
 
 from assayer.citing.answer_texts import TextRole
 from assayer.citing.evidence import Evidence
-from assayer.criteria import ShownCriterion
+from assayer.criteria.part import ShownCriterion
 from assayer.methods.review.options import Lens
 from assayer.methods.scholareval.schemas import TitleShown
 from assayer.models import (
@@ -19,6 +19,7 @@ from assayer.models import (
     EvidenceRelation,
     FindingKind,
     FindingSeverity,
+    FindingTopic,
     FitLevel,
     Frozen,
     NamedRole,
@@ -220,11 +221,12 @@ class EditedFinding(Frozen):
     )
 
 
-class EditedMinor(Frozen):
+class FurtherPoint(Frozen):
     labels: PointLabels
+    topic: FindingTopic
     axis: Axis
     kind: Literal["weakness", "question"]
-    text: str = Field(description="At most 35 words, the fix included. Without any citation or label.")
+    text: str = Field(description="At most 30 words, with its reason or what to do. Without any citation or label.")
     cites: list[EvidenceLabel] = Field(max_length=1, description="Label of a passage, e.g. E2; empty if none bears.")
     named: list[NameLabel] = Field(max_length=1, description="Label of a work from memory, e.g. N1; may be empty.")
 
@@ -243,15 +245,15 @@ class EditedScore(Frozen):
     )
     certainty_reason: str = Field(description="At most 14 words: what makes the score more or less certain.")
     certainty: ScoreCertainty
-    score: Annotated[int, Field(ge=1, le=10)] | None = Field(
-        description="1 to 10 by the rubric; null if the plan is too underspecified to tell."
+    score: Annotated[int, Field(ge=10, le=100)] | None = Field(
+        description="10 to 100 by the rubric; null if the plan is too underspecified to tell."
     )
 
 
 class EditedReview(Frozen):
     strengths: list[EditedFinding] = Field(max_length=5, description="The importance of the question first.")
-    major: list[EditedFinding] = Field(max_length=8, description="Weaknesses, the most harmful first.")
-    minor: list[EditedMinor] = Field(max_length=14, description="The most useful first.")
+    major: list[EditedFinding] = Field(max_length=6, description="Weaknesses, the most harmful first.")
+    further: list[FurtherPoint] = Field(max_length=26, description="The most useful first.")
     closest: list[NearWork] = Field(max_length=4, description="Nearest earlier work, the nearest first; may be empty.")
     soundness: EditedScore
     contribution: EditedScore

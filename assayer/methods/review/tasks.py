@@ -7,10 +7,10 @@ from assayer.citing.labels import each_once, unknown_labels
 from assayer.llm import Cut, Task
 from assayer.methods.review.schemas import (
     EditedFinding,
-    EditedMinor,
     EditedReview,
     EditedReviewByCriteria,
     EditorQuestion,
+    FurtherPoint,
     LookAnswer,
     LookQuestion,
     PassageQuestion,
@@ -46,7 +46,7 @@ def _check_reading(question: PassageQuestion, answer: ReadingAnswer) -> list[str
 
 
 def _check_editor(question: EditorQuestion, answer: EditedReview) -> list[str]:
-    findings: list[EditedFinding | EditedMinor] = [*answer.strengths, *answer.major, *answer.minor]
+    findings: list[EditedFinding | FurtherPoint] = [*answer.strengths, *answer.major, *answer.further]
     merged = (label for finding in findings for label in finding.labels)
     known = [*(point.label for point in question.points), *(item.label for item in question.novelty)]
     cited: list[Sequence[str]] = [finding.cites for finding in findings]
@@ -61,7 +61,7 @@ def _check_editor(question: EditorQuestion, answer: EditedReview) -> list[str]:
 
 
 def _advise_editor(question: EditorQuestion, answer: EditedReview) -> list[str]:
-    findings: list[EditedFinding | EditedMinor] = [*answer.strengths, *answer.major, *answer.minor]
+    findings: list[EditedFinding | FurtherPoint] = [*answer.strengths, *answer.major, *answer.further]
     advice = [
         f"{match[0]!r}: a plan's silence is no fact. Write that the plan does not state it."
         for match in (_SILENCE.search(finding.text) for finding in findings)
@@ -87,7 +87,7 @@ def edited_words(review: EditedReview) -> int:
     texts += [
         text for strength in (*review.strengths, *review.major) for text in (strength.lead, strength.text, strength.fix)
     ]
-    texts += [item.text for item in review.minor]
+    texts += [item.text for item in review.further]
     texts += [item.difference for item in review.closest]
     return sum(len(text.split()) for text in texts)
 
@@ -116,7 +116,7 @@ READING = Task[PassageQuestion, ReadingAnswer](
 EDITOR = Task[EditorQuestion, EditedReview](
     "review.editor",
     _PROMPTS,
-    "editor.v4.md",
+    "editor.v5.md",
     EditedReview,
     tier="strong",
     max_tokens=7_000,
@@ -127,7 +127,7 @@ EDITOR = Task[EditorQuestion, EditedReview](
 EDITOR_BY_CRITERIA = Task[EditorQuestion, EditedReviewByCriteria](
     "review.editor_by_criteria",
     _PROMPTS,
-    "editor_by_criteria.v2.md",
+    "editor_by_criteria.v3.md",
     EditedReviewByCriteria,
     tier="strong",
     max_tokens=10_000,

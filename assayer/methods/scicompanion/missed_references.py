@@ -12,7 +12,8 @@ from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.methods.scicompanion.retrieval import FoundPapers, recommended_references, retrieve
 from assayer.methods.scicompanion.walk import StepKind
 from assayer.models import Absent, CorpusFit, EvaluationId, FullText, Idea, Paper, PaperId, ReasonFound, Window
-from assayer.ports import Clock, Literature, ProgressEvent
+from assayer.ports import Clock, Literature
+from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 
 
@@ -42,11 +43,6 @@ class _NothingRead:
         return {paper.id: Absent(reason="full texts are not read for this") for paper in papers}
 
 
-class _Silent:
-    def report(self, event: ProgressEvent) -> None:
-        """There is one step only."""
-
-
 async def missed_references(
     idea: Idea,
     literature: Literature,
@@ -56,7 +52,7 @@ async def missed_references(
     known: Collection[PaperId] = (),
 ) -> MissedReferences:
     """Find missed references. Papers in `known` lead to others but are not recommended. Raises LiteratureError."""
-    run = Run(id=EvaluationId("references"), cutoff=cutoff, clock=clock, progress=_Silent())
+    run = Run(id=EvaluationId("references"), cutoff=cutoff, clock=clock, progress=NoProgress())
     library = Library(literature, _NothingRead(), run, idea)
     fit = await library.fit(idea.text)
     graph = empty_graph(idea.title, options.nodes, options.edges)
