@@ -59,9 +59,9 @@ def _check_words_left(masked: Idea, came_in: Idea) -> None:
     left = _count_words(masked.text, masked.title)
     if left < FEWEST_WORDS and 2 * left < _count_words(came_in.text, came_in.title):
         raise InputError(
-            f"{masked.source} says little but whose it is: blind mode left {left} word{'s' * (left != 1)} of its text.",
-            f"Describe problem, method and experiments in at least {FEWEST_WORDS} words beside those on people, "
-            "or have it judged without blind mode (--no-blind, blind=false).",
+            f"{masked.source} says little about the idea: blind mode left {left} word{'s' * (left != 1)} of its text.",
+            f"Describe problem, method and experiments in at least {FEWEST_WORDS} words, not counting those about "
+            "people, or turn blind mode off (--no-blind, blind=false).",
         )
 
 

@@ -120,13 +120,11 @@ async def support_of(
 
     answered = await gather_settled(batches, check)
     run.keep_successes(answered, what, [len(batch) for batch in batches])
-    outcomes: list[FoundSupport] = []
-    for batch, found in zip(batches, answered, strict=True):
-        if isinstance(found, Failed):
-            outcomes += [FoundSupport(Absent(reason=f"{found.error.reason}."))] * len(batch)
-        else:
-            outcomes += found
-    return outcomes
+    return [
+        FoundSupport(Absent(reason=f"{found.error.reason}.")) if isinstance(found, Failed) else found[at]
+        for batch, found in zip(batches, answered, strict=True)
+        for at in range(len(batch))
+    ]
 
 
 def _quoted_claim(point: Point, citation: Citation) -> _QuotedClaim | None:

@@ -45,13 +45,13 @@ async def check_own_references(
     if not references.entries:
         return None
     works = references.entries[: options.most]
-    passages = await asyncio.to_thread(passages_citing, references.body, references.entries)
+    passages = await asyncio.to_thread(passages_citing, idea.text, references.entries)
     searches = [ReferenceSearch(work, references.masked_names) for work in works]
     lookup = ReferenceLookup(sources, run)
     await _look_up(lookup, searches, run, options.seconds)
     borne_out = await _borne_out(searches, passages, llm, run, options.passages)
     return OwnReferences(
-        read_by=references.read_by,
+        read_by=idea.references_reader,
         entries=tuple(
             _entry(number, search, passage.text, borne_out[number], lookup, run.cutoff)
             for number, (search, passage) in enumerate(zip(searches, passages, strict=False), start=1)

@@ -148,12 +148,12 @@ async def rank_ideas(
         cut=cut,
         confidence=options.confidence,
         ideas=ranked,
-        judge=judge_record(by_dimension[options.order_by], options.confidence).model_copy(
-            update={
-                "handed_in": progress.handed_in,
-                "of_unknown_judge": sum(item.judged_by is None for item in usable.values()),
-                "failed": len(progress.failed),
-            }
+        judge=judge_record(
+            by_dimension[options.order_by],
+            options.confidence,
+            handed_in=progress.handed_in,
+            of_unknown_judge=sum(item.judged_by is None for item in usable.values()),
+            failed=len(progress.failed),
         ),
         seeded=seeds is not None,
         blind=rules is not None,
@@ -206,9 +206,12 @@ def _is_usable(earlier: Comparison, rows: Mapping[IdeaId, int], dimension: str) 
 def _check_ideas(ideas: Sequence[Idea], cut: int | None) -> None:
     require_distinct(ideas)
     if len(ideas) < 2:
-        raise InputError(f"A ranking needs at least two ideas, and {len(ideas)} was given.", "Give more of them.")
+        raise InputError(f"A ranking needs at least two ideas; this one has {len(ideas)}.", "Add ideas.")
     if cut is not None and not 0 < cut < len(ideas):
-        raise InputError(f"A cut at {cut} leaves nothing to decide among {len(ideas)} ideas.", "Choose one between.")
+        raise InputError(
+            f"A cut at {cut} leaves nothing to decide among {len(ideas)} ideas.",
+            f"Choose a cut from 1 to {len(ideas) - 1}.",
+        )
 
 
 def _check_texts(texts: JudgedTexts, ideas: Sequence[Idea]) -> None:

@@ -75,15 +75,15 @@ def _sections(what: Contestation) -> Iterator[ContestationSection]:
         lines = ((_opened(plural), "; ".join(map(wording.masked_words, group))) for plural, group in kinds)
         yield _section("What was masked", lead, lines)
     if what.flags:
-        lead = "Parts of the text that looked as if they were meant to deceive. What nobody could see was removed."
+        lead = "Parts of the text that looked as if they were meant to deceive. Invisible text was removed."
         flags = ((wording.FLAGS[flag.kind], f"“{flag.excerpt}”") for flag in what.flags)
         yield _section("What was suspicious", lead, flags)
-    yield _section("What it came to", "These scores are the program's suggestion. People decide.", _scores(what))
-    yield _section("Which model", _model_lead(what))
+    yield _section("Scores", "These scores are the program's suggestion. People decide.", _scores(what))
+    yield _section("Which model it used", _model_lead(what))
     if what.prompts:
         questions = ((f"Prompt {number}", question(prompt.task)) for number, prompt in enumerate(what.prompts, 1))
-        yield _section("Which prompts", _PROMPTS_LEAD, questions)
-    yield _section("Where was looked", _looked(what), _sources(what))
+        yield _section("Which prompts it used", _PROMPTS_LEAD, questions)
+    yield _section("Where it searched", _looked(what), _sources(what))
     if what.dropped:
         dropped = ((wording.count(item.count, item.what), item.reason) for item in what.dropped)
         yield _section("What was left out, and why", "", dropped)
@@ -110,7 +110,7 @@ def _score(score: Score | Absent) -> str:
 
 def _model_lead(what: Contestation) -> str:
     if not what.models:
-        return "No language model: the program compared texts by their words and meaning, and nobody weighed them."
+        return "No language model: the program compared texts by their words and meaning, and judged nothing."
     noun = "language model" if len(what.models) == 1 else "language models"
     return f"The {noun} {reference_wording.listing(what.models)} answered the program's questions."
 
@@ -146,7 +146,7 @@ def _sources(what: Contestation) -> Iterator[tuple[str, str]]:
 def _technical(what: Contestation) -> Iterator[ContestationSection]:
     yield _section(
         "Evaluation and text",
-        "Whoever has the text can check by its SHA-256 that it is the one.",
+        "The SHA-256 shows whether a text is the one that was judged.",
         (
             ("Evaluation", what.evaluation),
             ("Evaluation begun", wording.moment(what.evaluated_at)),

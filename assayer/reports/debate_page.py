@@ -66,7 +66,7 @@ class DebatePage:
         if self.reward.guard is not None:
             return f"the guard {self.reward.guard.replace('_', ' ')}, before any call"
         if self.reward.decided_in_round is None:
-            return "nobody"
+            return "no round"
         return f"round {self.reward.decided_in_round}"
 
     @cached_property

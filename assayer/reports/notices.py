@@ -156,8 +156,8 @@ def _undated_version(run: Run) -> Iterator[Notice]:
     if run.cutoff is None or not parts:
         return
     text = (
-        f"Some of what was read may have been changed after the cutoff of {run.cutoff}, since no source tells how it "
-        f"read on that day: {'; '.join(parts)}. Each was published before the cutoff."
+        f"Some of what was read may have been changed after the cutoff of {run.cutoff}, since no source has the "
+        f"version of that day: {'; '.join(parts)}. Each was published before the cutoff."
     )
     yield Notice(kind="undated_version", text=text)
 

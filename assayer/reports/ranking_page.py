@@ -169,18 +169,18 @@ class RankingPage:
             yield Caution("Erased since", said)
         unjudged = [(idea, idea.unjudged.reason) for idea in ranking.ideas if idea.unjudged]
         if unjudged and ranking.judge.comparisons:
-            reason = unjudged[0][1] if len(unjudged) == 1 else "Each was asked about in vain."
+            reason = unjudged[0][1] if len(unjudged) == 1 else "No question about any of them was answered."
             yield Caution(
                 "Ideas without a verdict",
                 f"Of {count(len(unjudged), 'idea')} no comparison was answered: "
-                f"{_some([idea for idea, _ in unjudged])}. {reason} Where they stand is where they began.",
+                f"{_some([idea for idea, _ in unjudged])}. {reason} They keep their starting places.",
             )
         if suspicious := [idea for idea in ranking.ideas if suspicious_kinds(idea.flags)]:
             yield Caution(
                 "Suspicious text",
                 f"{count(len(suspicious), 'idea')} held hidden characters or instructions to reviewers: "
-                f"{_some(suspicious)}. They were treated as data and not followed. Nothing tells whether the judge was "
-                "swayed all the same.",
+                f"{_some(suspicious)}. They were treated as data and not followed. Whether they influenced the judge "
+                "is unknown.",
             )
         if alike := [idea for idea in ranking.ideas if idea.same_text_as]:
             yield Caution(

@@ -51,8 +51,8 @@ def test_list_is_read_and_taken_out_of_the_text_that_refers_to_it() -> None:
         "Forgetting curves of small language models",
         "Which examples does a model forget first",
     ]
-    assert "Ann Lee" not in found.body
-    assert "Two years of one person" in found.body
+    assert "Ann Lee" not in idea().text
+    assert "Two years of one person" in idea().text
 
 
 def test_links_and_identifiers_in_the_text_are_references_once() -> None:
@@ -75,8 +75,8 @@ def test_bare_identifier_beside_a_list_is_taken_for_the_texts_own() -> None:
 
 def test_entries_of_the_documents_own_parser_come_before_the_text() -> None:
     works = (CitedWork(title="From GROBID", raw="From GROBID. 2020."),)
-    found = read_references(idea().model_copy(update={"references": works, "references_reader": "grobid"}))
-    assert ([work.title for work in found.entries], found.read_by) == (["From GROBID"], "grobid")
+    found = read_references(idea().model_copy(update={"references": works}))
+    assert [work.title for work in found.entries] == ["From GROBID"]
 
 
 async def test_idea_without_references_costs_no_question() -> None:

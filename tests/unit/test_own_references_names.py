@@ -30,7 +30,14 @@ def test_spellings_of_one_name_are_the_same(printed: str, held: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("printed", "held"), [("Li X", "Ann Oliver"), ("Host A", "Bo Kost"), ("WHO", "World Bank"), ("Lee A", "Bo Leigh")]
+    ("printed", "held"),
+    [
+        ("Li X", "Ann Oliver"),
+        ("Host A", "Bo Kost"),
+        ("WHO", "World Bank"),
+        ("Lee A", "Bo Leigh"),
+        ("Wang L", "S. Hwang"),
+    ],
 )
 def test_other_names_are_not_the_same(printed: str, held: str) -> None:
     assert not may_be_same(printed, held)

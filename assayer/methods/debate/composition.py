@@ -29,7 +29,7 @@ class Composition(rewards.Composition):
     @model_validator(mode="after")
     def _can_decide(self) -> Self:
         if not self.voters:
-            raise ValueError("nobody here has a vote: give it an analyst, a critic or an evaluator")
+            raise ValueError("no seat has a vote: add an analyst, a critic or an evaluator")
         return self
 
     @property

@@ -72,6 +72,6 @@ def _cut(source: ReadSource, chars: int) -> EvidenceItem:
     item = source_item(source)
     if len(item.text) <= chars:
         return item
-    # Behind what is left out nobody knows any more which of several places a word comes from.
+    # Beyond the omission, the place that a word comes from is unknown if there are several.
     places = item.places if len(item.places) == 1 else ()
     return item.model_copy(update={"text": shortened(item.text, chars), "places": places})

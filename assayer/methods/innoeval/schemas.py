@@ -97,7 +97,7 @@ _NOT_SEARCHED: Any = Field(default=[], max_length=0)
 
 @cache
 def queries_for(kinds: tuple[EvidenceKind, ...]) -> type[SearchQueries]:
-    """The same answer without room for queries of what is not searched."""
+    """Return the answer schema without queries for kinds that are not searched."""
     off = [kind for kind in ("web", "code", "data") if kind not in kinds]
     fields: dict[str, Any] = dict.fromkeys(off, (SkipJsonSchema[list[str]], _NOT_SEARCHED))
     part = create_model("PartQueries", __base__=PartQueries, **fields)
@@ -166,7 +166,7 @@ class Refinement(Frozen):
 
 @cache
 def refinement_within(limit: int) -> type[Refinement]:
-    """The same answer with at most so many queries."""
+    """Return the answer schema with at most `limit` queries."""
     described = Field(
         max_length=limit, description="The most promising first; an empty list if no query needs another try."
     )
@@ -252,7 +252,7 @@ class Judgement(Frozen):
 
 @cache
 def judgement_with_scores(scores: tuple[float, ...]) -> type[Judgement]:
-    """The same answer with the score held to those of a rubric."""
+    """Return the answer schema with the score restricted to those of a rubric."""
 
     def listed(score: float) -> float:
         if score not in scores:

@@ -30,7 +30,7 @@ class ReviewOptions(Frozen):
     opened: int = Field(default=20, ge=1, le=25)
     """Papers read, at most."""
     side_opened: int = Field(default=6, ge=0)
-    """Papers of these that are kept for the other referees' points, of which no titles are screened."""
+    """Number of these papers that are reserved for the other referees' points; their titles are not screened."""
     evidence_chars: int = Field(default=1_500, ge=200)
     """Maximum characters of a paper in a prompt: abstract first, then matching passages."""
     reading_batch: int = Field(default=10, ge=1)

@@ -178,7 +178,7 @@ class RememberedWork(Frozen):
     role: NamedRole
     why: str
     record: PaperId | None
-    """Record that was found, of which no passage bears on a point; None if none was found."""
+    """Record that was found but has no passage that bears on a point; None if none was found."""
     looked_up: bool
     """Whether all sources that could search for it gave an answer."""
 

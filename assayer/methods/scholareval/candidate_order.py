@@ -44,8 +44,8 @@ def round_robin(rankings: Sequence[Sequence[Item]], most: int) -> list[Item]:
 async def rerank(reranker: Reranker | None, query: str, papers: Sequence[Paper], journal: Journal) -> list[PaperId]:
     """Order papers by how well title and abstract answer the query.
 
-    Keeps the order it is given where there is no reranker, and where it fails: the journal then counts one lost
-    reranking. Raises what every other query would meet as well.
+    Keeps the order without a reranker, or if it fails; the journal then counts one lost reranking. Raises errors that
+    every other query would meet as well.
     """
     order = [paper.id for paper in papers]
     if reranker is None or not papers:

@@ -24,7 +24,7 @@ async def shortlist_by_title(
 ) -> list[Paper]:
     """Return at most `options.opened` papers, the most relevant first. Asks one question.
 
-    Where the answer is lost, returns the first papers: nothing speaks against them.
+    If the answer is lost, returns the first papers, since there is no evidence against them.
     """
     journal, most = context.run.journal, context.options.opened
     if not papers:

@@ -89,18 +89,18 @@ class LabelledText(Frozen):
 
 
 class TitleShown(Frozen):
-    """A paper of which a prompt shows no more than this."""
+    """Paper of which a prompt shows only title and year."""
 
     label: str
     title: str
     """Title on one line."""
     year: int | None
     similarity: float | None = None
-    """Cosine with what it was found for, the highest where it was found for several; never shown to a model."""
+    """Highest cosine with the texts that it was found for; never shown to a model."""
 
 
 class FirstLookQuestion(Frozen):
-    """Which of many papers are worth opening, by their titles. Of both modules."""
+    """Question for the papers worth opening, by their titles; both modules ask it."""
 
     idea: str
     purpose: Purpose
@@ -186,7 +186,7 @@ class MethodReview(Frozen):
 
 
 class ReviewDigest(Frozen):
-    """One method's review as the summary sees it; texts carry the summary's own labels."""
+    """Review of a method as the summary sees it; texts use the summary's own labels."""
 
     name: str
     score: float

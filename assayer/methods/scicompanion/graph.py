@@ -1,7 +1,7 @@
-"""The state graph: what is merged into it, and which edits of it are applied or refused, with the reason. Pure.
+"""State graph: merges nodes and edges, and applies or refuses edits, with the reason. Pure.
 
 A graph is a value: every change gives a new one. Order of nodes and edges is order of arrival, so the same changes give
-the same graph. Papers come from searches only; nobody can add one by naming it.
+the same graph. Papers come from searches only; naming one does not add it.
 """
 
 from collections.abc import Mapping

@@ -58,7 +58,7 @@ async def retrieve(
     options: SciCompanionOptions,
     step: int,
 ) -> Retrieved:
-    """Raises LiteratureError."""
+    """Search for the queries along citations, and merge the papers into the graph. Raises LiteratureError."""
     brought = await walk(queries, library.admitted, options, exclude=graph.pruned)
     found = found.with_found(brought, step)
     new: list[PaperId] = []

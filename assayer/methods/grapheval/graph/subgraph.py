@@ -111,7 +111,7 @@ class IdeaSubgraph:
         return cls(graph, len(extracted.ideas))
 
     def score(self, scorer: Scorer) -> NDArray[np.float64]:
-        """(classes,)"""
+        """Return the scores of the idea, shape (classes,)."""
         scores: NDArray[np.float64] = scorer.score(self.graph, np.array([self.row], np.int32))[0]
         return scores
 

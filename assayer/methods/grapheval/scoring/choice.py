@@ -50,10 +50,8 @@ def candidates(texts: Mapping[IdeaId, str], options: GraphEvalOptions) -> Candid
 
 
 class BestOf:
-    """Asks the candidate with the highest AUROC on the known ideas, each held out once; of equals the first.
-
-    So nothing about the asked ideas takes part in the choice.
-    """
+    """Scorer that applies the candidate with the highest AUROC on the known ideas, each held out once; the first in a
+    tie. The scored ideas take no part in the choice."""
 
     def __init__(self, name: str, scorers: Sequence[Scorer], folds: int = 5, seed: int = 0) -> None:
         self.name = name

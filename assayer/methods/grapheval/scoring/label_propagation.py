@@ -1,4 +1,4 @@
-"""GraphEval-LP: labels flow from labelled viewpoints along weighted edges. Nothing is trained.
+"""GraphEval-LP: propagate labels from labelled viewpoints along weighted edges, without training.
 
 After "GraphEval: A Lightweight Graph-Based LLM Framework for Idea Evaluation" (2025), section 4, equation 2:
 d_i ← (d_i + Σ_j w_ij d_j) / Z_i with weights that sum to 1 around each viewpoint. All viewpoints move at once, from
@@ -71,11 +71,8 @@ def _most_probable_classes(state: Distributions) -> NDArray[np.int64]:
 
 
 def strongest_edges(graph: GraphArrays, inter: int) -> GraphArrays:
-    """Each viewpoint receives from its `inter` nearest viewpoints of other ideas only. Edges inside ideas stay.
-
-    The graph has an edge where either end is among the other's nearest, so a viewpoint near many receives from
-    many; after this it receives from those nearest to itself, and edges have a direction.
-    """
+    """Return the graph in which each viewpoint receives only from its `inter` nearest viewpoints of other ideas. Edges
+    within ideas stay. The graph itself has an edge where either end is among the other's nearest."""
     order = np.lexsort((-graph.weights, graph.kinds != INTER, graph.targets))
     targets, between = graph.targets[order], graph.kinds[order] == INTER
     first = np.searchsorted(targets, targets, side="left")
