@@ -10,8 +10,6 @@ from playwright.async_api import Page, async_playwright
 
 from benchmarks.console.large_ranking import RANKING
 
-__all__ = ["time_pages"]
-
 _TIMING = """
 () => new Promise(done => {
   const answer = () => {

@@ -149,7 +149,7 @@ def _of_assessment(counter: _Counter, place: str, assessment: Assessment) -> Cla
 def _quoted(citation: Citation) -> Iterable[QuotedWords]:
     """Yield the quotes of a citation; anchors are assigned later to all quotes of a claim. If several quotes of a
     paper are kept, the last states the result of checking the claim against all of them."""
-    support = citation_wording.support(citation.support) if isinstance(citation.support, ClaimSupport) else ""
+    support = citation_wording.SUPPORT[citation.support.outcome] if isinstance(citation.support, ClaimSupport) else ""
     first = QuotedWords(
         anchor="",
         label=citation.label,

@@ -13,7 +13,7 @@ from orchestrator.access.sessions import NewSession, draw_token
 from orchestrator.console.sign_in_pages import begin_session, sign_in_page
 from orchestrator.problems import not_found, required
 from orchestrator.services.admission import admitted
-from orchestrator.web.cookies import SignInAttempt, attempt_of, clear_attempt, keep_attempt
+from orchestrator.web.cookies import SIGN_IN_SECONDS, SignInAttempt, attempt_of, clear_attempt, keep_attempt
 from orchestrator.web.return_url import HOME, local_path
 from orchestrator.web.services import ServicesDependency
 from orchestrator.web.signed_in import SIGN_IN
@@ -50,7 +50,7 @@ async def leave(
         nonce=nonce,
         verifier=verifier,
         next=local_path(next),
-        ends_at=services.clock.now() + dt.timedelta(seconds=services.access.attempt_seconds),
+        ends_at=services.clock.now() + dt.timedelta(seconds=SIGN_IN_SECONDS),
     )
     response = RedirectResponse(url, 303, {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"})
     keep_attempt(response, request, services.access, attempt)

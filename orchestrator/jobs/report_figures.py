@@ -6,7 +6,7 @@ from assayer.text.frequent_words import frequent_words
 
 _NOT_COVERED = "The corpus does not cover its field."
 CERTAINTIES: tuple[ScoreCertainty, ...] = ("low", "moderate", "high")
-"""From the least."""
+"""Certainties in ascending order."""
 
 
 class PartFigure(Frozen):

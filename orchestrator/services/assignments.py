@@ -31,7 +31,7 @@ class DraftOfAssignments(NamedTuple):
     loads: dict[str, int]
     """Number of proposals of this call by reviewer, including earlier assignments."""
     conflicts: tuple[ConflictOfInterest, ...]
-    """All that stand."""
+    """Conflicts that have not been cleared."""
     ending: tuple[Assignment, ...]
     """Assignments without an opinion that end, because a conflict bars them, or because the reviewer was removed,
     no longer reviews, or could read the reports."""

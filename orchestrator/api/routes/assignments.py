@@ -77,13 +77,11 @@ async def list_assignments(query: Annotated[AssignmentsQuery, Query()], context:
     """List a reviewer's own queue, first the proposals that wait for an opinion, with masked titles where proposals
     are judged blind. Other roles see all assignments."""
     batch = None if query.batch is None else BatchId(query.batch)
-    if context.caller.role == "reviewer":
-        own = context.caller.subject
-        assignments = await context.reviewing.assignments.queue_of_reviewer(context.tenant, own, batch, query.limit)
-    else:
-        assignments = await context.reviewing.assignments.queue(
-            context.tenant, member=None, batch=batch, limit=query.limit
-        )
+    is_reviewer = context.caller.role == "reviewer"
+    member = context.caller.subject if is_reviewer else None
+    assignments = await context.reviewing.assignments.queue(
+        context.tenant, member=member, batch=batch, limit=query.limit, masked=is_reviewer
+    )
     return Page(items=tuple(assignments), next=None)
 
 

@@ -38,7 +38,7 @@ async def test_agreement_is_drawn_with_what_chance_and_one_score_for_all_would_g
 
 @pytest.mark.parametrize(
     ("given", "words"),
-    [(0, "Nobody has given a first opinion yet."), (4, "Not enough opinions. Only 4 proposals have")],
+    [(0, "There are no first opinions yet."), (4, "Not enough opinions. Only 4 proposals have")],
 )
 async def test_without_opinions_and_with_few_the_page_says_so(service: Service, given: int, words: str) -> None:
     batch, *_ = await call_with_opinions(service, given)

@@ -364,7 +364,7 @@ async def test_the_last_owner_stays_one(service: Service) -> None:
     )
     assert sorted(answer.status_code for answer in answers) == [200, 409]
     (refused,) = [answer for answer in answers if answer.status_code == 409]
-    assert "make somebody else an owner first" in str(check_problem(refused, 409, "conflict").detail)
+    assert "make another member an owner first" in str(check_problem(refused, 409, "conflict").detail)
     members = await service.services.members.list(ACME)
     assert sum(member.role == "owner" and member.removed_at is None for member in members) == 1
 
