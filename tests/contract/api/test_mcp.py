@@ -159,7 +159,7 @@ async def test_rewards_are_given_and_a_lost_judge_gives_none(agent: Client, serv
         ("evaluate", {}, "idea"),
         ("evaluate", {"idea": TEXT, "wait_seconds": 6_000}, "less than or equal to 600"),
         ("evaluate", {"idea": TEXT, "method": "dice"}, "dice"),
-        ("evaluate", {"idea": TEXT, "method": "innoeval", "board": 13}, "there are 12 personas"),
+        ("evaluate", {"idea": TEXT, "method": "innoeval", "board": 13}, "there are only 12 personas"),
         ("evaluate", {"idea": TEXT, "board": 3}, "Only the method innoeval has a board"),
         ("evaluate", {"idea": "too short"}, "(422)"),
         ("evaluation_status", {"id": "../keys"}, "pattern"),
