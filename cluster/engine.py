@@ -44,7 +44,7 @@ from workers.reranking.reranker import LocalReranker
 _LOG = logging.getLogger(__name__)
 _CORPUS_VERSION_GONE = (
     "start of the evaluation",
-    "the version of the corpus it was with is not there any more: it began anew with the current one",
+    "the corpus version is no longer available; restarted with the current one",
 )
 """Dropped step and reason, as stated in a report."""
 
