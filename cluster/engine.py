@@ -181,7 +181,7 @@ class Engine:
                 return await self.corpora.at(began_with)
             except CorpusError as error:
                 _LOG.warning(
-                    "version %s of the corpus, with which an evaluation began, has gone: %s", began_with, error
+                    "corpus version %s, with which an evaluation began, is no longer available: %s", began_with, error
                 )
         return await self.corpora.current()
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from assayer_client.batches import BatchEstimate, Duplicate
 
 _NAMED = 20
-"""Duplicates that are told one by one."""
+"""Duplicates that are printed one by one."""
 
 
 def estimated(client: "Client", bundles: Iterable[Sequence[Path]], said: Mapping[str, object]) -> "list[BatchEstimate]":

@@ -75,7 +75,7 @@ def upload_batches(files: Sequence[Path], most: int = MOST_BYTES) -> Iterator[li
 
 _ONE_IDEA = (".txt", ".md")
 _NAMED = 20
-"""Duplicates that are told one by one."""
+"""Duplicates that are printed one by one."""
 
 
 def submit(
