@@ -217,7 +217,7 @@ async def test_version_that_was_published_long_ago_is_pulled_over(
     else:
         (old.corpus_path / "exchanged").unlink()
 
-    with pytest.raises(CorpusError, match=f"Version {version} .* was already published .* replaced by version {newest}:"):
+    with pytest.raises(CorpusError, match=f"Version {version} .* was already published .* by version {newest}:"):
         CorpusRelease(old).publish()
     assert _published(old) == newest
     pull = CorpusRelease(old).begin_update()
