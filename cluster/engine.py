@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from assayer import __version__
 from assayer.backends import Backends
 from assayer.blinding.blind import blinded
-from assayer.criteria import JUDGE_CRITERIA
+from assayer.criteria.task import JUDGE_CRITERIA
 from assayer.errors import AssayerError, ConfigurationError, CorpusError, Defect, InputError
 from assayer.llm import NoLlm
 from assayer.methods.grapheval.graph.growth import missing_graph_error

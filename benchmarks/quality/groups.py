@@ -17,7 +17,7 @@ from assayer.errors import MalformedAnswer
 from assayer.ideas.parsing import parse_idea
 from assayer.llm import Llm
 from assayer.models import EvaluationId, Idea, IdeaId
-from assayer.ranking import RankingOptions
+from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import rank_ideas
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run

@@ -6,8 +6,8 @@ from typing import Literal, NamedTuple
 
 from assayer.llm import Llm, ask
 from assayer.models import EvaluationId, Idea, IdeaId
-from assayer.ranking import RankingOptions
 from assayer.ranking.comparison import PairQuestion, comparison_task
+from assayer.ranking.options import RankingOptions
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from benchmarks.quality.grapheval.data import InnoEval, Pair

@@ -224,7 +224,7 @@ def _show(bias_test: BiasTestReport, files: Sequence[Path]) -> None:
             ATTRIBUTE_TITLES[item.attribute],
             item.compared,
             page.score_title(item.score),
-            page.points(page.mean(item)),
+            page.points(None if isinstance(item.mean, Absent) else item.mean),
             "–" if isinstance(item.interval, Absent) else page.interval(item.interval),
             page.size(item.largest),
         )

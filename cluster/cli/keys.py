@@ -1,4 +1,4 @@
-"""`assayer keys`: commands that create, list and revoke API keys in the database, without a running service."""
+"""`assayer keys`: create, list and revoke API keys directly in the database, without a running service."""
 
 import datetime as dt
 from collections.abc import Sequence

@@ -38,7 +38,7 @@ def timeline(
 
 def draw_chart(chart: "TimelineChart", width: int) -> Iterator[Text]:
     """A line a row; the height of a block is how many calls ran at once, against the most of all tasks."""
-    from assayer.reports.timeline_chart import longest_chain, most_at_once
+    from assayer.reports.timeline_chart import most_at_once
 
     columns = max(10, width - _LABEL - _FIGURES)
     most = max((row.most for row in chart.rows if row.kind == "call"), default=1)
@@ -47,7 +47,7 @@ def draw_chart(chart: "TimelineChart", width: int) -> Iterator[Text]:
     yield Text(
         f"{found.state}, {chart.seconds:.1f} s, {chart.waited_seconds:.1f} s in the queue; "
         f"{chart.calls} calls, {chart.calls - len(chart.asked)} from the cache, "
-        f"at most {most_at_once(chart.asked)} at once, at most {longest_chain(chart.asked)} one after another",
+        f"at most {most_at_once(chart.asked)} at once",
         style="dim",
     )
     for row in chart.rows:

@@ -25,7 +25,7 @@ from index.ingest.source_files import S2_KINDS, SourceKind, StoredFiles, s2_data
 from index.ingest.storage_path import StoragePath
 from index.versions.manifest import RejectionCount
 from workers.fetching.resumable_downloads import ResumableDownloader
-from workers.outbound.pace import Pacer
+from workers.outbound.source_pace import Pacer
 
 _S2 = "https://api.semanticscholar.org"
 _S2_DATASETS = ("papers", "abstracts", "citations")

@@ -46,11 +46,6 @@ class EmbeddedPostgres:
     ) -> None:
         await self.close()
 
-    @property
-    def is_new(self) -> bool:
-        """Whether there is no database in the directory yet."""
-        return not (self._home / "pgdata").exists()
-
     async def ensure(self) -> str:
         """The URL of a running server, started or revived if need be; a few milliseconds when it runs already.
 

@@ -21,31 +21,3 @@ from orchestrator.store.service_metrics import PgServiceMetrics, ServiceMetrics
 from orchestrator.store.shared_state import PgSharedState
 from orchestrator.store.tenants import PgTenants
 from orchestrator.store.usage import PgUsage
-
-__all__ = [
-    "ApiKeySettings",
-    "Database",
-    "DatabaseHealth",
-    "DatabaseSettings",
-    "NotificationListener",
-    "NotificationsMissed",
-    "PgAnswerCache",
-    "PgClaims",
-    "PgEvents",
-    "PgItemOutcomes",
-    "PgJobs",
-    "PgKeys",
-    "PgLeases",
-    "PgLedger",
-    "PgReports",
-    "PgResponseCache",
-    "PgRewardGroups",
-    "PgRewards",
-    "PgServiceMetrics",
-    "PgSharedState",
-    "PgTenants",
-    "PgUsage",
-    "ServiceMetrics",
-    "StartServer",
-    "Subscription",
-]

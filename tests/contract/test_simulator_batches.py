@@ -39,14 +39,15 @@ def the_lines(count: int, **changes: Any) -> bytes:
 
 
 def uploaded(client: openai.OpenAI, content: bytes, name: str = "night.jsonl") -> str:
-    return client.files.create(file=(name, content), purpose="batch").id
+    return str(client.files.create(file=(name, content), purpose="batch").id)
 
 
 def submitted(client: openai.OpenAI, content: bytes, **metadata: str) -> str:
     file = uploaded(client, content)
-    return client.batches.create(
+    batch = client.batches.create(
         input_file_id=file, endpoint="/v1/chat/completions", completion_window="24h", metadata=metadata
-    ).id
+    )
+    return str(batch.id)
 
 
 def ended(client: openai.OpenAI, batch: str) -> Any:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from assayer.citing.labels import paper_of
 from assayer.literature.library import Library
 from assayer.methods.scicompanion.exploration import idea_queries
-from assayer.methods.scicompanion.graph import GraphLimits, empty_graph
+from assayer.methods.scicompanion.graph import empty_graph
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.methods.scicompanion.retrieval import FoundPapers, recommended_references, retrieve
 from assayer.methods.scicompanion.walk import StepKind
@@ -55,7 +55,7 @@ async def missed_references(
     run = Run(id=EvaluationId("references"), cutoff=cutoff, clock=clock, progress=NoProgress())
     library = Library(literature, _NothingRead(), run, idea)
     fit = await library.fit(idea.text)
-    graph = empty_graph(idea.title, GraphLimits(nodes=options.nodes, edges=options.edges))
+    graph = empty_graph(idea.title, options.nodes, options.edges)
     queries = idea_queries(idea, options.queries)
     found = (await retrieve(queries, graph, FoundPapers(), library, options, step=1)).found
     recommended = recommended_references(idea, graph, found, options.recommended, known)

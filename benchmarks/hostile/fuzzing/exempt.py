@@ -140,7 +140,6 @@ EXEMPT: Mapping[str, str] = {
     "workers.sandbox.python_definitions.read_definitions": "reads files of ours with find_definitions",
     "workers.sandbox.runner": _PROCESS,
     "workers.sandbox.tei_converter": "runs in a process that can be killed, on what read_tei has read",
-    "workers.sources.responses.malformed_response": "takes the name of a source and a message of our own",
     "workers.torch_runtime": _NAME_OF_OURS,
     "assayer_client.accounts": _REQUEST,
     "assayer_client.batches": _REQUEST,

@@ -53,9 +53,10 @@ from orchestrator.web import content_negotiation, pagination, validation_errors
 from workers.fetching import content_types, ssrf_guard
 from workers.full_texts import pdf_locations
 from workers.full_texts.settings import HostSettings
+from workers.literature_apis import query_encoding
 from workers.llm import chat_completion
+from workers.outbound import source_requests
 from workers.outbound.source_requests import SourceResponse
-from workers.sources import query_encoding, responses
 
 _NOW = dt.datetime(2026, 11, 1, tzinfo=dt.UTC)
 _WORK = CitedWork(title="Replay of text in fixed order", authors=("Lee, A.",), year=2019)
@@ -80,7 +81,7 @@ def _table(text: str) -> object:
 
 def _json_of_source(text: str) -> object:
     body = text.encode("utf-8", "replace")
-    return responses.parse_json(SourceResponse(200, body, _NOW, False), _Answer, "a test")
+    return source_requests.parse_json(SourceResponse(200, body, _NOW, False), _Answer, "a test")
 
 
 def _first_bytes(text: str) -> object:
@@ -239,8 +240,8 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "assayer.prompts.fence": lambda text: fence(text, "idea"),
     "assayer.citing.evidence.plan_quote": lambda text: citing_evidence.plan_quote(text[:200], text),
     "assayer.citing.excerpts.excerpt": lambda text: excerpt(text[:200], text),
-    "workers.sources.query_encoding.url_batches": lambda text: list(
+    "workers.literature_apis.query_encoding.url_batches": lambda text: list(
         query_encoding.url_batches(text.split(), 50, 2_000)
     ),
-    "workers.sources.responses.parse_json": _json_of_source,
+    "workers.outbound.source_requests.parse_json": _json_of_source,
 }

@@ -26,17 +26,17 @@ from assayer.methods.innoeval.search import excerpts
 from assayer.models import CitedWork, Idea, IdeaId, Paper, PaperId
 from assayer.models.window import OPEN
 from assayer.own_references import citing_marks, entries, kept_words, names, passages
-from assayer.text import bounded_lines, contents, decoding, frequent_words, headings, sanitise
+from assayer.text import bounded_lines, contents, decoding, frequent_words, headings, sanitise, stems
 from benchmarks.hostile.fuzzing.inner_readers import INNER_READERS
 from benchmarks.hostile.fuzzing.public_functions import bytes_of, readers_of_one_text
 from benchmarks.hostile.fuzzing.reference_readers import REFERENCE_READERS
 from orchestrator.batches import body_reader, csv_rows, json_rows, rows, uploaded_files
 from orchestrator.settings import BatchSettings
 from workers.full_texts import cited_places, grobid_tei
+from workers.literature_apis import arxiv, record_fields
 from workers.llm import chat_completion
 from workers.sandbox import page_extraction
 from workers.sandbox.refusal import Refused
-from workers.sources import arxiv, record_fields, responses
 from workers.web import search
 
 REFUSALS = (AssayerError, Refused)
@@ -176,6 +176,7 @@ _GIVEN: dict[str, Callable[[str], object]] = {
     "assayer.text.decoding.encoding_of": lambda text: decoding.encoding_of(io.BytesIO(bytes_of(text)), "a test"),
     "assayer.text.headings.split_at": lambda text: headings.split_at(text, headings.find_headings(text), "Overview"),
     "assayer.text.frequent_words.frequent_words": lambda text: frequent_words.frequent_words(text[:999], text),
+    "assayer.text.stems.stems": lambda text: stems.stems([text]),
     "orchestrator.batches.body_reader.read_rows": lambda text: _body(text, "zip"),
     "orchestrator.batches.body_reader.read_rows, a file of an archive": _zip,
     "orchestrator.batches.csv_rows.csv_rows": _csv,
@@ -196,11 +197,10 @@ _GIVEN: dict[str, Callable[[str], object]] = {
     "workers.full_texts.grobid_tei.read_tei": lambda text: grobid_tei.read_tei(bytes_of(text), "a test"),
     "workers.llm.chat_completion.parse_completion": _completion,
     "workers.sandbox.page_extraction.extract_article": _page,
-    "workers.sources.arxiv.read_page": lambda text: arxiv.read_page(bytes_of(text), 0),
-    "workers.sources.arxiv.search_query": lambda text: arxiv.search_query(text, OPEN),
-    "workers.sources.record_fields.distinct_links": record_fields.distinct_links,
-    "workers.sources.record_fields.make_paper_id": lambda text: record_fields.make_paper_id("a", text),
-    "workers.sources.responses.parse_xml": lambda text: responses.parse_xml(bytes_of(text), "a test"),
+    "workers.literature_apis.arxiv.read_page": lambda text: arxiv.read_page(bytes_of(text), 0),
+    "workers.literature_apis.arxiv.search_query": lambda text: arxiv.search_query(text, OPEN),
+    "workers.literature_apis.record_fields.distinct_links": record_fields.distinct_links,
+    "workers.literature_apis.record_fields.make_paper_id": lambda text: record_fields.make_paper_id("a", text),
     "workers.web.search.read_shown_date": lambda text: search.read_shown_date(text, _TODAY),
 }
 READERS: dict[str, Callable[[str], object]] = {**readers_of_one_text(_GIVEN), **_GIVEN}
