@@ -144,6 +144,7 @@ EXEMPT: Mapping[str, str] = {
     "assayer_client.accounts": _REQUEST,
     "assayer_client.batches": _REQUEST,
     "assayer_client.evaluations": _REQUEST,
+    "assayer_client.item_jobs": _REQUEST,
     "assayer_client.namespaces": _REQUEST,
     "assayer_client.rankings": _REQUEST,
     "assayer_client.reviewing": _REQUEST,

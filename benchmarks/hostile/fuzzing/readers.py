@@ -135,6 +135,7 @@ _GIVEN: dict[str, Callable[[str], object]] = {
     "assayer.citing.labels.canonical": lambda text: labels.canonical(text, {"P1": PaperId("a")}),
     "assayer.citing.labels.relabel": lambda text: labels.relabel(text, {PaperId("a"): "P1"}),
     "assayer.citing.labels.segments": lambda text: _all(labels.segments(text, ())),
+    "assayer.citing.labels.unknown_labels": lambda text: labels.unknown_labels(text.split(), ("P1",), "label"),
     "assayer.citing.quotes.find_quote": lambda text: _all(quotes.find_quote(text[:300], text)),
     "assayer.citing.quotes.stands_in": lambda text: quotes.stands_in(text[:300], text),
     "assayer.citing.spelling.places": lambda text: _all(spelling.places(text[:300], text, 0)),
