@@ -119,8 +119,8 @@ async def test_a_report_comes_in_pieces_that_make_the_whole(agent: Client, servi
                 break
         assert len("".join(pieces)) == page["characters"]
     assert json.loads("".join(pieces))["evaluation_id"]
-    assert "no cursor" in await refusal(agent, "fetch_report", id=job, cursor="json-3")
-    assert "behind the end" in await refusal(agent, "fetch_report", id=job, cursor="markdown-999999999")
+    assert "not a cursor" in await refusal(agent, "fetch_report", id=job, cursor="json-3")
+    assert "past the end" in await refusal(agent, "fetch_report", id=job, cursor="markdown-999999999")
 
 
 async def test_papers_are_found(service: Service, tmp_path: Path) -> None:
